@@ -120,69 +120,79 @@
 
 #endif
 
-// ---- tagma/device/each_update.hpp
-
-/// @file
-/// The updates of the optimizers, for kernels of all devices. A macro without a pragma: see base/config.hpp.
-
-#ifndef TAGMA_EACH_UPDATE
-
-/// Writes `each(Update)` for every update that has a rule.
-#define TAGMA_EACH_UPDATE(each)                                                                           \
-  each(op::apply_sgd) each(op::apply_momentum) each(op::apply_adagrad) each(op::apply_adadelta)           \
-      each(op::apply_rmsprop) each(op::apply_centered_rmsprop) each(op::apply_adam) each(op::apply_adamw) \
-          each(op::apply_ftrl)
-
-#endif
-
 // ---- tagma/device/elementwise.hpp
 
 /// @file
-/// Bodies of the element-wise operations that are one expression, for kernels of all devices. A macro without a pragma:
-/// see base/config.hpp.
+/// Bodies of the element-wise operations that are one expression, for all devices. Macros without a pragma: see
+/// base/config.hpp.
 
-#ifndef TAGMA_ELEMENTWISE_BODIES
+#ifndef TAGMA_ELEMENTWISE_KERNELS
 
 // clang-format off
-/// Writes `ONE(operation, expression)` for each operation of one operand `x`, and `TWO(operation, expression)` for each
-/// of two, `a` and `b`, of one type P: a pack of elements on the CPU, an element on a GPU. The outcome of a comparison
-/// is not yet of the type of the result.
-#define TAGMA_ELEMENTWISE_BODIES(ONE, TWO) \
-  TWO(op::add, a + b) \
-  TWO(op::subtract, a - b) \
-  TWO(op::multiply, a * b) \
-  TWO(op::maximum, max(a, b)) \
-  TWO(op::minimum, min(a, b)) \
-  TWO(op::power, pow(a, b)) \
-  TWO(op::equal, a == b) \
-  TWO(op::not_equal, a != b) \
-  TWO(op::less, a < b) \
-  TWO(op::less_equal, a <= b) \
-  TWO(op::greater, a > b) \
-  TWO(op::greater_equal, a >= b) \
-  TWO(op::logical_and, a & b) \
-  TWO(op::logical_or, a | b) \
-  ONE(op::logical_not, !x) \
-  ONE(op::broadcast_like, x) \
-  ONE(op::negate, -x) \
-  ONE(op::square, x * x) \
-  ONE(op::floor, floor(x)) \
-  ONE(op::ceil, ceil(x)) \
-  ONE(op::round, round(x)) \
-  ONE(op::exp, exp(x)) \
-  ONE(op::log, log(x)) \
-  ONE(op::log1p, log1p(x)) \
-  ONE(op::expm1, expm1(x)) \
-  ONE(op::sqrt, sqrt(x)) \
-  ONE(op::rsqrt, 1 / sqrt(x)) \
-  ONE(op::tanh, tanh(x)) \
-  ONE(op::erf, erf(x)) \
-  ONE(op::sin, sin(x)) \
-  ONE(op::cos, cos(x)) \
-  ONE(op::relu, max(x, P{})) \
-  ONE(op::sigmoid, sigmoid(x)) \
-  ONE(op::softplus, softplus(x)) \
-  TWO(op::relu_gradient, select(b > P{}, a, P{}))
+/// Registers the body of an operation of one operand `x`, or of two, `a` and `b`, of one type P: a pack of elements on
+/// the CPU, an element on a GPU. Packs are compared to masks, and the sum of two small integers is an int.
+/// @param FUNCTION TAGMA_INLINE or TAGMA_DEVICE: nvcc takes no function of the GPU that gives vectors
+#define TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, operation, ...) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<operation>> { \
+    template <class Out, class P> \
+    FUNCTION static Out apply(const P& x) { \
+      return static_cast<Out>(__VA_ARGS__); \
+    } \
+  };
+#define TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, operation, ...) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<operation>> { \
+    template <class Out, class P> \
+    FUNCTION static Out apply(const P& a, const P& b) { \
+      return static_cast<Out>(__VA_ARGS__); \
+    } \
+  };
+
+/// Registers those that are the same on all devices, in namespace tagma::device.
+#define TAGMA_ELEMENTWISE_KERNELS(Device, FUNCTION) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::add, a + b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::subtract, a - b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::multiply, a * b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::maximum, max(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::minimum, min(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::power, pow(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::equal, a == b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::not_equal, a != b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::less, a < b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::less_equal, a <= b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::greater, a > b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::greater_equal, a >= b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_and, a & b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_or, a | b) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::logical_not, !x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::broadcast_like, x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::negate, -x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::square, x * x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::floor, floor(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::ceil, ceil(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::round, round(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::exp, exp(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::log, log(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::log1p, log1p(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::expm1, expm1(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sqrt, sqrt(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::rsqrt, 1 / sqrt(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::tanh, tanh(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::erf, erf(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sin, sin(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::cos, cos(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::relu, max(x, P{})) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sigmoid, sigmoid(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::softplus, softplus(x)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::relu_gradient, select(b > P{}, a, P{})) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<op::select>> { \
+    template <class Out, class C, class P> \
+    FUNCTION static Out apply(const C& condition, const P& a, const P& b) { \
+      return select(condition, a, b); \
+    } \
+  };
 // clang-format on
 
 #endif
@@ -322,7 +332,7 @@ struct cumulative_sum {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -377,7 +387,7 @@ struct argsort {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, a.in[0].dims};
     return nullptr;
   }
@@ -471,7 +481,7 @@ namespace op {
 /// and 2 (i mod 2) + 1 of block i / 2 of the node's stream of random bits, on every device.
 struct random_permutation : random_source {
   static constexpr const char* name = "random_permutation";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     a.out.dims.push_back(a.in.empty() ? a.attributes[0] : a.in[0].dims[0]);
     return nullptr;
@@ -1075,7 +1085,7 @@ class driver final : public runtime::stream_driver {
       find_devices();
     }
     if (device < 0 || static_cast<std::size_t>(device) >= gpus_.size()) no_such_device(device);
-    return gpus_[static_cast<std::size_t>(device)];
+    return gpus_[device];
   }
   TAGMA_COLD void find_devices() {
     if (found_.load(memory_order::relaxed)) return;
@@ -1137,17 +1147,9 @@ class driver final : public runtime::stream_driver {
 
 namespace tagma::device::cuda {
 
-/// The C++ type of the elements behind an id, `no_value` for a node without value.
-template <dtype D>
-using stored = element_of<D>;
-
 /// True for the two floats that are stored in 16 bits.
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-
-/// The type in which elements of type T are computed: float for the 16-bit floats, T itself for the others.
-template <class T>
-using compute_t = std::conditional_t<is_half<T>, float, T>;
 
 /// The value of an element, exactly.
 template <class T>
@@ -1191,6 +1193,34 @@ TAGMA_DEVICE T narrow(compute_t<T> x) {
   } else {
     return x;
   }
+}
+
+/// True for elements that a float does not hold exactly.
+template <class T>
+inline constexpr bool wider_than_float = std::is_same_v<T, double> ||
+                                         (std::is_integral_v<T> && sizeof(T) >= sizeof(float));
+
+/// As `double_to_odd_float`, on the device as well.
+TAGMA_DEVICE float to_odd_float(double x) {
+  const auto nearest = static_cast<float>(x);
+  const auto exact = static_cast<double>(nearest);
+  if (!(exact < x) && !(exact > x)) return nearest;
+  std::uint32_t bits;
+  memcpy(&bits, &nearest, sizeof bits);
+  if (bits << 1 == 0xff000000u) return nearest;
+  bits = (bits - ((x < 0 ? exact < x : exact > x) ? 1u : 0u)) | 1u;
+  float odd;
+  memcpy(&odd, &bits, sizeof odd);
+  return odd;
+}
+/// Integers that are too long for a double keep their high bits, and an odd one.
+template <class T>
+TAGMA_DEVICE float to_odd_float(T x) {
+  if constexpr (sizeof(T) == 8) {
+    constexpr T most = T(1) << 53;
+    if ((x > most || x < -most) && (x & 0x7ff) != 0) x = (x & ~T(0x7ff)) | T(0x800);
+  }
+  return to_odd_float(static_cast<double>(x));
 }
 
 /// An element as another type. Floating to integer truncates, and is meaningful only within the range of the integer;
@@ -1242,27 +1272,6 @@ TAGMA_DEVICE T divide(T a, T b) {
     return static_cast<T>(a / b);
   }
 }
-
-// Functions of numbers.
-using scalar_math::abs;
-using scalar_math::ceil;
-using scalar_math::cos;
-using scalar_math::erf;
-using scalar_math::exp;
-using scalar_math::expm1;
-using scalar_math::floor;
-using scalar_math::log;
-using scalar_math::log1p;
-using scalar_math::max;
-using scalar_math::min;
-using scalar_math::pow;
-using scalar_math::round;
-using scalar_math::select;
-using scalar_math::sigmoid;
-using scalar_math::sin;
-using scalar_math::softplus;
-using scalar_math::sqrt;
-using scalar_math::tanh;
 
 }  // namespace tagma::device::cuda
 
@@ -1425,12 +1434,6 @@ inline void run_block(block_state& b, std::size_t count) {
 #endif
 
 namespace tagma::device::cuda {
-
-using runtime::kernel_args;
-using runtime::kernel_entry;
-using runtime::kernel_state;
-using runtime::operand;
-using runtime::run_context;
 
 /// The stream of a run.
 [[nodiscard]] inline cudaStream_t stream_of(const run_context& context) {
@@ -1595,7 +1598,7 @@ inline void clear_on_device(void* to, std::size_t bytes, const run_context& cont
 
 /// Sets every element to zero.
 inline void clear_on_device(const operand& o, const run_context& context) {
-  clear_on_device(o.data, static_cast<std::size_t>(o.elements()) * size_of(o.type), context);
+  clear_on_device(o.data, o.bytes(), context);
 }
 
 }  // namespace tagma::device::cuda
@@ -1689,7 +1692,7 @@ class memory_pool {
     if (best < 0 && grow(size)) best = best_fit(size);
     if (best < 0) exhausted(bytes, purpose);
     const std::int32_t taken = split(best, size);
-    piece& p = pieces_[at(taken)];
+    piece& p = pieces_[taken];
     p.used = true;
     p.purpose = purpose;
     used_ += p.bytes;
@@ -1723,8 +1726,6 @@ class memory_pool {
     std::string purpose;
   };
 
-  [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
   TAGMA_COLD void start() {
     has_ = driver_.memory(device_);
     limit_ = memory_limit(options_, has_) / granularity * granularity;
@@ -1746,7 +1747,7 @@ class memory_pool {
     for (std::size_t i = 0; i < piece_count_; ++i) {
       const piece& p = pieces_[i];
       if (!p.live || p.used || p.bytes < size) continue;
-      const piece* const b = best < 0 ? nullptr : &pieces_[at(best)];
+      const piece* const b = best < 0 ? nullptr : &pieces_[best];
       if (b == nullptr || p.bytes < b->bytes || (p.bytes == b->bytes && p.data < b->data))
         best = static_cast<std::int32_t>(i);
     }
@@ -1768,7 +1769,7 @@ class memory_pool {
       bytes = bytes / granularity * granularity;
       std::byte* const data = driver_.allocate(device_, static_cast<std::size_t>(bytes));
       if (data != nullptr) {
-        pieces_[at(new_piece())] = {data, bytes, -1, -1, true, false, {}};
+        pieces_[new_piece()] = {data, bytes, -1, -1, true, false, {}};
         reserved_ += bytes;
         if (bytes >= next_region_) next_region_ = 2 * bytes;
         return true;
@@ -1793,11 +1794,11 @@ class memory_pool {
 
   /// The first `size` bytes of a free piece.
   std::int32_t split(std::int32_t whole, std::int64_t size) {
-    if (pieces_[at(whole)].bytes == size) return whole;
+    if (pieces_[whole].bytes == size) return whole;
     const std::int32_t rest = new_piece();
-    piece& first = pieces_[at(whole)];
-    pieces_[at(rest)] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
-    if (first.behind >= 0) pieces_[at(first.behind)].before = rest;
+    piece& first = pieces_[whole];
+    pieces_[rest] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
+    if (first.behind >= 0) pieces_[first.behind].before = rest;
     first.behind = rest;
     first.bytes = size;
     return whole;
@@ -1805,18 +1806,18 @@ class memory_pool {
 
   TAGMA_COLD void give_back(std::int32_t i) noexcept {
     const mutex_lock lock(mutex_);
-    used_ -= pieces_[at(i)].bytes;
-    pieces_[at(i)].used = false;
-    pieces_[at(i)].purpose.clear();
-    if (const std::int32_t behind = pieces_[at(i)].behind; behind >= 0 && !pieces_[at(behind)].used) merge(i, behind);
-    if (const std::int32_t before = pieces_[at(i)].before; before >= 0 && !pieces_[at(before)].used) merge(before, i);
+    used_ -= pieces_[i].bytes;
+    pieces_[i].used = false;
+    pieces_[i].purpose.clear();
+    if (const std::int32_t behind = pieces_[i].behind; behind >= 0 && !pieces_[behind].used) merge(i, behind);
+    if (const std::int32_t before = pieces_[i].before; before >= 0 && !pieces_[before].used) merge(before, i);
   }
   void merge(std::int32_t first, std::int32_t second) {
-    piece& a = pieces_[at(first)];
-    piece& b = pieces_[at(second)];
+    piece& a = pieces_[first];
+    piece& b = pieces_[second];
     a.bytes += b.bytes;
     a.behind = b.behind;
-    if (b.behind >= 0) pieces_[at(b.behind)].before = first;
+    if (b.behind >= 0) pieces_[b.behind].before = first;
     b.live = false;
   }
 
@@ -1834,7 +1835,7 @@ class memory_pool {
       }
       ++blocks;
       int k = listed < most_listed ? listed++ : most_listed;
-      for (; k > 0 && pieces_[at(largest[k - 1])].bytes < p.bytes; --k)
+      for (; k > 0 && pieces_[largest[k - 1]].bytes < p.bytes; --k)
         if (k < most_listed) largest[k] = largest[k - 1];
       if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
     }
@@ -1845,8 +1846,8 @@ class memory_pool {
                                  bytes_text(limit_ - reserved_), " were not yet taken from the device"});
     const char* before = ". The largest blocks: ";
     for (int k = 0; k < listed; ++k, before = ", ") {
-      const piece& p = pieces_[at(largest[k])];
-      text += sentence({before, p.purpose, " ", bytes_text(p.bytes)});
+      const piece& p = pieces_[largest[k]];
+      append_parts(text, {before, p.purpose, " ", bytes_text(p.bytes)});
     }
     text += ". What may help: ";
     if (bytes <= limit_ - used_)
@@ -1857,6 +1858,7 @@ class memory_pool {
     if (is_capped()) text += "a larger cap; ";
     if (options_.fraction == 0) text += "fewer other processes on the device; ";
     text += "fewer plans kept for other extents; variables on several devices";
+    if (bytes > limit_) fail_never_fits({text});
     fail(status_code::resource_exhausted, text);
   }
 
@@ -2235,9 +2237,9 @@ struct step_list {
   array_view<const step_id> waits;
 
   [[nodiscard]] std::size_t size() const { return steps.size(); }
-  [[nodiscard]] array_view<const step_id> waits_of(std::size_t s) const {
-    const auto first = static_cast<std::size_t>(first_wait[s]);
-    return waits.subspan(first, static_cast<std::size_t>(first_wait[s + 1]) - first);
+  template <class Index>
+  [[nodiscard]] array_view<const step_id> waits_of(Index s) const {
+    return waits.subspan(first_wait[s], first_wait[s + 1] - first_wait[s]);
   }
 };
 
@@ -2248,12 +2250,12 @@ struct wait_lists {
 
   TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
     for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
-    waits = heap_array<step_id>(static_cast<std::size_t>(first_wait[graph.size()]));
+    waits = heap_array<step_id>(first_wait[graph.size()]);
     const heap_array<std::int32_t> filled(graph.size());
     for (std::size_t s = 0; s < graph.size(); ++s)
       for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
-        const auto after = static_cast<std::size_t>(graph[e].after);
-        waits[static_cast<std::size_t>(first_wait[after] + filled[after]++)] = static_cast<step_id>(s);
+        const step_id after = graph[e].after;
+        waits[first_wait[after] + filled[after]++] = static_cast<step_id>(s);
       }
   }
   [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }
@@ -2282,7 +2284,7 @@ struct stream_place {
 /// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
 /// steps of the range that a step waits for are done when it begins.
 struct assignment {
-  std::size_t first = 0;               ///< the first step of the range
+  step_id first = 0;                   ///< the first step of the range
   heap_array<stream_place> streams;    ///< those that are used
   std::size_t stream_count = 0;        ///< of which there are so many
   heap_array<std::int32_t> stream_of;  ///< an entry of `streams`; -1 for a step of the host
@@ -2295,13 +2297,12 @@ struct assignment {
   std::size_t last_count = 0;
 
   [[nodiscard]] array_view<const step_id> waits_of(step_id s) const {
-    const std::size_t i = static_cast<std::size_t>(s) - first;
-    const auto begin = static_cast<std::size_t>(first_wait[i]);
-    return {waits.data() + begin, static_cast<std::size_t>(first_wait[i + 1]) - begin};
+    const std::int32_t* const begin = first_wait.data() + (s - first);
+    return {waits.data() + begin[0], begin[1] - begin[0]};
   }
   [[nodiscard]] array_view<const step_id> final_waits() const { return {last.data(), last_count}; }
-  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[static_cast<std::size_t>(s) - first]; }
-  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[static_cast<std::size_t>(s) - first]; }
+  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[s - first]; }
+  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[s - first]; }
 };
 
 namespace detail {
@@ -2311,22 +2312,23 @@ namespace detail {
 /// needs no event.
 class assigner {
  public:
-  assigner(const step_list& list, std::size_t first, std::size_t end, int compute_streams)
-      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : at(compute_streams)) {
-    std::size_t devices = 0, edges = 0;
-    for (std::size_t s = first; s < end; ++s) {
-      if (at(list.steps[s].device) >= devices) devices = at(list.steps[s].device) + 1;
+  assigner(const step_list& list, step_id first, step_id end, int compute_streams)
+      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : compute_streams) {
+    int devices = 0;
+    std::size_t edges = 0;
+    for (step_id s = first; s < end; ++s) {
+      if (list.steps[s].device >= devices) devices = list.steps[s].device + 1;
       edges += list.waits_of(s).size();
     }
     slots_ = devices * (compute_ + 3);
-    clocks_ = heap_array<std::int32_t>((count_ + 2) * slots_);
+    clocks_ = heap_array<std::int32_t>((count_ + std::int64_t{2}) * slots_);
     place_ = heap_array<std::int32_t>(count_);
     slot_of_ = heap_array<std::int32_t>(count_);
     finish_ = heap_array<double>(count_);
     tails_ = heap_array<step_id>(slots_);
     dense_ = heap_array<std::int32_t>(slots_);
-    candidates_ = heap_array<step_id>(edges + slots_);
-    for (std::size_t t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
+    candidates_ = heap_array<step_id>(edges + tails_.size());
+    for (int t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
     out_.first = first;
     out_.streams = heap_array<stream_place>(slots_);
     out_.stream_of = heap_array<std::int32_t>(count_);
@@ -2335,12 +2337,12 @@ class assigner {
     out_.waits = heap_array<step_id>(edges);
     out_.roots = heap_array<step_id>(slots_);
     out_.last = heap_array<step_id>(slots_);
-    for (std::size_t i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
-    for (std::size_t t = 0; t < slots_; ++t) out_.roots[t] = -1;
+    for (step_id i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
+    for (int t = 0; t < slots_; ++t) out_.roots[t] = -1;
   }
 
   [[nodiscard]] assignment work() {
-    for (std::size_t i = 0; i < count_; ++i) {
+    for (step_id i = 0; i < count_; ++i) {
       collect(i);
       if (list_.steps[first_ + i].kind == step_kind::host) {
         wait_for_candidates(i, host(), host());
@@ -2350,30 +2352,26 @@ class assigner {
       }
     }
     candidate_count_ = 0;
-    for (std::size_t t = 0; t < slots_; ++t)
+    for (int t = 0; t < slots_; ++t)
       if (tails_[t] >= 0) add_candidate(tails_[t]);
     wait_for_candidates(count_, host(), host());
     return static_cast<assignment&&>(out_);
   }
 
  private:
-  template <class Index>
-  [[nodiscard]] static std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-  }
-  [[nodiscard]] std::int32_t* clock(std::size_t i) const { return clocks_.data() + i * slots_; }
+  [[nodiscard]] std::int32_t* clock(step_id i) const { return clocks_.data() + std::int64_t{i} * slots_; }
   [[nodiscard]] std::int32_t* host() const { return clock(count_); }
   [[nodiscard]] std::int32_t* ready() const { return clock(count_ + 1); }
   void join(std::int32_t* to, const std::int32_t* from) const {
-    for (std::size_t t = 0; t < slots_; ++t)
+    for (int t = 0; t < slots_; ++t)
       if (from[t] > to[t]) to[t] = from[t];
   }
 
   /// The steps of devices that step `i` waits for, the latest first, each once.
-  void collect(std::size_t i) {
+  void collect(step_id i) {
     candidate_count_ = 0;
     for (const step_id p : list_.waits_of(first_ + i))
-      if (at(p) >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
+      if (p >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
   }
   void add_candidate(step_id p) {
     std::size_t k = candidate_count_;
@@ -2385,72 +2383,72 @@ class assigner {
 
   /// Notes the waits for those candidates that are not covered by `known` or by one another. An order that keeps all
   /// edges lists a step before those that wait for it, so the latest candidates cover the earlier ones.
-  void wait_for_candidates(std::size_t i, const std::int32_t* known, std::int32_t* reached) {
+  void wait_for_candidates(step_id i, const std::int32_t* known, std::int32_t* reached) {
     if (known != reached) join(reached, known);
     for (std::size_t k = 0; k < candidate_count_; ++k) {
       const step_id p = candidates_[k];
-      const std::size_t before = at(p) - first_;
-      if (reached[at(slot_of_[before])] >= place_[before]) continue;
+      const step_id before = p - first_;
+      if (reached[slot_of_[before]] >= place_[before]) continue;
       join(reached, clock(before));
       if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
       if (i == count_)
         out_.last[out_.last_count++] = p;
       else
-        out_.waits[at(wait_count_++)] = p;
+        out_.waits[wait_count_++] = p;
     }
   }
 
-  void place(std::size_t i) {
+  void place(step_id i) {
     const step& s = list_.steps[first_ + i];
     double begin = 0;
     std::int32_t* const known = ready();
-    for (std::size_t t = 0; t < slots_; ++t) known[t] = host()[t];
+    for (int t = 0; t < slots_; ++t) known[t] = host()[t];
     for (std::size_t k = 0; k < candidate_count_; ++k) {
-      const std::size_t before = at(candidates_[k]) - first_;
+      const step_id before = candidates_[k] - first_;
       join(known, clock(before));
       if (finish_[before] > begin) begin = finish_[before];
     }
-    const std::size_t slot = s.kind == step_kind::kernel ? compute_slot(at(s.device))
-                                                         : at(s.device) * (compute_ + 3) + compute_ + at(s.kind) - 2;
+    const int slot = s.kind == step_kind::kernel ? compute_slot(s.device)
+                                                 : s.device * (compute_ + 3) + compute_ + static_cast<int>(s.kind) - 2;
     const step_id tail = tails_[slot];
     std::int32_t* const own = clock(i);
     join(own, host());
     if (tail >= 0) {
-      join(own, clock(at(tail) - first_));
-      if (finish_[at(tail) - first_] > begin) begin = finish_[at(tail) - first_];
+      join(own, clock(tail - first_));
+      if (finish_[tail - first_] > begin) begin = finish_[tail - first_];
     }
     wait_for_candidates(i, own, own);
     out_.first_wait[i + 1] = wait_count_;
-    place_[i] = tail < 0 ? 1 : place_[at(tail) - first_] + 1;
+    place_[i] = tail < 0 ? 1 : place_[tail - first_] + 1;
     own[slot] = place_[i];
-    slot_of_[i] = static_cast<std::int32_t>(slot);
+    slot_of_[i] = slot;
     finish_[i] = begin + static_cast<double>(s.cost);
-    tails_[slot] = static_cast<step_id>(first_ + i);
+    tails_[slot] = first_ + i;
     if (dense_[slot] < 0) open(slot, i);
     out_.stream_of[i] = dense_[slot];
   }
 
-  void open(std::size_t slot, std::size_t i) {
-    const std::size_t per_device = compute_ + 3, within = slot % per_device;
+  void open(int slot, step_id i) {
+    const int per_device = compute_ + 3, within = slot % per_device;
     stream_place& p = out_.streams[out_.stream_count];
     p.device = static_cast<std::int16_t>(slot / per_device);
     p.role = within < compute_ ? stream_role::compute : static_cast<stream_role>(within - compute_ + 1);
     p.index = static_cast<std::int16_t>(within < compute_ ? within : 0);
-    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = static_cast<step_id>(first_ + i);
+    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = first_ + i;
     dense_[slot] = static_cast<std::int32_t>(out_.stream_count++);
   }
 
   /// The compute stream for a kernel that waits for the candidates: one that ends with such a step, or else one where
   /// nothing is left to do by then, or else the one that is free first.
-  [[nodiscard]] std::size_t compute_slot(std::size_t device) const {
-    std::size_t best = device * (compute_ + 3);
+  [[nodiscard]] int compute_slot(int device) const {
+    int best = device * (compute_ + 3);
     int best_rank = -1;
     double best_finish = 0;
-    for (std::size_t t = best, end = best + compute_; t < end; ++t) {
+    for (int t = best, end = best + compute_; t < end; ++t) {
       const step_id tail = tails_[t];
-      const double finish = tail < 0 ? 0 : finish_[at(tail) - first_];
+      const double finish = tail < 0 ? 0 : finish_[tail - first_];
       int rank = 0;
-      if (tail < 0 || ready()[t] >= place_[at(tail) - first_]) rank = is_candidate(tail) ? 2 : 1;
+      if (tail < 0 || ready()[t] >= place_[tail - first_]) rank = is_candidate(tail) ? 2 : 1;
       const bool better = rank != best_rank ? rank > best_rank
                           : rank == 2       ? finish > best_finish
                                             : rank == 0 && finish < best_finish;
@@ -2468,7 +2466,8 @@ class assigner {
   }
 
   const step_list& list_;
-  std::size_t first_, count_, compute_, slots_ = 0;
+  step_id first_, count_;
+  int compute_, slots_ = 0;
   heap_array<std::int32_t> clocks_;   // a row for each step, one for the host, one for a moment
   heap_array<std::int32_t> place_;    // in its stream, from 1 on
   heap_array<std::int32_t> slot_of_;  // a stream, used or not
@@ -2493,7 +2492,7 @@ class assigner {
 /// @param compute_streams the most streams for kernels, of each device
 [[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, std::size_t first, std::size_t end,
                                                           int compute_streams) {
-  return detail::assigner(list, first, end, compute_streams).work();
+  return detail::assigner(list, static_cast<step_id>(first), static_cast<step_id>(end), compute_streams).work();
 }
 [[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, int compute_streams) {
   return assign_streams(list, 0, list.size(), compute_streams);
@@ -2640,14 +2639,14 @@ class dispatcher {
     }
     parts_ = heap_array<part>(count);
     for (std::size_t s = 0; s < n; ++s) {
-      part& p = parts_[static_cast<std::size_t>(part_of[s])];
+      part& p = parts_[part_of[s]];
       if (p.end == 0) p.first = s;
       p.end = s + 1;
       p.host = steps_.steps[s].kind == step_kind::host;
       p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
       if (!p.host) continue;
       for (const step_id w : steps_.waits_of(s)) {
-        const std::int32_t segment = part_of[static_cast<std::size_t>(w)];
+        const std::int32_t segment = part_of[w];
         if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
       }
     }
@@ -2659,10 +2658,10 @@ class dispatcher {
     p.plan = assign_streams(steps_, p.first, p.end, options_.compute_streams);
     p.stream_of = heap_array<std::size_t>(p.plan.stream_count);
     for (std::size_t i = 0; i < p.plan.stream_count; ++i) p.stream_of[i] = stream_at(p.plan.streams[i]);
-    p.events = heap_array<runtime::owned_event>(static_cast<std::size_t>(p.plan.events));
+    p.events = heap_array<runtime::owned_event>(p.plan.events);
     for (std::size_t s = p.first; s < p.end; ++s)
       if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
-        p.events[static_cast<std::size_t>(e)] = make_event(steps_.steps[s].device);
+        p.events[e] = make_event(steps_.steps[s].device);
     if (!options_.capture) return;
     if (!origin_) {
       origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
@@ -2686,10 +2685,10 @@ class dispatcher {
   }
 
   [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
-    return streams_[p.stream_of[static_cast<std::size_t>(p.plan.stream_at(s))]].stream.get();
+    return streams_[p.stream_of[p.plan.stream_at(s)]].stream.get();
   }
   [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
-    return p.events[static_cast<std::size_t>(p.plan.event_at(s))].get();
+    return p.events[p.plan.event_at(s)].get();
   }
 
   void run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
@@ -2822,8 +2821,7 @@ class dispatcher {
         const auto at = [&](std::size_t timer) {
           return starts_[d].host_ns + driver_.elapsed_ns(starts_[d].timer.get(), timers_[timer].get());
         };
-        functions.timed(s, p.plan.streams[static_cast<std::size_t>(p.plan.stream_at(static_cast<step_id>(s)))],
-                        at(2 * s), at(2 * s + 1));
+        functions.timed(s, p.plan.streams[p.plan.stream_at(static_cast<step_id>(s))], at(2 * s), at(2 * s + 1));
       }
   }
 
@@ -2835,12 +2833,12 @@ class dispatcher {
       return;
     }
     for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
-      if (!parts_[static_cast<std::size_t>(i)].host) return wait_for(i, functions, guard);
+      if (!parts_[i].host) return wait_for(i, functions, guard);
   }
 
   /// Waits until a segment is done, and with it all before.
   void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
-    const part& p = parts_[static_cast<std::size_t>(segment)];
+    const part& p = parts_[segment];
     wait_for(p.ended.get(), p.end - 1, functions, guard);
     waited_ = segment;
   }
@@ -3103,8 +3101,8 @@ class local_devices {
   [[nodiscard]] runtime::stream_driver& driver() const { return driver_; }
   [[nodiscard]] int count() const { return static_cast<int>(numbers_.size()); }
   /// What the driver calls device `d` of the process.
-  [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[static_cast<std::size_t>(d)]; }
-  [[nodiscard]] memory_pool& pool(int d) { return *pools_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[d]; }
+  [[nodiscard]] memory_pool& pool(int d) { return *pools_[d]; }
   [[nodiscard]] pinned_pool& pinned() { return pinned_; }
 
  private:
@@ -3239,11 +3237,11 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   TAGMA_COLD void find_words() {
     const std::size_t size = source_.words_size();
     if (size == 0) return;
-    const heap_array<bool> reads(static_cast<std::size_t>(devices_.count()));
+    const heap_array<bool> reads(devices_.count());
     std::size_t count = 0;
     for (std::size_t s = 0; s < plan_size(); ++s) {
       if (!reads_run(s)) continue;
-      bool& known = reads[static_cast<std::size_t>(plan_.device_of(s).number)];
+      bool& known = reads[plan_.device_of(s).number];
       count += !known;
       known = true;
     }
@@ -3295,7 +3293,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       if (is_of_plan(s)) {
         const std::size_t p = in_plan(s);
         for (std::int32_t w = of_plan.first_wait[p]; w < of_plan.first_wait[p + 1]; ++w)
-          wait_for(before + static_cast<std::size_t>(of_plan.waits[static_cast<std::size_t>(w)]));
+          wait_for(before + static_cast<std::size_t>(of_plan.waits[w]));
         for (std::size_t w = 0; w < before && reads_run(p); ++w)
           if (words_[w].device == steps_[s].device) wait_for(w);
       } else if (s >= before) {
@@ -3355,7 +3353,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
     const runtime::kernel_args& call = plan_.call(p);
     return {{call.out.data, driver_number(plan_.device_of(p))},
             {call.in[0].data, driver_number(plan_.source_of(p))},
-            static_cast<std::size_t>(call.out.elements()) * size_of(call.out.type)};
+            call.out.bytes()};
   }
   void run_host(std::size_t s) override {
     const std::size_t p = in_plan(s);
@@ -3379,8 +3377,9 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
                                                 : plan_.source_of(p);
     plan_.add_to_trace(p, *trace_, device.name, step_, queue, begin_ns, end_ns);
   }
-  /// Addresses are those of the plan in every run: feeds are copied to where copies to devices find them.
-  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return 1; }
+  /// Addresses are those of the plan, except of variables that moved: feeds are copied to where copies to devices find
+  /// them.
+  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return plan_.moved() + 1; }
 
   /// An asynchronous step of the host, for which the thread that runs the plan waits.
   class waiting_step final : public runtime::completion_target {
@@ -3445,13 +3444,13 @@ class plan_memory final : public accelerated_memory {
       : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
 
   [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
-    owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
+    owned<memory_block>& block = arenas_[d];
     block =
         from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
     return block->data;
   }
   [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
-    owned<memory_block>& block = scalars_[static_cast<std::size_t>(d)];
+    owned<memory_block>& block = scalars_[d];
     if (!block) {
       const int number = plan_.device_at(d).number;
       block = from_.allocate(number, static_cast<std::int64_t>(values.size()), {"the scalars of a plan"});
@@ -3461,7 +3460,7 @@ class plan_memory final : public accelerated_memory {
   }
   [[nodiscard]] TAGMA_COLD std::byte* feed(ir::node_id id) override {
     const plan::plan_node& n = plan_.plan().nodes[id];
-    owned<memory_block>& block = feeds_[static_cast<std::size_t>(n.slot)];
+    owned<memory_block>& block = feeds_[n.slot];
     if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});
     return block->data;
   }
@@ -3477,18 +3476,6 @@ class plan_memory final : public accelerated_memory {
   heap_array<owned<memory_block>> scalars_;  // one a device
   heap_array<owned<memory_block>> feeds_;    // one a feed, where a copy to a device reads it
 };
-
-/// Memory for the variables of a session.
-[[nodiscard]] TAGMA_COLD inline heap_array<owned<memory_block>> allocate_variables(
-    accelerator& from, array_view<const plan::plan_variable> variables, const device_table& devices) {
-  heap_array<owned<memory_block>> blocks(variables.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const plan::plan_variable& v = variables[i];
-    blocks[i] = from.allocate(devices[static_cast<std::size_t>(v.device)].number, bytes_of(v.spec),
-                              {"variable '", v.name, v.suffix, "'"});
-  }
-  return blocks;
-}
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_HPP
@@ -3510,11 +3497,6 @@ class accelerator : public runtime::accelerator, public kernel_source {
                                                                  std::initializer_list<text_part> purpose) override {
     if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
     return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, sentence(purpose)));
-  }
-  TAGMA_COLD void allocate_variables(array_view<const plan::plan_variable> variables,
-                                     const runtime::device_table& devices, array_view<std::byte*> begins) override {
-    variables_ = runtime::allocate_variables(*this, variables, devices);
-    for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = variables_[i]->data;
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_memory> memory_of(const runtime::bound_plan& plan) override {
     return make_owned<runtime::plan_memory>(*this, plan);
@@ -3557,7 +3539,6 @@ class accelerator : public runtime::accelerator, public kernel_source {
   shared_devices::lease lease_;
   local_devices& devices_;
   gpu_options options_;
-  heap_array<owned<runtime::memory_block>> variables_;
 };
 
 }  // namespace tagma::device::stream
@@ -3627,7 +3608,7 @@ class accelerator final : public with_cuda_kernels<stream::accelerator> {
 // ---- tagma/device/cuda/kernel/concat.hpp
 
 /// @file
-/// Concatenation and repetition on the GPU.
+/// Repetition on the GPU.
 
 // ---- tagma/device/cuda/kernel/reduce.hpp
 
@@ -3643,8 +3624,7 @@ class accelerator final : public with_cuda_kernels<stream::accelerator> {
 // ---- tagma/device/cuda/kernel/kernel.hpp
 
 /// @file
-/// How a kernel of the GPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
-/// element-wise one. Operations of a user's own are registered the same way, outside these headers.
+/// What kernels of the GPU share. They are registered for `on_cuda`, as device/kernel.hpp says.
 ///
 /// Operands are addresses of the device. A kernel puts its work on the stream of the run and returns: it neither waits
 /// nor allocates, so that a run can be recorded as a graph and replayed. What it needs beyond its operands is made by
@@ -3656,23 +3636,12 @@ namespace tagma::ir {
 namespace tagma = ::tagma;
 }
 
-namespace tagma::device::cuda {
+namespace tagma::device {
 
-/// The kernel of an operation on the GPU. A specialisation has
-/// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
-template <const char& Operation>
-struct kernel {
-  static constexpr bool missing = true;
-};
+/// A GPU by way of CUDA, as the device of a kernel.
+struct on_cuda;
 
-/// The body of an element-wise operation: `template <class Out, class... In> TAGMA_DEVICE static Out apply(In...)` over
-/// single numbers, where 16-bit floats are float.
-template <const char& Operation>
-struct scalar_kernel {
-  static constexpr bool missing = true;
-};
-
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 
 namespace tagma::device::cuda::detail {
 
@@ -3782,9 +3751,8 @@ struct reduction_plan {
 
 }  // namespace tagma::device::cuda::detail
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// How two values join, and what joins with nothing. `load` makes a value of an element at position `r` among those
 /// that are joined.
@@ -3957,61 +3925,69 @@ void fraction(const kernel_args& args, const run_context& context) {
                        {args.out.as<T>(), 1, narrow<T>(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)))});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::sum>> {
+struct kernel<on_cuda, ir::key<op::sum>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_sum<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_sum<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
 };
 template <>
-struct kernel<ir::key<op::product>> {
+struct kernel<on_cuda, ir::key<op::product>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_product<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_product<compute_t<stored<Out>>>, stored<Out>,
+                                     stored<Out>>::entry;
 };
 template <>
-struct kernel<ir::key<op::reduce_max>> {
+struct kernel<on_cuda, ir::key<op::reduce_max>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_max<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_max<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
 };
 template <>
-struct kernel<ir::key<op::reduce_min>> {
+struct kernel<on_cuda, ir::key<op::reduce_min>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_min<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_min<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
 };
 template <>
-struct kernel<ir::key<op::fraction>> {
+struct kernel<on_cuda, ir::key<op::fraction>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::fraction<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::all>> {
+struct kernel<on_cuda, ir::key<op::all>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_all, bool, bool>::entry;
+  static constexpr kernel_entry entry = cuda::detail::reduction_kernel<cuda::detail::join_all, bool, bool>::entry;
 };
 template <>
-struct kernel<ir::key<op::any>> {
+struct kernel<on_cuda, ir::key<op::any>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_any, bool, bool>::entry;
+  static constexpr kernel_entry entry = cuda::detail::reduction_kernel<cuda::detail::join_any, bool, bool>::entry;
 };
 template <>
-struct kernel<ir::key<op::argmax>> {
+struct kernel<on_cuda, ir::key<op::argmax>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, true>, stored<In>, std::int64_t>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_positions<compute_t<stored<In>>, true>, stored<In>,
+                                     std::int64_t>::entry;
 };
 template <>
-struct kernel<ir::key<op::argmin>> {
+struct kernel<on_cuda, ir::key<op::argmin>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, false>, stored<In>, std::int64_t>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_positions<compute_t<stored<In>>, false>, stored<In>,
+                                     std::int64_t>::entry;
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
+// ---- tagma/device/cuda/kernel/slice.hpp
+
+/// @file
+/// Boxes of elements on the GPU: slices, padding, concatenation.
+
 // ---- tagma/device/cuda/move.hpp
 
 /// @file
@@ -4202,9 +4178,6 @@ inline void move(const void* from, void* to, moved_box box, std::size_t size, co
   });
 }
 
-/// Where a box begins that has no place of its own.
-inline constexpr extent at_the_front[max_rank]{};
-
 /// Moves the elements of a box of these extents from one tensor to another.
 /// @param from_first,to_first where the box begins in each of them
 inline void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,
@@ -4214,7 +4187,7 @@ inline void move_box(const operand& from, const extent* from_first, const operan
   std::byte* target = to.data;
   moved_box box;
   for (int a = 0; a < extents.rank; ++a) {
-    const extent f = from.dims.sub(a + 1, from.dims.rank).elements(), t = to.dims.sub(a + 1, to.dims.rank).elements();
+    const extent f = from.dims.elements(a + 1, from.dims.rank), t = to.dims.elements(a + 1, to.dims.rank);
     source += from_first[a] * f * static_cast<std::int64_t>(size);
     target += to_first[a] * t * static_cast<std::int64_t>(size);
     box.add(extents[a], f, t);
@@ -4224,40 +4197,52 @@ inline void move_box(const operand& from, const extent* from_first, const operan
 
 }  // namespace tagma::device::cuda
 
-namespace tagma::device::cuda {
+namespace tagma::device {
+namespace cuda::detail {
 
-namespace detail {
-
-inline void concat(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent to_first[max_rank]{};
-  for (const operand& o : args.in) {
-    move_box(o, at_the_front, args.out, to_first, o.dims, context);
-    to_first[axis] += o.dims[axis];
+/// Writes one element everywhere.
+template <class Word>
+struct spread_body {
+  struct arguments {
+    Word* to;
+    const Word* value;
+    std::int64_t count;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const Word value = *a.value;
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) a.to[i] = value;
   }
-}
+};
 
-inline void part_of_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent first[max_rank]{};
-  first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
-  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
-}
+}  // namespace cuda::detail
 
-inline void part_into_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent first[max_rank]{};
-  first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
-  clear_on_device(args.out, context);
-  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
-}
+template <>
+struct movement<on_cuda> {
+  static void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,
+                       const shape& extents, const run_context& context) {
+    cuda::move_box(from, from_first, to, to_first, extents, context);
+  }
+  static void clear(const operand& to, const run_context& context) { cuda::clear_on_device(to, context); }
+  static void spread(const operand& to, const operand& value, const run_context& context) {
+    cuda::with_word(size_of(to.type), [&](auto zero) {
+      using element = decltype(zero);
+      cuda::launch<cuda::detail::spread_body<element>>(cuda::geometry::over(to.elements()), context,
+                                                       {to.as<element>(), value.as<const element>(), to.elements()});
+    });
+  }
+};
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void tile(const kernel_args& args, const run_context& context) {
   const shape &in = args.in[0].dims, &out = args.out.dims;
   if (args.out.elements() == 0) return;
   moved_box box;
   for (int a = 0; a < in.rank; ++a) {
-    const extent from = in.sub(a + 1, in.rank).elements(), to = out.sub(a + 1, out.rank).elements();
+    const extent from = in.elements(a + 1, in.rank), to = out.elements(a + 1, out.rank);
     box.add(out[a] / in[a], 0, to * in[a]);
     box.add(in[a], from, to);
   }
@@ -4268,7 +4253,7 @@ inline void tile(const kernel_args& args, const run_context& context) {
 [[nodiscard]] inline reduction_plan sum_of_copies(const kernel_args& args) {
   reduction_axes axes;
   for (int a = 0; a < args.out.dims.rank; ++a) {
-    axes.add(args.attributes[static_cast<std::size_t>(a)], true);
+    axes.add(args.attributes[a], true);
     axes.add(args.out.dims[a], false);
   }
   return reduction_plan(axes);
@@ -4284,35 +4269,21 @@ void tile_gradient(const kernel_args& args, const run_context& context) {
   reduce<join_sum<compute_t<T>>>(args.in[0].as<const T>(), args.out.as<T>(), sum_of_copies(args), context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::concat>> {
+struct kernel<on_cuda, ir::key<op::tile>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::concat};
+  static constexpr kernel_entry entry{&cuda::detail::tile};
 };
 template <>
-struct kernel<ir::key<op::part_of_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_of_whole};
-};
-template <>
-struct kernel<ir::key<op::part_into_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_into_whole};
-};
-template <>
-struct kernel<ir::key<op::tile>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::tile};
-};
-template <>
-struct kernel<ir::key<op::tile_gradient>> {
+struct kernel<on_cuda, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::tile_gradient<stored<Out>>,
+                                      &cuda::detail::prepare_tile_gradient<stored<Out>>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/conv.hpp
 
 /// @file
@@ -4623,9 +4594,8 @@ class dnn_convolution {
 
 }  // namespace tagma::device::cuda
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Convolutions by plain loops. Of the gradient by the filter, a block makes an element; else a thread does.
 template <class T, conv_role Role>
@@ -4741,14 +4711,10 @@ struct add_bias_body {
   }
 };
 
-[[nodiscard]] inline conv_problem problem_of(const kernel_args& args, conv_role role) {
-  return {role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes};
-}
-
 template <conv_role Role>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
   auto state = make_owned<library_state<dnn_convolution>>();
-  const conv_problem p = problem_of(args, Role);
+  const conv_problem p = conv_problem(Role, args);
   if (libraries_answer() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
     state->library = dnn_convolution::make(p, Role, args.out.type, context);
   return state;
@@ -4759,8 +4725,8 @@ void convolve(const kernel_args& args, const run_context& context) {
   const dnn_convolution* const library = library_of<dnn_convolution>(args);
   const std::int64_t count = args.out.elements();
   if (count == 0) return;
-  const conv_problem p = problem_of(args, Role);
-  const bool biased = Role == conv_role::forward && args.in.size() == 3, relu = biased && args.attributes[3] != 0;
+  const conv_problem p = conv_problem(Role, args);
+  const auto [biased, relu] = conv_epilogue(Role, args);
   const T* bias = biased ? args.in[2].as<const T>() : nullptr;
   if (library != nullptr && library->run(args.in[0], args.in[1], args.out, context)) {
     if (biased)
@@ -4780,49 +4746,31 @@ struct conv_kernel {
   static constexpr kernel_entry entry{&convolve<stored<Out>, Role>, &prepare_convolution<Role>};
 };
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::conv2d>> : detail::conv_kernel<conv_role::forward> {};
+struct kernel<on_cuda, ir::key<op::conv2d>> : cuda::detail::conv_kernel<conv_role::forward> {};
 template <>
-struct kernel<ir::key<op::conv2d_bias>> : detail::conv_kernel<conv_role::forward> {};
+struct kernel<on_cuda, ir::key<op::conv2d_bias>> : cuda::detail::conv_kernel<conv_role::forward> {};
 template <>
-struct kernel<ir::key<op::conv2d_input_gradient>> : detail::conv_kernel<conv_role::input_gradient> {};
+struct kernel<on_cuda, ir::key<op::conv2d_input_gradient>> : cuda::detail::conv_kernel<conv_role::input_gradient> {};
 template <>
-struct kernel<ir::key<op::conv2d_filter_gradient>> : detail::conv_kernel<conv_role::filter_gradient> {};
+struct kernel<on_cuda, ir::key<op::conv2d_filter_gradient>> : cuda::detail::conv_kernel<conv_role::filter_gradient> {};
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/elementwise.hpp
 
 /// @file
 /// Bodies of the element-wise operations on the GPU, over single numbers.
 
-namespace tagma::device::cuda {
+namespace tagma::device {
 
-#define TAGMA_BODY_OF_ONE(operation, ...)    \
-  template <>                                \
-  struct scalar_kernel<ir::key<operation>> { \
-    template <class Out, class P>            \
-    TAGMA_DEVICE static Out apply(P x) {     \
-      return static_cast<Out>(__VA_ARGS__);  \
-    }                                        \
-  };
-#define TAGMA_BODY_OF_TWO(operation, ...)     \
-  template <>                                 \
-  struct scalar_kernel<ir::key<operation>> {  \
-    template <class Out, class P>             \
-    TAGMA_DEVICE static Out apply(P a, P b) { \
-      return static_cast<Out>(__VA_ARGS__);   \
-    }                                         \
-  };
-TAGMA_ELEMENTWISE_BODIES(TAGMA_BODY_OF_ONE, TAGMA_BODY_OF_TWO)
-TAGMA_BODY_OF_TWO(op::divide, divide(a, b))
-TAGMA_BODY_OF_ONE(op::cast, convert<Out>(x))
-#undef TAGMA_BODY_OF_ONE
-#undef TAGMA_BODY_OF_TWO
+TAGMA_ELEMENTWISE_KERNELS(on_cuda, TAGMA_DEVICE)
+TAGMA_SCALAR_KERNEL_OF_TWO(on_cuda, TAGMA_DEVICE, op::divide, cuda::divide(a, b))
+TAGMA_SCALAR_KERNEL_OF_ONE(on_cuda, TAGMA_DEVICE, op::cast, cuda::convert<Out>(x))
 
 template <>
-struct scalar_kernel<ir::key<op::abs>> {
+struct scalar_kernel<on_cuda, ir::key<op::abs>> {
   template <class Out, class T>
   TAGMA_DEVICE static Out apply(T x) {
     if constexpr (std::is_floating_point_v<T>)
@@ -4834,7 +4782,7 @@ struct scalar_kernel<ir::key<op::abs>> {
   }
 };
 template <>
-struct scalar_kernel<ir::key<op::sign>> {
+struct scalar_kernel<on_cuda, ir::key<op::sign>> {
   template <class Out, class T>
   TAGMA_DEVICE static Out apply(T x) {
     if constexpr (std::is_signed_v<T> || std::is_floating_point_v<T>)
@@ -4842,20 +4790,13 @@ struct scalar_kernel<ir::key<op::sign>> {
     return x > T(0) ? Out(1) : x;
   }
 };
-template <>
-struct scalar_kernel<ir::key<op::select>> {
-  template <class Out, class C, class T>
-  TAGMA_DEVICE static Out apply(C condition, T a, T b) {
-    return condition ? a : b;
-  }
-};
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/fused.hpp
 
 /// @file
-/// Fused element-wise loops on the GPU. The type of a loop is its recipe, as on the CPU; extents and strides reach it
-/// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
+/// Fused element-wise loops on the GPU. A thread takes a few neighbouring elements at a time, by loads of up to 16
+/// bytes.
 
 // ---- tagma/device/kernel_then_loop.hpp
 #ifndef TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
@@ -4921,24 +4862,17 @@ class kernel_then_loop {
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
 
+<<<<<<< HEAD
+namespace tagma::device {
+=======
+namespace tagma::op {
+struct cast;
+}
+
 namespace tagma::device::cuda {
+>>>>>>> casts
 
-/// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
-template <dtype Type, bool Contiguous>
-struct load_of {
-  using stored_type = stored<Type>;
-  using value = compute_t<stored_type>;
-  static constexpr bool contiguous = Contiguous;
-};
-
-/// An operation of a loop. Operands count loads first, then earlier operations.
-template <const char& Operation, dtype Type, int A, int B, int C>
-struct operation_of {
-  using stored_type = stored<Type>;
-  using value = compute_t<stored_type>;
-};
-
-namespace detail {
+namespace cuda::detail {
 
 /// Elements that lie side by side in memory.
 template <class T, int Width>
@@ -4971,22 +4905,14 @@ struct neighbours {
   }
 };
 
-template <int Index, class Value>
-struct slot_of {
-  Value value;
-};
-template <class Indices, class... Values>
-struct slots_of;
-template <std::size_t... I, class... Values>
-struct slots_of<std::index_sequence<I...>, Values...> : slot_of<static_cast<int>(I), Values>... {};
-template <int I, class Value>
-TAGMA_DEVICE Value& slot(slot_of<I, Value>& s) {
-  return s.value;
-}
+/// What a load or an operation of a loop gives for each element.
+template <class Step>
+using loop_value = compute_t<typename Step::stored_type>;
 
 /// Calls the body of an operation with as many operands as it takes.
 template <class Body, class Out, int A, int B, int C, class Slots>
 TAGMA_DEVICE Out call_body(Slots& s) {
+  using device::detail::slot;
   if constexpr (requires { Body::template apply<Out>(slot<A>(s)); })
     return Body::template apply<Out>(slot<A>(s));
   else if constexpr (requires { Body::template apply<Out>(slot<A>(s), slot<B>(s)); })
@@ -4994,14 +4920,32 @@ TAGMA_DEVICE Out call_body(Slots& s) {
   else
     return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
 }
+<<<<<<< HEAD
+
+template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
+  using out = loop_value<operation_of<Operation, Type, A, B, C>>;
+  device::detail::slot<I>(s) = call_body<scalar_kernel<on_cuda, Operation>, out, A, B, C>(s);
+=======
+/// The result of an operation whose type has 16 bits. A cast of what is wider than a float rounds it once, here: a
+/// float in between would be rounded as well.
+template <const char& Operation, class Out, class Stored, int A, int B, int C, class Slots>
+TAGMA_DEVICE Out call_for_half(Slots& s) {
+  using from = std::remove_cvref_t<decltype(slot<A>(s))>;
+  if constexpr (&Operation == &ir::key<op::cast> && wider_than_float<from>)
+    return widen(narrow<Stored>(to_odd_float(slot<A>(s))));
+  else
+    return call_body<scalar_kernel<Operation>, Out, A, B, C>(s);
+}
 template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
   using out = typename operation_of<Operation, Type, A, B, C>::value;
-  slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
+  if constexpr (is_half<stored<Type>>)
+    slot<I>(s) = call_for_half<Operation, out, stored<Type>, A, B, C>(s);
+  else
+    slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
+>>>>>>> casts
 }
-
-/// The tensors that a loop may read.
-inline constexpr std::size_t most_loads = ir::max_group_loads + 4;
 
 /// Where a loop reads, and how far apart in bytes neighbours along the outer axes are, 0 where they are the same.
 struct loop_load {
@@ -5046,26 +4990,17 @@ struct loop_chunk {
   }
 };
 
-}  // namespace detail
-
-template <class Loads, class Operations>
-struct fused_loop;
+}  // namespace cuda::detail
 
 /// What the threads of a loop do.
 template <class... Load, class... Operation>
-struct fused_loop<types<Load...>, types<Operation...>> {
+struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   static constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-  using arguments = detail::loop_arguments<load_count>;
-  using slots = detail::slots_of<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
-                                 typename Operation::value...>;
-  template <class First, class... Rest>
-  struct last_of : last_of<Rest...> {};
-  template <class Only>
-  struct last_of<Only> {
-    using type = typename Only::stored_type;
-  };
-  using result = typename last_of<Operation...>::type;
+  using arguments = cuda::detail::loop_arguments<load_count>;
+  using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>,
+                                   cuda::detail::loop_value<Load>..., cuda::detail::loop_value<Operation>...>;
+  using result = typename detail::last_of<Operation...>::stored_type;
 
   /// Elements that a thread takes at a time: 16 bytes of the widest tensor. Long recipes take fewer, since the
   /// operations of each element are written out.
@@ -5079,9 +5014,9 @@ struct fused_loop<types<Load...>, types<Operation...>> {
   }();
 
   template <class L>
-  using values_of = detail::neighbours<typename L::stored_type, L::contiguous ? width : 1>;
+  using values_of = cuda::detail::neighbours<typename L::stored_type, L::contiguous ? width : 1>;
 
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+  TAGMA_DEVICE static void run(const cuda::place& at, const arguments& a) {
     run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
   }
 
@@ -5091,16 +5026,16 @@ struct fused_loop<types<Load...>, types<Operation...>> {
 
  private:
   template <std::size_t... L, std::size_t... O>
-  TAGMA_DEVICE static void run_all(const place& at, const arguments& a, std::index_sequence<L...> l,
+  TAGMA_DEVICE static void run_all(const cuda::place& at, const arguments& a, std::index_sequence<L...> l,
                                    std::index_sequence<O...> o) {
     for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {
-      const detail::loop_chunk<load_count> chunk(a, c, width);
+      const cuda::detail::loop_chunk<load_count> chunk(a, c, width);
       const std::int64_t left = a.inner - chunk.inner;
       const bool whole = a.aligned && left >= width;
       const int n = left < width ? static_cast<int>(left) : width;
-      detail::slots_of<std::index_sequence<L...>, values_of<Load>...> in;
+      detail::loop_slots<std::index_sequence<L...>, values_of<Load>...> in;
       (read<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L], chunk.inner, whole, n), ...);
-      detail::neighbours<result, width> out;
+      cuda::detail::neighbours<result, width> out;
       TAGMA_UNROLL
       for (int i = 0; i < width; ++i) out.element[i] = element(in, i, l, o);
       out.write(a.out + chunk.element * static_cast<std::int64_t>(sizeof(result)), whole, n);
@@ -5117,49 +5052,32 @@ struct fused_loop<types<Load...>, types<Operation...>> {
   TAGMA_DEVICE static result element(In& in, int i, std::index_sequence<L...>, std::index_sequence<O...>) {
     slots s;
     ((detail::slot<static_cast<int>(L)>(s) =
-          widen(detail::slot<static_cast<int>(L)>(in).element[Load::contiguous ? i : 0])),
+          cuda::widen(detail::slot<static_cast<int>(L)>(in).element[Load::contiguous ? i : 0])),
      ...);
-    (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
-    return narrow<result>(detail::slot<last_slot>(s));
+    (cuda::detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+    return cuda::narrow<result>(detail::slot<last_slot>(s));
   }
 };
 
-namespace detail {
+namespace cuda::detail {
 
 /// What a loop knows of its extents; addresses are those of the run.
 struct loop_state final : kernel_state {
   loop_arguments<most_loads> numbers;
 };
 
-/// Works out the strides of a loop, in the way of the CPU: by the declared shapes.
 /// @param width elements of a chunk
 TAGMA_COLD inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
   auto state = make_owned<loop_state>();
   auto& numbers = state->numbers;
-  const shape &out = args.out.dims, &declared = args.declared_out;
-  const std::size_t loads = args.in.size();
-  const auto stretched = [&](std::size_t l, int axis) {
-    return plan::detail::is_stretched(args.declared[l], declared, axis);
-  };
-  const int joined = plan::detail::innermost_axes(declared, loads, stretched);
-  numbers.axes = out.rank - joined;
-  std::int64_t rows = 1;
-  for (int a = numbers.axes; a < out.rank; ++a) numbers.inner *= out[a];
-  for (int a = 0; a < numbers.axes; ++a) {
-    numbers.extents[a] = out[a];
-    rows *= out[a];
-  }
-  numbers.chunks_per_row = pieces(numbers.inner, width);
-  numbers.chunks = rows * numbers.chunks_per_row;
-  for (std::size_t l = 0; l < loads; ++l) {
-    const shape& in = args.in[l].dims;
-    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
-    for (int a = in.rank - 1; a >= 0; --a) {
-      const int axis = a + out.rank - in.rank;
-      if (axis < numbers.axes) numbers.loads[l].strides[axis] = stretched(l, axis) ? 0 : stride;
-      stride *= in[a];
-    }
-  }
+  const loop_extents extents(args);
+  numbers.inner = extents.inner;
+  numbers.chunks_per_row = pieces(extents.inner, width);
+  numbers.chunks = extents.rows * numbers.chunks_per_row;
+  numbers.axes = extents.axes;
+  for (int a = 0; a < extents.axes; ++a) numbers.extents[a] = extents.extents[a];
+  for (std::size_t l = 0; l < args.in.size(); ++l)
+    for (int a = 0; a < extents.axes; ++a) numbers.loads[l].strides[a] = extents.strides[l][a];
   return state;
 }
 
@@ -5190,53 +5108,28 @@ template <std::size_t Loads>
   return a;
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <class... Load, class... Operation>
-owned<kernel_state> fused_loop<types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
-                                                                             const run_context&) {
-  return detail::prepare_loop(args, width);
+owned<kernel_state> fused_loop<on_cuda, types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
+                                                                                      const run_context&) {
+  return cuda::detail::prepare_loop(args, width);
 }
 
 template <class... Load, class... Operation>
-void fused_loop<types<Load...>, types<Operation...>>::run_loop(const kernel_args& args, const run_context& context) {
+void fused_loop<on_cuda, types<Load...>, types<Operation...>>::run_loop(const kernel_args& args,
+                                                                        const run_context& context) {
   static constexpr bool contiguous[] = {Load::contiguous..., true};
-  const auto& numbers = static_cast<const detail::loop_state*>(args.state)->numbers;
+  const auto& numbers = static_cast<const cuda::detail::loop_state*>(args.state)->numbers;
   if (numbers.chunks == 0) return;
-  auto a = detail::with_loads<load_count>(numbers);
+  auto a = cuda::detail::with_loads<load_count>(numbers);
   a.out = args.out.data;
   for (std::size_t l = 0; l < load_count; ++l) a.loads[l].data = args.in[l].data;
-  a.aligned = detail::chunks_are_aligned(args, numbers, width, contiguous);
-  launch<fused_loop>(geometry::over(a.chunks), context, a);
+  a.aligned = cuda::detail::chunks_are_aligned(args, numbers, width, contiguous);
+  cuda::launch<fused_loop>(cuda::geometry::over(a.chunks), context, a);
 }
 
-/// A kernel that goes on with a loop over its result.
-template <const char& Key, class Loop, dtype Out, dtype... In>
-struct kernel_with_loop : kernel_then_loop<&kernel<Key>::template entry<Out, In...>, &Loop::entry, sizeof...(In)> {};
-
-/// What the GPU has.
-struct kernel_set {
-  template <const char& Key>
-  static constexpr bool has_kernel = !requires {
-    cuda::kernel<Key>::missing;
-  };
-  template <const char& Key>
-  static constexpr bool has_loop = !requires {
-    scalar_kernel<Key>::missing;
-  };
-  template <const char& Key>
-  using kernel = cuda::kernel<Key>;
-  template <dtype Type, bool Contiguous>
-  using load = load_of<Type, Contiguous>;
-  template <const char& Key, dtype Out, int A, int B, int C>
-  using operation = operation_of<Key, Out, A, B, C>;
-  template <class Loads, class Operations>
-  using loop = fused_loop<Loads, Operations>;
-  template <const char& Key, class Loop, dtype Out, dtype... In>
-  using kernel_with_loop = cuda::kernel_with_loop<Key, Loop, Out, In...>;
-};
-
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/gather.hpp
 
 /// @file
@@ -5477,32 +5370,28 @@ inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const k
 
 }  // namespace tagma::device::cuda
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void assign(const kernel_args& args, const run_context& context) {
-  copy_on_device(args.out.data, args.in[1].data, static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type),
-                 context);
+  copy_on_device(args.out.data, args.in[1].data, args.out.bytes(), context);
 }
 
-/// An initial value, worked out on the host when the kernel is prepared: it is the same in every run of a session, and
-/// on every device.
+/// An initial value, worked out on the host when the kernel is prepared.
 struct initial_state final : kernel_state {
   explicit initial_state(std::size_t size) : bytes(size) {}
   pinned_bytes bytes;
 };
 
 inline owned<kernel_state> prepare_initialize(const kernel_args& args, const run_context& context) {
-  auto state = make_owned<initial_state>(static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
-  runtime::write_initial_value(state->bytes.data(), {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
-                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+  auto state = make_owned<initial_state>(args.out.bytes());
+  write_initial_value(state->bytes.data(), args, context);
   return state;
 }
 
 inline void initialize(const kernel_args& args, const run_context& context) {
   const std::byte* from = static_cast<const initial_state*>(args.state)->bytes.data();
-  const std::size_t bytes = static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type);
+  const std::size_t bytes = args.out.bytes();
   if (bytes == 0) return;
   if (emulates())
     std::memcpy(args.out.data, from, bytes);
@@ -5562,7 +5451,7 @@ inline owned<kernel_state> prepare_scatter_add(const kernel_args& args, const ru
 template <class T>
 void scatter_add(const kernel_args& args, const run_context& context) {
   const shape& dims = args.out.dims;
-  const std::int64_t width = dims.sub(1, dims.rank).elements();
+  const std::int64_t width = dims.elements(1, dims.rank);
   if (args.in[2].elements() == 0) return;
   row_parts parts;
   parts.add(args.in[2], args.in[1]);
@@ -5570,40 +5459,39 @@ void scatter_add(const kernel_args& args, const run_context& context) {
   launch<add_rows_body<T>>(geometry::over(sorted.count * width), context, {args.out.as<T>(), parts, sorted, 1, width});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::assign>> {
+struct kernel<on_cuda, ir::key<op::assign>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::assign};
+  static constexpr kernel_entry entry{&cuda::detail::assign};
 };
 template <>
-struct kernel<ir::key<op::initialize>> {
+struct kernel<on_cuda, ir::key<op::initialize>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::initialize, &detail::prepare_initialize};
+  static constexpr kernel_entry entry{&cuda::detail::initialize, &cuda::detail::prepare_initialize};
 };
 template <>
-struct kernel<ir::key<op::assign_add>> {
+struct kernel<on_cuda, ir::key<op::assign_add>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, true>};
+  static constexpr kernel_entry entry{&cuda::detail::accumulate<stored<Out>, true>};
 };
 template <>
-struct kernel<ir::key<op::assign_sub>> {
+struct kernel<on_cuda, ir::key<op::assign_sub>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, false>};
+  static constexpr kernel_entry entry{&cuda::detail::accumulate<stored<Out>, false>};
 };
 template <>
-struct kernel<ir::key<op::scatter_add>> {
+struct kernel<on_cuda, ir::key<op::scatter_add>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      .run = &detail::scatter_add<stored<Out>>, .prepare = &detail::prepare_scatter_add, .reads_run = true};
+      .run = &cuda::detail::scatter_add<stored<Out>>, .prepare = &cuda::detail::prepare_scatter_add, .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Rows without a source are zero.
 template <class Word>
@@ -5686,26 +5574,27 @@ void one_hot(const kernel_args& args, const run_context& context) {
       {args.out.as<T>(), args.in[0].data, args.in[0].type, args.in[0].elements(), args.attributes[0]});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::gather>> {
+struct kernel<on_cuda, ir::key<op::gather>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::gather, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::gather, .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::scatter_rows>> {
+struct kernel<on_cuda, ir::key<op::scatter_rows>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      .run = &detail::scatter_rows<stored<Out>>, .prepare = &detail::prepare_scatter_rows, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::scatter_rows<stored<Out>>,
+                                      .prepare = &cuda::detail::prepare_scatter_rows,
+                                      .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::one_hot>> {
+struct kernel<on_cuda, ir::key<op::one_hot>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::one_hot<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::one_hot<stored<Out>>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/matmul.hpp
 
 /// @file
@@ -5890,9 +5779,8 @@ class blas_product {
 
 }  // namespace tagma::device::cuda
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// An axis over which products repeat, and how far apart its neighbours are.
 struct batch_axis {
@@ -5908,15 +5796,13 @@ struct batched_product {
   explicit batched_product(const kernel_args& args) {
     const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
     problem.type = args.out.type;
-    problem.transpose_a = args.attributes[0] != 0;
-    problem.transpose_b = args.attributes[1] != 0;
-    problem.m = out[out.rank - 2];
-    problem.n = out[out.rank - 1];
-    problem.k = x[x.rank - (problem.transpose_a ? 2 : 1)];
-    if (y.rank == 2 && !problem.transpose_a) {  // a batch of a is nothing but more rows
-      problem.m = out.sub(0, out.rank - 1).elements();
-      return;
-    }
+    const product_extents p(args);
+    problem.transpose_a = p.transpose_a;
+    problem.transpose_b = p.transpose_b;
+    problem.m = p.m;
+    problem.n = p.n;
+    problem.k = p.k;
+    if (p.one) return;
     collect(x, y, out);
     // The longest axis goes to the library, the others are walked.
     int longest = -1;
@@ -5961,11 +5847,11 @@ struct batched_product {
   void collect(const shape& x, const shape& y, const shape& out) {
     const auto own = [&](const shape& s, int axis) {
       const int i = axis - (out.rank - s.rank);
-      return i < 0 || s[i] == 1 ? std::int64_t{0} : s.sub(i + 1, s.rank).elements();
+      return i < 0 || s[i] == 1 ? std::int64_t{0} : s.elements(i + 1, s.rank);
     };
     for (int i = 0; i < out.rank - 2; ++i) {
       if (out[i] == 1) continue;
-      const batch_axis next{out[i], own(x, i), own(y, i), out.sub(i + 1, out.rank).elements()};
+      const batch_axis next{out[i], own(x, i), own(y, i), out.elements(i + 1, out.rank)};
       if (axes > 0 && outer[axes - 1].a == next.a * next.extent && outer[axes - 1].b == next.b * next.extent)
         outer[axes - 1] = {outer[axes - 1].extent * next.extent, next.a, next.b, next.c};
       else
@@ -6059,21 +5945,24 @@ using relu_step = operation_of<ir::key<op::relu>, T, A, 0, 0>;
 template <class Loop>
 inline constexpr epilogue epilogue_of = epilogue::none;
 template <dtype T>
-inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>>, types<relu_step<T, 0>>>> = epilogue::relu;
-template <dtype T>
-inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>>>> =
-    epilogue::bias;
-template <dtype T>
-inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>>>> =
-    epilogue::bias;
+inline constexpr epilogue epilogue_of<fused_loop<on_cuda, types<load_of<T, true>>, types<relu_step<T, 0>>>> =
+    epilogue::relu;
 template <dtype T>
 inline constexpr epilogue
-    epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>, relu_step<T, 2>>>> =
-        epilogue::bias_relu;
+    epilogue_of<fused_loop<on_cuda, types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>>>> =
+        epilogue::bias;
 template <dtype T>
 inline constexpr epilogue
-    epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>, relu_step<T, 2>>>> =
-        epilogue::bias_relu;
+    epilogue_of<fused_loop<on_cuda, types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>>>> =
+        epilogue::bias;
+template <dtype T>
+inline constexpr epilogue epilogue_of<
+    fused_loop<on_cuda, types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>, relu_step<T, 2>>>> =
+    epilogue::bias_relu;
+template <dtype T>
+inline constexpr epilogue epilogue_of<
+    fused_loop<on_cuda, types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>, relu_step<T, 2>>>> =
+    epilogue::bias_relu;
 
 /// A product with its bias and activation in one call, or one after the other where the library has no algorithm for
 /// both or the bias is not a row.
@@ -6115,29 +6004,29 @@ struct product_and_epilogue {
 template <dtype T, class Apart>
 struct product_and_epilogue<T, Apart, epilogue::none> : Apart {};
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::matmul>> {
+struct kernel<on_cuda, ir::key<op::matmul>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::matmul<stored<Out>>, &detail::prepare_matmul};
+  static constexpr kernel_entry entry{&cuda::detail::matmul<stored<Out>>, &cuda::detail::prepare_matmul};
 };
 
 template <class Loop, dtype T>
-struct kernel_with_loop<ir::key<op::matmul>, Loop, T, T, T>
-    : detail::product_and_epilogue<T, kernel_then_loop<&kernel<ir::key<op::matmul>>::entry<T, T, T>, &Loop::entry, 2>,
-                                   detail::epilogue_of<Loop>> {};
+struct kernel_with_loop<on_cuda, ir::key<op::matmul>, Loop, T, T, T>
+    : cuda::detail::product_and_epilogue<
+          T, kernel_then_loop<&kernel<on_cuda, ir::key<op::matmul>>::template entry<T, T, T>, &Loop::entry, 2>,
+          cuda::detail::epilogue_of<Loop>> {};
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/optimizers.hpp
 
 /// @file
 /// Updates of optimizers on the GPU: one pass over a variable, its slots and its gradient, or over the rows of a sparse
 /// gradient.
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Reads the numbers once for all threads of a block.
 template <class Update, class C>
@@ -6295,36 +6184,27 @@ inline void scheduled_rate(const kernel_args& args, const run_context& context) 
        static_cast<std::int64_t>(numbers.size() / sizeof(double)), static_cast<schedule_kind>(args.value->integer)});
 }
 
-/// A kernel table entry of an update.
+}  // namespace cuda::detail
+
 template <class Update>
-struct update_kernel {
+struct update_kernel<on_cuda, Update> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&apply_update<Update, stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::apply_update<Update, stored<Out>>};
 };
 template <class Update>
-struct row_update_kernel {
+struct row_update_kernel<on_cuda, Update> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      .run = &apply_rows<Update, stored<Out>>, .prepare = &prepare_rows<Update>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::apply_rows<Update, stored<Out>>,
+                                      .prepare = &cuda::detail::prepare_rows<Update>,
+                                      .reads_run = true};
 };
-
-}  // namespace detail
-
-#define TAGMA_UPDATE_KERNELS(Update)                                 \
-  template <>                                                        \
-  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
-  template <>                                                        \
-  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
-TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
-#undef TAGMA_UPDATE_KERNELS
-
 template <>
-struct kernel<ir::key<op::scheduled_rate>> {
+struct kernel<on_cuda, ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::scheduled_rate, &detail::prepare_rate};
+  static constexpr kernel_entry entry{&cuda::detail::scheduled_rate, &cuda::detail::prepare_rate};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/pool.hpp
 
 /// @file
@@ -6391,9 +6271,8 @@ class dnn_pooling {
 
 }  // namespace tagma::device::cuda
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Where elements are. Windows belong to one image and one channel.
 template <class T>
@@ -6421,8 +6300,6 @@ struct pool_reader {
       }
   }
 };
-
-enum class pool_kind : std::uint8_t { maximum, mean, select, maximum_gradient, mean_gradient };
 
 template <class T, pool_kind Kind>
 struct pool_body {
@@ -6487,7 +6364,7 @@ template <pool_kind Kind>
 owned<kernel_state> prepare_pool(const kernel_args& args, const run_context&) {
   auto state = make_owned<library_state<dnn_pooling>>();
   if (libraries_answer() && args.out.elements() > 0)
-    state->library = dnn_pooling::make(pool_problem(args.in[0].dims, args.out.dims, args.attributes),
+    state->library = dnn_pooling::make(pool_problem(Kind, args),
                                        Kind == pool_kind::maximum ? dnn_pool::maximum : dnn_pool::mean, args.out.type);
   return state;
 }
@@ -6502,45 +6379,43 @@ void pool(const kernel_args& args, const run_context& context) {
     const dnn_pooling* const library = library_of<dnn_pooling>(args);
     if (library != nullptr && library->run(args.in[0].data, args.out.data, context)) return;
   }
-  const shape& x = Kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims;
-  const shape& y = simple ? args.out.dims : Kind == pool_kind::mean_gradient ? args.in[0].dims : args.in[1].dims;
-  typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(x, y, args.attributes)};
+  typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(Kind, args)};
   if constexpr (Kind == pool_kind::mean_gradient) a.other = tensor(0);
   if constexpr (Kind == pool_kind::select || Kind == pool_kind::maximum_gradient) a.y = tensor(1), a.other = tensor(2);
   launch<body>(geometry::over(args.out.elements()), context, a);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::max_pool>> {
+struct kernel<on_cuda, ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum>,
-                                      &detail::prepare_pool<detail::pool_kind::maximum>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::maximum>,
+                                      &cuda::detail::prepare_pool<pool_kind::maximum>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_gradient>> {
+struct kernel<on_cuda, ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum_gradient>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::maximum_gradient>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_select>> {
+struct kernel<on_cuda, ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::select>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::select>};
 };
 template <>
-struct kernel<ir::key<op::average_pool>> {
+struct kernel<on_cuda, ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean>,
-                                      &detail::prepare_pool<detail::pool_kind::mean>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::mean>,
+                                      &cuda::detail::prepare_pool<pool_kind::mean>};
 };
 template <>
-struct kernel<ir::key<op::average_pool_gradient>> {
+struct kernel<on_cuda, ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean_gradient>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::mean_gradient>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/random.hpp
 
 /// @file
@@ -6612,9 +6487,8 @@ TAGMA_DEVICE random_elements<C> truncated_elements(const random_key& key, std::u
 
 }  // namespace tagma::device::cuda
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 template <class T, distribution Which>
 struct random_body {
@@ -6623,7 +6497,7 @@ struct random_body {
     T* to;
     std::int64_t count;
     const run_parameters* run;
-    std::uint32_t stream;
+    std::int32_t node;
   };
   TAGMA_DEVICE static random_elements<C> draw(const random_key& key, std::uint64_t block) {
     if constexpr (Which == distribution::uniform)
@@ -6635,8 +6509,7 @@ struct random_body {
   }
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
     constexpr int width = random_width<C>;
-    // Runs count from 1: step 0 of every stream belongs to the initializers.
-    const random_key key{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
+    const random_key key = key_of_run(a.run->seed, a.node, a.run->step);
     for (std::int64_t block = at.index(); block * width < a.count; block += at.count()) {
       const random_elements<C> x = draw(key, static_cast<std::uint64_t>(block));
       TAGMA_UNROLL
@@ -6653,39 +6526,40 @@ void random(const kernel_args& args, const run_context& context) {
   constexpr int width = random_width<compute_t<T>>;
   const std::int64_t n = args.out.elements();
   if (n == 0) return;
-  launch<random_body<T, Which>>(
-      geometry::over(pieces(n, width)), context,
-      {args.out.as<T>(), n, resources_of(context).parameters(), static_cast<std::uint32_t>(args.source)});
+  launch<random_body<T, Which>>(geometry::over(pieces(n, width)), context,
+                                {args.out.as<T>(), n, resources_of(context).parameters(), args.source});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::random_uniform>> {
+struct kernel<on_cuda, ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::uniform>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::uniform>,
+                                      .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::random_normal>> {
+struct kernel<on_cuda, ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::normal>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::normal>,
+                                      .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::truncated_normal>> {
+struct kernel<on_cuda, ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::truncated>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::truncated>,
+                                      .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/scan.hpp
 
 /// @file
 /// Running sums on the GPU. The order of additions follows from the extents alone, so that equal inputs give equal
 /// bytes. cub::DeviceScan promises that for integers only: its blocks add what others have by then published.
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Lines of `count` elements, `inner` elements apart, and how they are divided: a few lines into parts, whose sums are
 /// added up before the parts are run along.
@@ -6819,16 +6693,16 @@ void cumulative_sum(const kernel_args& args, const run_context& context) {
   launch_scan<T>(a, context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::cumulative_sum>> {
+struct kernel<on_cuda, ir::key<op::cumulative_sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::cumulative_sum<stored<Out>>,
-                                      &detail::prepare_cumulative_sum<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::cumulative_sum<stored<Out>>,
+                                      &cuda::detail::prepare_cumulative_sum<stored<Out>>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/shuffle.hpp
 
 /// @file
@@ -7010,9 +6884,8 @@ void order_rows(const operand& in, const operand& out, bool descending, const ru
 
 }  // namespace tagma::device::cuda
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// For kernels whose result is an order of as many positions as it has elements.
 inline owned<kernel_state> prepare_order(const kernel_args& args, const run_context& context) {
@@ -7025,29 +6898,26 @@ void argsort(const kernel_args& args, const run_context& context) {
   order_rows<T>(args.in[0], args.out, args.attributes[0] != 0, context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::argsort>> {
+struct kernel<on_cuda, ir::key<op::argsort>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::argsort<stored<In>>, &detail::prepare_order};
+  static constexpr kernel_entry entry{&cuda::detail::argsort<stored<In>>, &cuda::detail::prepare_order};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Half of the random word of a position.
 struct random_keys {
   const run_parameters* run;
-  std::uint32_t stream;
+  std::int32_t node;
   int shift;
   TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
-    // Runs count from 1, as for other random tensors.
-    return static_cast<std::uint32_t>(order_word({run->seed, stream, static_cast<std::uint32_t>(run->step + 1)}, i) >>
-                                      shift);
+    return static_cast<std::uint32_t>(order_word(key_of_run(run->seed, node, run->step), i) >> shift);
   }
 };
 
@@ -7056,88 +6926,20 @@ inline void random_permutation(const kernel_args& args, const run_context& conte
   if (n == 0) return;
   ordered_positions order(n, context);
   for (const int shift : {0, 32})
-    order.sort_by(random_keys{resources_of(context).parameters(), static_cast<std::uint32_t>(args.source), shift}, 32);
+    order.sort_by(random_keys{resources_of(context).parameters(), args.source, shift}, 32);
   launch<positions_body>(geometry::over(n), context, {order.get(), args.out.as<std::int64_t>(), n, n, n});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::random_permutation>> {
+struct kernel<on_cuda, ir::key<op::random_permutation>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{
-      .run = &detail::random_permutation, .prepare = &detail::prepare_order, .reads_run = true};
+      .run = &cuda::detail::random_permutation, .prepare = &cuda::detail::prepare_order, .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
-// ---- tagma/device/cuda/kernel/slice.hpp
-
-/// @file
-/// Slices and padding on the GPU; elements are moved, whatever their type.
-
-namespace tagma::device::cuda {
-
-namespace detail {
-
-inline void slice(const kernel_args& args, const run_context& context) {
-  extent first[max_rank]{};
-  op::slice::first_positions(args.in[0].dims, args.attributes, first);
-  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
-}
-
-inline void slice_gradient(const kernel_args& args, const run_context& context) {
-  extent first[max_rank]{};
-  op::slice::first_positions(args.out.dims, args.attributes, first);
-  clear_on_device(args.out, context);
-  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
-}
-
-/// Writes one element everywhere.
-template <class Word>
-struct spread_body {
-  struct arguments {
-    Word* to;
-    const Word* value;
-    std::int64_t count;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    const Word value = *a.value;
-    for (std::int64_t i = at.index(); i < a.count; i += at.count()) a.to[i] = value;
-  }
-};
-
-inline void pad(const kernel_args& args, const run_context& context) {
-  const std::int64_t count = args.out.elements();
-  if (count == 0) return;
-  with_word(size_of(args.out.type), [&](auto zero) {
-    using element = decltype(zero);
-    launch<spread_body<element>>(geometry::over(count), context,
-                                 {args.out.as<element>(), args.in[1].as<const element>(), count});
-  });
-  extent first[max_rank]{};
-  for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
-  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
-}
-
-}  // namespace detail
-
-template <>
-struct kernel<ir::key<op::slice>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice};
-};
-template <>
-struct kernel<ir::key<op::slice_gradient>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice_gradient};
-};
-template <>
-struct kernel<ir::key<op::pad>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::pad};
-};
-
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/softmax.hpp
 
 /// @file
@@ -7185,9 +6987,8 @@ class dnn_softmax {
 
 }  // namespace tagma::device::cuda
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// The threads that share a row.
 struct row_threads {
@@ -7291,12 +7092,6 @@ struct row_body {
   }
 };
 
-/// The rows of a tensor.
-struct row_extents {
-  std::int64_t rows, n;
-  explicit row_extents(const shape& dims) : rows(dims.sub(0, dims.rank - 1).elements()), n(dims[dims.rank - 1]) {}
-};
-
 template <row_kind Kind>
   requires(Kind == row_kind::softmax || Kind == row_kind::log_softmax)
 owned<kernel_state> prepare_rows(const kernel_args& args, const run_context&) {
@@ -7329,43 +7124,43 @@ void over_rows(const kernel_args& args, const run_context& context) {
       context, a);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::softmax>> {
+struct kernel<on_cuda, ir::key<op::softmax>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::softmax>,
-                                      &detail::prepare_rows<detail::row_kind::softmax>};
+  static constexpr kernel_entry entry{&cuda::detail::over_rows<stored<Out>, cuda::detail::row_kind::softmax>,
+                                      &cuda::detail::prepare_rows<cuda::detail::row_kind::softmax>};
 };
 template <>
-struct kernel<ir::key<op::log_softmax>> {
+struct kernel<on_cuda, ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::log_softmax>,
-                                      &detail::prepare_rows<detail::row_kind::log_softmax>};
+  static constexpr kernel_entry entry{&cuda::detail::over_rows<stored<Out>, cuda::detail::row_kind::log_softmax>,
+                                      &cuda::detail::prepare_rows<cuda::detail::row_kind::log_softmax>};
 };
 template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
-  template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>,
-                                      .reads_run = true};
-};
-template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
+struct kernel<on_cuda, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{
-      .run = &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>, .reads_run = true};
+      .run = &cuda::detail::over_rows<stored<Out>, cuda::detail::row_kind::entropy, stored<Label>>, .reads_run = true};
+};
+template <>
+struct kernel<on_cuda, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
+  template <dtype Out, dtype, dtype Label, dtype...>
+  static constexpr kernel_entry entry{
+      .run = &cuda::detail::over_rows<stored<Out>, cuda::detail::row_kind::entropy_gradient, stored<Label>>,
+      .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/top_k.hpp
 
 /// @file
 /// The largest elements of each row on the GPU. A few of many, as they are mostly asked for, are found by a block for
 /// each row, one after the other: a row is read from the cache that often. For more of them the rows are sorted.
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// An element and its position in the row; no element has position -1.
 template <class C>
@@ -7427,8 +7222,8 @@ inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_cont
 
 template <class T>
 void top_k_indices(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents in(args.in[0].dims);
+  const std::int64_t rows = in.rows, n = in.n, k = args.attributes[0];
   if (rows == 0 || k == 0) return;
   if (is_worth_a_sort(k, rows * n)) return order_rows<T>(args.in[0], args.out, true, context);
   constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
@@ -7527,54 +7322,54 @@ void scatter_last(const kernel_args& args, const run_context& context) {
                            {args.out.as<T>(), parts, {order.keys(), order.get(), parts.total(), count}, 1, 1});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::top_k_indices>> {
+struct kernel<on_cuda, ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>, &detail::prepare_top_k};
+  static constexpr kernel_entry entry{&cuda::detail::top_k_indices<stored<In>>, &cuda::detail::prepare_top_k};
 };
 template <>
-struct kernel<ir::key<op::gather_last>> {
+struct kernel<on_cuda, ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::chosen<stored<Out>, true>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::chosen<stored<Out>, true>, .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::scatter_last>> {
+struct kernel<on_cuda, ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      .run = &detail::scatter_last<stored<Out>>, .prepare = &detail::prepare_scatter_last, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::scatter_last<stored<Out>>,
+                                      .prepare = &cuda::detail::prepare_scatter_last,
+                                      .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/transpose.hpp
 
 /// @file
 /// Transposition on the GPU.
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void transpose(const kernel_args& args, const run_context& context) {
   const shape &in = args.in[0].dims, &out = args.out.dims;
   moved_box box;
   for (int a = 0; a < out.rank; ++a) {
-    const auto from = static_cast<int>(args.attributes[static_cast<std::size_t>(a)]);
-    box.add(out[a], in.sub(from + 1, in.rank).elements(), out.sub(a + 1, out.rank).elements());
+    const auto from = static_cast<int>(args.attributes[a]);
+    box.add(out[a], in.elements(from + 1, in.rank), out.elements(a + 1, out.rank));
   }
   move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::transpose>> {
+struct kernel<on_cuda, ir::key<op::transpose>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::transpose};
+  static constexpr kernel_entry entry{&cuda::detail::transpose};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
 
 namespace tagma {
 
@@ -7584,16 +7379,14 @@ namespace detail {
 
 /// True if a step of a plan is placed on a GPU.
 template <class Plan, std::size_t Step>
-inline constexpr bool is_on_gpu =
-    Plan::view.devices[static_cast<std::size_t>(Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].device)]
-        .name.type == device_text("GPU");
+inline constexpr bool is_on_gpu = Plan::view.devices[Plan::nodes[Plan::steps[Step].node].device].name.type ==
+                                  device_text("GPU");
 
 /// The kernel of a step of a plan; empty where it is elsewhere.
 template <class Plan, std::size_t Step>
 [[nodiscard]] constexpr kernel_entry entry_on_gpu() {
-  if constexpr (is_on_gpu<Plan, Step> &&
-                Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op != &ir::info<plan::transfer>)
-    return step_entry<kernel_set, Plan, Step>();
+  if constexpr (is_on_gpu<Plan, Step> && Plan::nodes[Plan::steps[Step].node].op != &ir::info<plan::transfer>)
+    return step_entry<on_cuda, Plan, Step>();
   else
     return {};
 }
@@ -7614,12 +7407,10 @@ namespace detail {
 template <class Graph, std::size_t I>
 [[nodiscard]] constexpr bool has_kernel_for() {
   constexpr const ir::op_info* info = Graph::flat.nodes[I].op->info;
-  if constexpr (Graph::flat.nodes[I].spec.type == dtype::string)
-    return false;
-  else if constexpr (info->is(ir::op_kind::elementwise))
-    return kernel_set::has_loop<*info->key>;
+  if constexpr (info->is(ir::op_kind::elementwise))
+    return has_scalar_kernel<on_cuda, *info->key>;
   else if constexpr (info->is(ir::op_kind::compute) || info->is(ir::op_kind::update))
-    return kernel_set::has_kernel<*info->key>;
+    return has_kernel<on_cuda, *info->key>;
   else
     return true;
 }
@@ -7628,8 +7419,7 @@ template <class Graph, std::size_t... I>
 constexpr fixed_array<bool, sizeof...(I)> find_kernels(std::index_sequence<I...>) {
   fixed_array<bool, sizeof...(I)> found{{has_kernel_for<Graph, I>()...}};
   for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    for (const ir::node_id in : Graph::view.inputs(i))
-      if (Graph::view[in].spec.type == dtype::string) found[i] = false;
+    if (ir::needs_host(Graph::view, i)) found[i] = false;
   return found;
 }
 
@@ -7671,8 +7461,9 @@ struct ir::accelerator_of<Graph> {
 /// pragma.
 
 #undef TAGMA_ONEDNN_PRIMITIVES
-#undef TAGMA_EACH_UPDATE
-#undef TAGMA_ELEMENTWISE_BODIES
+#undef TAGMA_ELEMENTWISE_KERNELS
+#undef TAGMA_SCALAR_KERNEL_OF_ONE
+#undef TAGMA_SCALAR_KERNEL_OF_TWO
 
 #ifndef TAGMA_WITH_MACROS
 // base/config.hpp

@@ -977,8 +977,9 @@ class progress {
 /// pragma.
 
 #undef TAGMA_ONEDNN_PRIMITIVES
-#undef TAGMA_EACH_UPDATE
-#undef TAGMA_ELEMENTWISE_BODIES
+#undef TAGMA_ELEMENTWISE_KERNELS
+#undef TAGMA_SCALAR_KERNEL_OF_ONE
+#undef TAGMA_SCALAR_KERNEL_OF_TWO
 
 #ifndef TAGMA_WITH_MACROS
 // base/config.hpp

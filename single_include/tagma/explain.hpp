@@ -395,6 +395,7 @@ template <std::size_t N>
 /// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
 
 #include <cstdio>
+#include <vector>
 
 // ---- tagma/graph/print.hpp
 
@@ -402,7 +403,6 @@ template <std::size_t N>
 /// A flat graph as text: names of nodes, and the drawing that Graphviz makes.
 
 #include <string>
-#include <vector>
 
 namespace tagma::ir {
 
@@ -452,12 +452,10 @@ namespace detail {
 /// where only a shape is read, dashed edges for control dependencies. Each node appears once.
 [[nodiscard]] inline std::string to_dot(const graph_view& g, const pass_results& passes) {
   std::string text = "digraph tagma {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n";
-  std::vector<int> members(static_cast<std::size_t>(g.size()));
+  const heap_array<int> members(g.size());
   for (node_id i = 0; i < g.size(); ++i)
-    if (passes.is_loop_member(g, i)) ++members[static_cast<std::size_t>(passes.group[i])];
-  const auto in_box = [&](node_id i) {
-    return passes.is_loop_member(g, i) && members[static_cast<std::size_t>(passes.group[i])] > 1;
-  };
+    if (passes.is_loop_member(g, i)) ++members[passes.group[i]];
+  const auto in_box = [&](node_id i) { return passes.is_loop_member(g, i) && members[passes.group[i]] > 1; };
   for (node_id i = 0; i < g.size(); ++i) {
     if (passes.needs[i] == need::nothing) continue;
     if (!in_box(i)) text += detail::dot_node(g, passes, i, "  ");
@@ -502,9 +500,13 @@ class plan_printer {
         plan_(p),
         passes_(passes),
         batch_(batch),
-        step_of_(p.nodes.size(), -1),
-        last_use_(p.nodes.size(), -1),
-        loop_(static_cast<std::size_t>(g.size()), -1) {
+        nodes_(static_cast<node_id>(p.nodes.size())),
+        specs_(nodes_),
+        step_of_(nodes_),
+        last_use_(nodes_),
+        loop_(g.size()),
+        offsets_(p.blocks.size()),
+        arena_(p.devices.size()) {
     infer_extents();
     follow_steps();
     place_blocks();
@@ -513,17 +515,17 @@ class plan_printer {
   [[nodiscard]] std::string text() const {
     std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
     // Copies stand before what reads them first: at the place of their step.
-    std::size_t s = 0;
-    const auto copies_before = [&](std::size_t step) {
+    int s = 0;
+    const auto copies_before = [&](int step) {
       for (; s < step; ++s)
-        if (is_transfer(at(plan_.steps[s].node))) rows.push_back(describe(at(plan_.steps[s].node)));
+        if (is_transfer(plan_.steps[s].node)) rows.push_back(describe(plan_.steps[s].node));
     };
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+    for (node_id i = 0; i < nodes_; ++i) {
       if (is_transfer(i)) continue;
-      if (step_of_[i] >= 0) copies_before(static_cast<std::size_t>(step_of_[i]));
+      copies_before(step_of_[i]);
       rows.push_back(describe(i));
     }
-    copies_before(plan_.steps.size());
+    copies_before(steps());
     std::size_t width[columns]{};
     for (const row& r : rows)
       for (std::size_t c = 0; c < columns; ++c)
@@ -542,37 +544,33 @@ class plan_printer {
     std::string cell[columns];
   };
 
-  [[nodiscard]] static std::size_t at(node_id i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] bool is_transfer(std::size_t i) const { return plan_.nodes[i].op == &ir::info<transfer>; }
-  [[nodiscard]] std::string number(std::size_t i) const {
+  [[nodiscard]] int steps() const { return static_cast<int>(plan_.steps.size()); }
+  [[nodiscard]] bool is_transfer(node_id i) const { return plan_.nodes[i].op == &ir::info<transfer>; }
+  [[nodiscard]] std::string number(node_id i) const {
     return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
   }
   [[nodiscard]] std::string device_name(const plan_node& n) const {
-    const device_spec& name = plan_.devices[static_cast<std::size_t>(n.device)].name;
+    const device_spec& name = plan_.devices[n.device].name;
     return to_string(device_spec{{}, -1, -1, name.type, name.id});
   }
-  [[nodiscard]] node_id input(const plan_node& n, int k) const {
-    return plan_.inputs[static_cast<std::size_t>(n.first_input + k)];
-  }
-  [[nodiscard]] bool shares_bytes(std::size_t i) const { return plan_.nodes[i].op->shares_bytes(); }
+  [[nodiscard]] node_id input(const plan_node& n, int k) const { return plan_.inputs[n.first_input + k]; }
+  [[nodiscard]] bool shares_bytes(node_id i) const { return plan_.nodes[i].op->shares_bytes(); }
   /// The node whose bytes this one has.
-  [[nodiscard]] std::size_t owner(std::size_t i) const {
-    while (shares_bytes(i)) i = at(input(plan_.nodes[i], 0));
+  [[nodiscard]] node_id owner(node_id i) const {
+    while (shares_bytes(i)) i = input(plan_.nodes[i], 0);
     return i;
   }
-  [[nodiscard]] std::int64_t bytes_of(std::size_t i) const { return tagma::bytes_of(specs_[i]); }
+  [[nodiscard]] std::int64_t bytes_of(node_id i) const { return tagma::bytes_of(specs_[i]); }
 
   void infer_extents() {
     std::vector<tensor_spec> in;
-    for (const plan_node& n : plan_.nodes) {
+    for (node_id i = 0; i < nodes_; ++i) {
+      const plan_node& n = plan_.nodes[i];
       tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
       if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
         in.clear();
-        for (int k = 0; k < n.inputs; ++k) in.push_back(specs_[at(input(n, k))]);
-        ir::infer_args args{in,
-                            plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
-                                                     static_cast<std::size_t>(n.attribute_count)),
-                            {}};
+        for (int k = 0; k < n.inputs; ++k) in.push_back(specs_[input(n, k)]);
+        ir::infer_args args{in, plan_.attributes.subspan(n.first_attribute, n.attribute_count), {}};
         if (const char* problem = n.op->infer(args))
           fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
                                                   " with dynamic extents of " + std::to_string(batch_) + ": " +
@@ -580,40 +578,39 @@ class plan_printer {
         out = args.out;
       }
       check_size(out);
-      specs_.push_back(out);
+      specs_[i] = out;
     }
   }
 
   void follow_steps() {
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+    for (node_id i = 0; i < nodes_; ++i) step_of_[i] = last_use_[i] = -1;
+    for (int s = 0; s < steps(); ++s) {
       const plan_step& step = plan_.steps[s];
-      step_of_[at(step.node)] = static_cast<int>(s);
-      if (step.fused) loop_[at(plan_.nodes[at(step.node)].source)] = loops_++;
-      for (int k = 0; k < step.operands; ++k)
-        last_use_[owner(at(plan_.operands[static_cast<std::size_t>(step.first_operand + k)]))] = static_cast<int>(s);
+      step_of_[step.node] = s;
+      if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
+      for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
     }
-    for (const node_id f : plan_.fetches) last_use_[owner(at(f))] = static_cast<int>(plan_.steps.size());
+    for (const node_id f : plan_.fetches) last_use_[owner(f)] = steps();
   }
 
   void place_blocks() {
     const std::size_t count = plan_.blocks.size();
-    std::vector<std::int64_t> bytes(count);
-    std::vector<std::int32_t> live(count);
-    offsets_.resize(count);
-    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(at(plan_.blocks[b].node));
+    const heap_array<std::int64_t> bytes(count);
+    const heap_array<std::int32_t> live(count);
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
     for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
-      arena_.push_back(plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d)));
-      if (arena_.back() == too_many)
+      arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
+      if (arena_[d] == too_many)
         fail(status_code::resource_exhausted,
              {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
     }
   }
 
-  [[nodiscard]] bool in_loop(std::size_t i) const {
+  [[nodiscard]] bool in_loop(node_id i) const {
     return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
   }
 
-  [[nodiscard]] row describe(std::size_t i) const {
+  [[nodiscard]] row describe(node_id i) const {
     const plan_node& n = plan_.nodes[i];
     row r;
     r.cell[0] = number(i);
@@ -628,9 +625,9 @@ class plan_printer {
     return r;
   }
 
-  [[nodiscard]] std::string device_text(std::size_t i) const {
+  [[nodiscard]] std::string device_text(node_id i) const {
     const plan_node& n = plan_.nodes[i];
-    if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[at(input(n, 0))]);
+    if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[input(n, 0)]);
     if (n.op->is(ir::op_kind::placeholder)) return device_name(n) + ", fed there";
     const ir::place_reason why = plan_.reason(n);
     std::string text = device_name(n).append(", ").append(to_string(why));
@@ -638,16 +635,16 @@ class plan_printer {
     return text;
   }
 
-  [[nodiscard]] std::string loop_text(std::size_t i) const {
+  [[nodiscard]] std::string loop_text(node_id i) const {
     if (!in_loop(i)) return "-";
     const node_id source = plan_.nodes[i].source, result = passes_.group[source];
-    const std::string name = "loop " + std::to_string(loop_[at(result)]);
+    const std::string name = "loop " + std::to_string(loop_[result]);
     const std::string_view reason = to_string(passes_.reason[source]);
     if (source != result) return name + ": " + std::string(reason);
     return reason.empty() ? name : name + ", its result: " + std::string(reason);
   }
 
-  [[nodiscard]] std::string storage_text(std::size_t i) const {
+  [[nodiscard]] std::string storage_text(node_id i) const {
     const plan_node& n = plan_.nodes[i];
     if (n.is_in(storage_kind::none)) {
       if (n.spec.type == dtype::none) return "none";
@@ -655,34 +652,35 @@ class plan_printer {
       return n.op->is(ir::op_kind::elementwise) ? "registers" : "its loop's result";
     }
     if (n.op->is(ir::op_kind::update)) return "variable " + number(owner(i)) + ", in place";
-    if (shares_bytes(i)) return "view of " + number(at(input(n, 0)));
+    if (shares_bytes(i)) return "view of " + number(input(n, 0));
     switch (n.storage) {
       case storage_kind::feed:
         return "feed";
       case storage_kind::variable:
         return "variable, " + std::to_string(bytes_of(i)) + " bytes";
+      case storage_kind::resource:
+        return std::string("resource '").append(n.name).append("'");
       case storage_kind::literal:
         return "literal";
       case storage_kind::constant: {
         char digits[32];
-        std::snprintf(digits, sizeof digits, "constant %.9g",
-                      ir::as_double(plan_.attributes[static_cast<std::size_t>(n.first_attribute)]));
+        std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
         return digits;
       }
       default:
         break;
     }
-    std::string text = "arena " + std::to_string(offsets_[at(n.slot)]) + ", " + std::to_string(bytes_of(i)) + " bytes";
-    if (plan_.blocks[at(n.slot)].node != static_cast<node_id>(i)) text += ", over a tensor that ends";
+    std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
+    if (plan_.blocks[n.slot].node != i) text += ", over a tensor that ends";
     return text;
   }
 
-  [[nodiscard]] std::string lifetime(std::size_t i) const {
+  [[nodiscard]] std::string lifetime(node_id i) const {
     const storage_kind storage = plan_.nodes[i].storage;
     if (storage == storage_kind::none || shares_bytes(i)) return "-";
     if (storage != storage_kind::arena) return "always";
     const int first = step_of_[i], last = last_use_[i];
-    if (last == static_cast<int>(plan_.steps.size())) return "from step " + std::to_string(first) + ", fetched";
+    if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
     return last <= first ? "step " + std::to_string(first)
                          : "steps " + std::to_string(first) + " to " + std::to_string(last);
   }
@@ -690,7 +688,7 @@ class plan_printer {
   [[nodiscard]] std::string totals() const {
     std::int64_t separate = 0, variables = 0, copied = 0;
     int fused = 0, copies = 0;
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+    for (node_id i = 0; i < nodes_; ++i) {
       if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
       if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
       if (in_loop(i)) {
@@ -714,7 +712,7 @@ class plan_printer {
     std::string text;
     for (std::size_t d = 0; d < arena_.size(); ++d) {
       if (d > 0 && arena_[d] == 0) continue;
-      text += sentence({d == 0 ? "" : ", ", arena_[d], " bytes"});
+      append_parts(text, {d == 0 ? "" : ", ", arena_[d], " bytes"});
       const device_spec& name = plan_.devices[d].name;
       if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
     }
@@ -725,12 +723,13 @@ class plan_printer {
   const plan_view& plan_;
   const ir::pass_results& passes_;
   extent batch_;
-  std::vector<tensor_spec> specs_;
-  std::vector<int> step_of_;   // of each node of the plan, -1 if it has none
-  std::vector<int> last_use_;  // of each node of the plan that owns bytes
-  std::vector<int> loop_;      // number of the loop of which a node of the graph is the result
-  std::vector<std::int64_t> offsets_;
-  std::vector<std::int64_t> arena_;  // of each device
+  node_id nodes_;  // how many there are
+  heap_array<tensor_spec> specs_;
+  heap_array<int> step_of_;   // of each node of the plan, -1 if it has none
+  heap_array<int> last_use_;  // of each node of the plan that owns bytes
+  heap_array<int> loop_;      // number of the loop of which a node of the graph is the result
+  heap_array<std::int64_t> offsets_;
+  heap_array<std::int64_t> arena_;  // of each device
   int loops_ = 0;
 };
 
@@ -866,7 +865,7 @@ class tensor_printer {
   void each(int axis, extent first, const Some& some) const {
     if (axis == v_.dims().rank) return some(first);
     positions(axis, [&](extent i) {
-      if (i >= 0) each(axis + 1, first + i * v_.dims().sub(axis + 1, v_.dims().rank).elements(), some);
+      if (i >= 0) each(axis + 1, first + i * v_.dims().elements(axis + 1, v_.dims().rank), some);
     });
   }
 
@@ -1702,9 +1701,7 @@ class trace final : public runtime::trace_sink {
     ++size_;
   }
 
-  [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) {
-    return tagma::bytes_of({o.type, o.dims});
-  }
+  [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) { return tagma::bytes_of({o.type, o.dims}); }
   /// "12.345".
   [[nodiscard]] static std::string microseconds(std::int64_t ns) {
     return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
@@ -1759,8 +1756,9 @@ class trace final : public runtime::trace_sink {
 /// pragma.
 
 #undef TAGMA_ONEDNN_PRIMITIVES
-#undef TAGMA_EACH_UPDATE
-#undef TAGMA_ELEMENTWISE_BODIES
+#undef TAGMA_ELEMENTWISE_KERNELS
+#undef TAGMA_SCALAR_KERNEL_OF_ONE
+#undef TAGMA_SCALAR_KERNEL_OF_TWO
 
 #ifndef TAGMA_WITH_MACROS
 // base/config.hpp

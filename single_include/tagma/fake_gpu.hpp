@@ -343,8 +343,8 @@ class local_devices {
   [[nodiscard]] runtime::stream_driver& driver() const { return driver_; }
   [[nodiscard]] int count() const { return static_cast<int>(numbers_.size()); }
   /// What the driver calls device `d` of the process.
-  [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[static_cast<std::size_t>(d)]; }
-  [[nodiscard]] memory_pool& pool(int d) { return *pools_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[d]; }
+  [[nodiscard]] memory_pool& pool(int d) { return *pools_[d]; }
   [[nodiscard]] pinned_pool& pinned() { return pinned_; }
 
  private:
@@ -479,11 +479,11 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   TAGMA_COLD void find_words() {
     const std::size_t size = source_.words_size();
     if (size == 0) return;
-    const heap_array<bool> reads(static_cast<std::size_t>(devices_.count()));
+    const heap_array<bool> reads(devices_.count());
     std::size_t count = 0;
     for (std::size_t s = 0; s < plan_size(); ++s) {
       if (!reads_run(s)) continue;
-      bool& known = reads[static_cast<std::size_t>(plan_.device_of(s).number)];
+      bool& known = reads[plan_.device_of(s).number];
       count += !known;
       known = true;
     }
@@ -535,7 +535,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       if (is_of_plan(s)) {
         const std::size_t p = in_plan(s);
         for (std::int32_t w = of_plan.first_wait[p]; w < of_plan.first_wait[p + 1]; ++w)
-          wait_for(before + static_cast<std::size_t>(of_plan.waits[static_cast<std::size_t>(w)]));
+          wait_for(before + static_cast<std::size_t>(of_plan.waits[w]));
         for (std::size_t w = 0; w < before && reads_run(p); ++w)
           if (words_[w].device == steps_[s].device) wait_for(w);
       } else if (s >= before) {
@@ -595,7 +595,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
     const runtime::kernel_args& call = plan_.call(p);
     return {{call.out.data, driver_number(plan_.device_of(p))},
             {call.in[0].data, driver_number(plan_.source_of(p))},
-            static_cast<std::size_t>(call.out.elements()) * size_of(call.out.type)};
+            call.out.bytes()};
   }
   void run_host(std::size_t s) override {
     const std::size_t p = in_plan(s);
@@ -619,8 +619,9 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
                                                 : plan_.source_of(p);
     plan_.add_to_trace(p, *trace_, device.name, step_, queue, begin_ns, end_ns);
   }
-  /// Addresses are those of the plan in every run: feeds are copied to where copies to devices find them.
-  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return 1; }
+  /// Addresses are those of the plan, except of variables that moved: feeds are copied to where copies to devices find
+  /// them.
+  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return plan_.moved() + 1; }
 
   /// An asynchronous step of the host, for which the thread that runs the plan waits.
   class waiting_step final : public runtime::completion_target {
@@ -685,13 +686,13 @@ class plan_memory final : public accelerated_memory {
       : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
 
   [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
-    owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
+    owned<memory_block>& block = arenas_[d];
     block =
         from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
     return block->data;
   }
   [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
-    owned<memory_block>& block = scalars_[static_cast<std::size_t>(d)];
+    owned<memory_block>& block = scalars_[d];
     if (!block) {
       const int number = plan_.device_at(d).number;
       block = from_.allocate(number, static_cast<std::int64_t>(values.size()), {"the scalars of a plan"});
@@ -701,7 +702,7 @@ class plan_memory final : public accelerated_memory {
   }
   [[nodiscard]] TAGMA_COLD std::byte* feed(ir::node_id id) override {
     const plan::plan_node& n = plan_.plan().nodes[id];
-    owned<memory_block>& block = feeds_[static_cast<std::size_t>(n.slot)];
+    owned<memory_block>& block = feeds_[n.slot];
     if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});
     return block->data;
   }
@@ -717,18 +718,6 @@ class plan_memory final : public accelerated_memory {
   heap_array<owned<memory_block>> scalars_;  // one a device
   heap_array<owned<memory_block>> feeds_;    // one a feed, where a copy to a device reads it
 };
-
-/// Memory for the variables of a session.
-[[nodiscard]] TAGMA_COLD inline heap_array<owned<memory_block>> allocate_variables(
-    accelerator& from, array_view<const plan::plan_variable> variables, const device_table& devices) {
-  heap_array<owned<memory_block>> blocks(variables.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const plan::plan_variable& v = variables[i];
-    blocks[i] = from.allocate(devices[static_cast<std::size_t>(v.device)].number, bytes_of(v.spec),
-                              {"variable '", v.name, v.suffix, "'"});
-  }
-  return blocks;
-}
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_HPP
@@ -750,11 +739,6 @@ class accelerator : public runtime::accelerator, public kernel_source {
                                                                  std::initializer_list<text_part> purpose) override {
     if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
     return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, sentence(purpose)));
-  }
-  TAGMA_COLD void allocate_variables(array_view<const plan::plan_variable> variables,
-                                     const runtime::device_table& devices, array_view<std::byte*> begins) override {
-    variables_ = runtime::allocate_variables(*this, variables, devices);
-    for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = variables_[i]->data;
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_memory> memory_of(const runtime::bound_plan& plan) override {
     return make_owned<runtime::plan_memory>(*this, plan);
@@ -797,7 +781,6 @@ class accelerator : public runtime::accelerator, public kernel_source {
   shared_devices::lease lease_;
   local_devices& devices_;
   gpu_options options_;
-  heap_array<owned<runtime::memory_block>> variables_;
 };
 
 }  // namespace tagma::device::stream
@@ -852,11 +835,10 @@ class accelerator : public stream::accelerator {
     const plan::plan_step& step = plan.plan().steps[s];
     const plan::plan_node& node = plan.plan().nodes[step.node];
     std::vector<access> accesses;
-    for (std::size_t k = 0; k < call.in.size(); ++k) {
-      if (!step.fused && node.op->ignores_elements(static_cast<int>(k))) continue;
+    for (int k = 0; k < step.operands; ++k) {
+      if (!step.fused && node.op->ignores_elements(k)) continue;
       // The slots of an optimizer are operands of the update that writes them.
-      const plan::plan_node& in =
-          plan.plan().nodes[plan.plan().operands[static_cast<std::size_t>(step.first_operand) + k]];
+      const plan::plan_node& in = plan.plan().nodes[plan.plan().operands[step.first_operand + k]];
       const bool writes =
           node.op->is(ir::op_kind::update) && in.is_in(plan::storage_kind::variable) && !in.suffix.empty();
       add(accesses, call.in[k], writes);
@@ -873,7 +855,7 @@ class accelerator : public stream::accelerator {
 
  private:
   static void add(std::vector<access>& to, const runtime::operand& o, bool writes) {
-    const std::size_t bytes = static_cast<std::size_t>(o.elements()) * size_of(o.type);
+    const std::size_t bytes = o.bytes();
     if (bytes > 0) to.push_back({o.data, bytes, writes});
   }
 
@@ -954,14 +936,9 @@ template <class Graph>
 struct ir::accelerator_of<Graph> {
   static constexpr bool exists = true;
   static constexpr std::string_view type = "GPU";
-  /// Strings stay on the host.
   static constexpr auto kernels = [] {
     fixed_array<bool, Graph::nodes> result{};
-    for (node_id i = 0; i < Graph::view.size(); ++i) {
-      result[i] = Graph::view[i].spec.type != dtype::string;
-      for (const node_id in : Graph::view.inputs(i))
-        result[i] = result[i] && Graph::view[in].spec.type != dtype::string;
-    }
+    for (node_id i = 0; i < Graph::view.size(); ++i) result[i] = !needs_host(Graph::view, i);
     return result;
   }();
   [[nodiscard]] static constexpr bool begins_loop(const op_info& info) { return device::begins_loop(info); }
@@ -987,8 +964,9 @@ struct ir::accelerator_of<Graph> {
 /// pragma.
 
 #undef TAGMA_ONEDNN_PRIMITIVES
-#undef TAGMA_EACH_UPDATE
-#undef TAGMA_ELEMENTWISE_BODIES
+#undef TAGMA_ELEMENTWISE_KERNELS
+#undef TAGMA_SCALAR_KERNEL_OF_ONE
+#undef TAGMA_SCALAR_KERNEL_OF_TWO
 
 #ifndef TAGMA_WITH_MACROS
 // base/config.hpp

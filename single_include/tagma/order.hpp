@@ -256,7 +256,7 @@ struct cumulative_sum {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -311,7 +311,7 @@ struct argsort {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, a.in[0].dims};
     return nullptr;
   }
@@ -405,7 +405,7 @@ namespace op {
 /// and 2 (i mod 2) + 1 of block i / 2 of the node's stream of random bits, on every device.
 struct random_permutation : random_source {
   static constexpr const char* name = "random_permutation";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     a.out.dims.push_back(a.in.empty() ? a.attributes[0] : a.in[0].dims[0]);
     return nullptr;
@@ -464,9 +464,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @file
 /// Running sums on the CPU, element after element: the bytes do not depend on the threads.
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Runs along `n` rows of `columns` neighbours each.
 template <class T>
@@ -521,15 +520,15 @@ void cumulative_sum(const kernel_args& args, const run_context& context) {
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::cumulative_sum>> {
+struct kernel<on_cpu, ir::key<op::cumulative_sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::cumulative_sum<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::cumulative_sum<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/shuffle.hpp
 
 /// @file
@@ -595,9 +594,8 @@ TAGMA_DEVICE std::uint64_t order_word(const random_key& key, std::uint64_t i) {
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_ORDERED_HPP
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Puts the positions 0 to n - 1 in the order of their words, the lower position first of equal ones.
 /// @param word gives the word of a position
@@ -640,8 +638,8 @@ void order_by(const Word& word, std::int64_t n, std::int64_t* order, std::int64_
 
 template <class T>
 void argsort(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents in(args.in[0].dims);
+  const std::int64_t rows = in.rows, n = in.n;
   const auto flip = static_cast<word_of<T>>(args.attributes[0] != 0 ? ~std::uint64_t{0} : 0);
   std::int64_t* const other = static_cast<scratch<std::int64_t>*>(args.state)->data();
   over_pieces(rows, 128 * n, context, [&](std::int64_t first, std::int64_t last) {
@@ -653,29 +651,26 @@ void argsort(const kernel_args& args, const run_context& context) {
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::argsort>> {
+struct kernel<on_cpu, ir::key<op::argsort>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::argsort<stored<In>>,
+  static constexpr kernel_entry entry{&cpu::detail::argsort<stored<In>>,
                                       [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<scratch<std::int64_t>>(args.out.elements());
+                                        return make_owned<cpu::scratch<std::int64_t>>(args.out.elements());
                                       }};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 inline void random_permutation(const kernel_args& args, const run_context& context) {
   const std::int64_t n = args.out.elements();
   std::int64_t* const words = static_cast<scratch<std::int64_t>*>(args.state)->data();
-  // Runs count from 1, as for other random tensors.
-  const random_key key{context.seed, static_cast<std::uint32_t>(args.source),
-                       static_cast<std::uint32_t>(context.step + 1)};
+  const random_key key = key_of_run(context.seed, args.source, context.step);
   over_pieces(n, 64, context, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)
       words[i] = static_cast<std::int64_t>(order_word(key, static_cast<std::uint64_t>(i)));
@@ -684,18 +679,18 @@ inline void random_permutation(const kernel_args& args, const run_context& conte
            words + n);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::random_permutation>> {
+struct kernel<on_cpu, ir::key<op::random_permutation>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::random_permutation,
+  static constexpr kernel_entry entry{&cpu::detail::random_permutation,
                                       [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<scratch<std::int64_t>>(2 * args.out.elements());
+                                        return make_owned<cpu::scratch<std::int64_t>>(2 * args.out.elements());
                                       }};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 
 // ---- tagma/base/epilogue.hpp
 
@@ -705,8 +700,9 @@ struct kernel<ir::key<op::random_permutation>> {
 /// pragma.
 
 #undef TAGMA_ONEDNN_PRIMITIVES
-#undef TAGMA_EACH_UPDATE
-#undef TAGMA_ELEMENTWISE_BODIES
+#undef TAGMA_ELEMENTWISE_KERNELS
+#undef TAGMA_SCALAR_KERNEL_OF_ONE
+#undef TAGMA_SCALAR_KERNEL_OF_TWO
 
 #ifndef TAGMA_WITH_MACROS
 // base/config.hpp

@@ -954,12 +954,12 @@ class driver final : public runtime::stream_driver {
     graph->nodes = static_cast<std::vector<operation>&&>(capture_->nodes);
     stop_capture();
     inject(fault::capture, "what was captured makes no graph");
-    std::vector<bool> joined(graph->nodes.size());
-    for (const std::int64_t n : last) joined[index(n)] = true;
+    const heap_array<bool> joined(graph->nodes.size());
+    for (const std::int64_t n : last) joined[n] = true;
     for (std::size_t n = graph->nodes.size(); n-- > 0;) {
       if (!joined[n])
         fail(status_code::failed_precondition, {graph->nodes[n].name, " was captured in a stream that was not joined"});
-      for (const std::int64_t before : graph->nodes[n].after) joined[index(before)] = true;
+      for (const std::int64_t before : graph->nodes[n].after) joined[before] = true;
     }
     graph->lane = lanes_;
     lanes_ += graph->nodes.size();
@@ -984,15 +984,15 @@ class driver final : public runtime::stream_driver {
     const std::vector<operation_id> before = s.tail;
     const vector_clock begin = at_host(s);
     const std::int64_t begin_ns = s.ns > host_ns_ ? s.ns : host_ns_, first = work_.end();
-    std::vector<vector_clock> clocks(g->nodes.size());
-    std::vector<operation_id> times(g->nodes.size());
+    const heap_array<vector_clock> clocks(g->nodes.size());
+    const heap_array<operation_id> times(g->nodes.size());
     for (std::size_t n = 0; n < g->nodes.size(); ++n) {
       operation o = g->nodes[n];
       clocks[n] = begin;
       std::int64_t ns = begin_ns;
       for (std::int64_t& p : o.after) {
-        clocks[n].join(clocks[index(p)]);
-        if (times[index(p)] > ns) ns = times[index(p)];
+        clocks[n].join(clocks[p]);
+        if (times[p] > ns) ns = times[p];
         p += first;
       }
       if (o.after.empty()) o.after = before;
@@ -1039,7 +1039,6 @@ class driver final : public runtime::stream_driver {
     std::vector<operation_id> last;
     std::size_t lane = 0;  ///< each node has a lane of its own, from here on
   };
-  [[nodiscard]] static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   // Objects and their checks.
 
@@ -1218,9 +1217,9 @@ struct step_list {
   array_view<const step_id> waits;
 
   [[nodiscard]] std::size_t size() const { return steps.size(); }
-  [[nodiscard]] array_view<const step_id> waits_of(std::size_t s) const {
-    const auto first = static_cast<std::size_t>(first_wait[s]);
-    return waits.subspan(first, static_cast<std::size_t>(first_wait[s + 1]) - first);
+  template <class Index>
+  [[nodiscard]] array_view<const step_id> waits_of(Index s) const {
+    return waits.subspan(first_wait[s], first_wait[s + 1] - first_wait[s]);
   }
 };
 
@@ -1231,12 +1230,12 @@ struct wait_lists {
 
   TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
     for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
-    waits = heap_array<step_id>(static_cast<std::size_t>(first_wait[graph.size()]));
+    waits = heap_array<step_id>(first_wait[graph.size()]);
     const heap_array<std::int32_t> filled(graph.size());
     for (std::size_t s = 0; s < graph.size(); ++s)
       for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
-        const auto after = static_cast<std::size_t>(graph[e].after);
-        waits[static_cast<std::size_t>(first_wait[after] + filled[after]++)] = static_cast<step_id>(s);
+        const step_id after = graph[e].after;
+        waits[first_wait[after] + filled[after]++] = static_cast<step_id>(s);
       }
   }
   [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }
@@ -1265,7 +1264,7 @@ struct stream_place {
 /// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
 /// steps of the range that a step waits for are done when it begins.
 struct assignment {
-  std::size_t first = 0;               ///< the first step of the range
+  step_id first = 0;                   ///< the first step of the range
   heap_array<stream_place> streams;    ///< those that are used
   std::size_t stream_count = 0;        ///< of which there are so many
   heap_array<std::int32_t> stream_of;  ///< an entry of `streams`; -1 for a step of the host
@@ -1278,13 +1277,12 @@ struct assignment {
   std::size_t last_count = 0;
 
   [[nodiscard]] array_view<const step_id> waits_of(step_id s) const {
-    const std::size_t i = static_cast<std::size_t>(s) - first;
-    const auto begin = static_cast<std::size_t>(first_wait[i]);
-    return {waits.data() + begin, static_cast<std::size_t>(first_wait[i + 1]) - begin};
+    const std::int32_t* const begin = first_wait.data() + (s - first);
+    return {waits.data() + begin[0], begin[1] - begin[0]};
   }
   [[nodiscard]] array_view<const step_id> final_waits() const { return {last.data(), last_count}; }
-  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[static_cast<std::size_t>(s) - first]; }
-  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[static_cast<std::size_t>(s) - first]; }
+  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[s - first]; }
+  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[s - first]; }
 };
 
 namespace detail {
@@ -1294,22 +1292,23 @@ namespace detail {
 /// needs no event.
 class assigner {
  public:
-  assigner(const step_list& list, std::size_t first, std::size_t end, int compute_streams)
-      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : at(compute_streams)) {
-    std::size_t devices = 0, edges = 0;
-    for (std::size_t s = first; s < end; ++s) {
-      if (at(list.steps[s].device) >= devices) devices = at(list.steps[s].device) + 1;
+  assigner(const step_list& list, step_id first, step_id end, int compute_streams)
+      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : compute_streams) {
+    int devices = 0;
+    std::size_t edges = 0;
+    for (step_id s = first; s < end; ++s) {
+      if (list.steps[s].device >= devices) devices = list.steps[s].device + 1;
       edges += list.waits_of(s).size();
     }
     slots_ = devices * (compute_ + 3);
-    clocks_ = heap_array<std::int32_t>((count_ + 2) * slots_);
+    clocks_ = heap_array<std::int32_t>((count_ + std::int64_t{2}) * slots_);
     place_ = heap_array<std::int32_t>(count_);
     slot_of_ = heap_array<std::int32_t>(count_);
     finish_ = heap_array<double>(count_);
     tails_ = heap_array<step_id>(slots_);
     dense_ = heap_array<std::int32_t>(slots_);
-    candidates_ = heap_array<step_id>(edges + slots_);
-    for (std::size_t t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
+    candidates_ = heap_array<step_id>(edges + tails_.size());
+    for (int t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
     out_.first = first;
     out_.streams = heap_array<stream_place>(slots_);
     out_.stream_of = heap_array<std::int32_t>(count_);
@@ -1318,12 +1317,12 @@ class assigner {
     out_.waits = heap_array<step_id>(edges);
     out_.roots = heap_array<step_id>(slots_);
     out_.last = heap_array<step_id>(slots_);
-    for (std::size_t i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
-    for (std::size_t t = 0; t < slots_; ++t) out_.roots[t] = -1;
+    for (step_id i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
+    for (int t = 0; t < slots_; ++t) out_.roots[t] = -1;
   }
 
   [[nodiscard]] assignment work() {
-    for (std::size_t i = 0; i < count_; ++i) {
+    for (step_id i = 0; i < count_; ++i) {
       collect(i);
       if (list_.steps[first_ + i].kind == step_kind::host) {
         wait_for_candidates(i, host(), host());
@@ -1333,30 +1332,26 @@ class assigner {
       }
     }
     candidate_count_ = 0;
-    for (std::size_t t = 0; t < slots_; ++t)
+    for (int t = 0; t < slots_; ++t)
       if (tails_[t] >= 0) add_candidate(tails_[t]);
     wait_for_candidates(count_, host(), host());
     return static_cast<assignment&&>(out_);
   }
 
  private:
-  template <class Index>
-  [[nodiscard]] static std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-  }
-  [[nodiscard]] std::int32_t* clock(std::size_t i) const { return clocks_.data() + i * slots_; }
+  [[nodiscard]] std::int32_t* clock(step_id i) const { return clocks_.data() + std::int64_t{i} * slots_; }
   [[nodiscard]] std::int32_t* host() const { return clock(count_); }
   [[nodiscard]] std::int32_t* ready() const { return clock(count_ + 1); }
   void join(std::int32_t* to, const std::int32_t* from) const {
-    for (std::size_t t = 0; t < slots_; ++t)
+    for (int t = 0; t < slots_; ++t)
       if (from[t] > to[t]) to[t] = from[t];
   }
 
   /// The steps of devices that step `i` waits for, the latest first, each once.
-  void collect(std::size_t i) {
+  void collect(step_id i) {
     candidate_count_ = 0;
     for (const step_id p : list_.waits_of(first_ + i))
-      if (at(p) >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
+      if (p >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
   }
   void add_candidate(step_id p) {
     std::size_t k = candidate_count_;
@@ -1368,72 +1363,72 @@ class assigner {
 
   /// Notes the waits for those candidates that are not covered by `known` or by one another. An order that keeps all
   /// edges lists a step before those that wait for it, so the latest candidates cover the earlier ones.
-  void wait_for_candidates(std::size_t i, const std::int32_t* known, std::int32_t* reached) {
+  void wait_for_candidates(step_id i, const std::int32_t* known, std::int32_t* reached) {
     if (known != reached) join(reached, known);
     for (std::size_t k = 0; k < candidate_count_; ++k) {
       const step_id p = candidates_[k];
-      const std::size_t before = at(p) - first_;
-      if (reached[at(slot_of_[before])] >= place_[before]) continue;
+      const step_id before = p - first_;
+      if (reached[slot_of_[before]] >= place_[before]) continue;
       join(reached, clock(before));
       if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
       if (i == count_)
         out_.last[out_.last_count++] = p;
       else
-        out_.waits[at(wait_count_++)] = p;
+        out_.waits[wait_count_++] = p;
     }
   }
 
-  void place(std::size_t i) {
+  void place(step_id i) {
     const step& s = list_.steps[first_ + i];
     double begin = 0;
     std::int32_t* const known = ready();
-    for (std::size_t t = 0; t < slots_; ++t) known[t] = host()[t];
+    for (int t = 0; t < slots_; ++t) known[t] = host()[t];
     for (std::size_t k = 0; k < candidate_count_; ++k) {
-      const std::size_t before = at(candidates_[k]) - first_;
+      const step_id before = candidates_[k] - first_;
       join(known, clock(before));
       if (finish_[before] > begin) begin = finish_[before];
     }
-    const std::size_t slot = s.kind == step_kind::kernel ? compute_slot(at(s.device))
-                                                         : at(s.device) * (compute_ + 3) + compute_ + at(s.kind) - 2;
+    const int slot = s.kind == step_kind::kernel ? compute_slot(s.device)
+                                                 : s.device * (compute_ + 3) + compute_ + static_cast<int>(s.kind) - 2;
     const step_id tail = tails_[slot];
     std::int32_t* const own = clock(i);
     join(own, host());
     if (tail >= 0) {
-      join(own, clock(at(tail) - first_));
-      if (finish_[at(tail) - first_] > begin) begin = finish_[at(tail) - first_];
+      join(own, clock(tail - first_));
+      if (finish_[tail - first_] > begin) begin = finish_[tail - first_];
     }
     wait_for_candidates(i, own, own);
     out_.first_wait[i + 1] = wait_count_;
-    place_[i] = tail < 0 ? 1 : place_[at(tail) - first_] + 1;
+    place_[i] = tail < 0 ? 1 : place_[tail - first_] + 1;
     own[slot] = place_[i];
-    slot_of_[i] = static_cast<std::int32_t>(slot);
+    slot_of_[i] = slot;
     finish_[i] = begin + static_cast<double>(s.cost);
-    tails_[slot] = static_cast<step_id>(first_ + i);
+    tails_[slot] = first_ + i;
     if (dense_[slot] < 0) open(slot, i);
     out_.stream_of[i] = dense_[slot];
   }
 
-  void open(std::size_t slot, std::size_t i) {
-    const std::size_t per_device = compute_ + 3, within = slot % per_device;
+  void open(int slot, step_id i) {
+    const int per_device = compute_ + 3, within = slot % per_device;
     stream_place& p = out_.streams[out_.stream_count];
     p.device = static_cast<std::int16_t>(slot / per_device);
     p.role = within < compute_ ? stream_role::compute : static_cast<stream_role>(within - compute_ + 1);
     p.index = static_cast<std::int16_t>(within < compute_ ? within : 0);
-    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = static_cast<step_id>(first_ + i);
+    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = first_ + i;
     dense_[slot] = static_cast<std::int32_t>(out_.stream_count++);
   }
 
   /// The compute stream for a kernel that waits for the candidates: one that ends with such a step, or else one where
   /// nothing is left to do by then, or else the one that is free first.
-  [[nodiscard]] std::size_t compute_slot(std::size_t device) const {
-    std::size_t best = device * (compute_ + 3);
+  [[nodiscard]] int compute_slot(int device) const {
+    int best = device * (compute_ + 3);
     int best_rank = -1;
     double best_finish = 0;
-    for (std::size_t t = best, end = best + compute_; t < end; ++t) {
+    for (int t = best, end = best + compute_; t < end; ++t) {
       const step_id tail = tails_[t];
-      const double finish = tail < 0 ? 0 : finish_[at(tail) - first_];
+      const double finish = tail < 0 ? 0 : finish_[tail - first_];
       int rank = 0;
-      if (tail < 0 || ready()[t] >= place_[at(tail) - first_]) rank = is_candidate(tail) ? 2 : 1;
+      if (tail < 0 || ready()[t] >= place_[tail - first_]) rank = is_candidate(tail) ? 2 : 1;
       const bool better = rank != best_rank ? rank > best_rank
                           : rank == 2       ? finish > best_finish
                                             : rank == 0 && finish < best_finish;
@@ -1451,7 +1446,8 @@ class assigner {
   }
 
   const step_list& list_;
-  std::size_t first_, count_, compute_, slots_ = 0;
+  step_id first_, count_;
+  int compute_, slots_ = 0;
   heap_array<std::int32_t> clocks_;   // a row for each step, one for the host, one for a moment
   heap_array<std::int32_t> place_;    // in its stream, from 1 on
   heap_array<std::int32_t> slot_of_;  // a stream, used or not
@@ -1476,7 +1472,7 @@ class assigner {
 /// @param compute_streams the most streams for kernels, of each device
 [[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, std::size_t first, std::size_t end,
                                                           int compute_streams) {
-  return detail::assigner(list, first, end, compute_streams).work();
+  return detail::assigner(list, static_cast<step_id>(first), static_cast<step_id>(end), compute_streams).work();
 }
 [[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, int compute_streams) {
   return assign_streams(list, 0, list.size(), compute_streams);
@@ -1623,14 +1619,14 @@ class dispatcher {
     }
     parts_ = heap_array<part>(count);
     for (std::size_t s = 0; s < n; ++s) {
-      part& p = parts_[static_cast<std::size_t>(part_of[s])];
+      part& p = parts_[part_of[s]];
       if (p.end == 0) p.first = s;
       p.end = s + 1;
       p.host = steps_.steps[s].kind == step_kind::host;
       p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
       if (!p.host) continue;
       for (const step_id w : steps_.waits_of(s)) {
-        const std::int32_t segment = part_of[static_cast<std::size_t>(w)];
+        const std::int32_t segment = part_of[w];
         if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
       }
     }
@@ -1642,10 +1638,10 @@ class dispatcher {
     p.plan = assign_streams(steps_, p.first, p.end, options_.compute_streams);
     p.stream_of = heap_array<std::size_t>(p.plan.stream_count);
     for (std::size_t i = 0; i < p.plan.stream_count; ++i) p.stream_of[i] = stream_at(p.plan.streams[i]);
-    p.events = heap_array<runtime::owned_event>(static_cast<std::size_t>(p.plan.events));
+    p.events = heap_array<runtime::owned_event>(p.plan.events);
     for (std::size_t s = p.first; s < p.end; ++s)
       if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
-        p.events[static_cast<std::size_t>(e)] = make_event(steps_.steps[s].device);
+        p.events[e] = make_event(steps_.steps[s].device);
     if (!options_.capture) return;
     if (!origin_) {
       origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
@@ -1669,10 +1665,10 @@ class dispatcher {
   }
 
   [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
-    return streams_[p.stream_of[static_cast<std::size_t>(p.plan.stream_at(s))]].stream.get();
+    return streams_[p.stream_of[p.plan.stream_at(s)]].stream.get();
   }
   [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
-    return p.events[static_cast<std::size_t>(p.plan.event_at(s))].get();
+    return p.events[p.plan.event_at(s)].get();
   }
 
   void run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
@@ -1805,8 +1801,7 @@ class dispatcher {
         const auto at = [&](std::size_t timer) {
           return starts_[d].host_ns + driver_.elapsed_ns(starts_[d].timer.get(), timers_[timer].get());
         };
-        functions.timed(s, p.plan.streams[static_cast<std::size_t>(p.plan.stream_at(static_cast<step_id>(s)))],
-                        at(2 * s), at(2 * s + 1));
+        functions.timed(s, p.plan.streams[p.plan.stream_at(static_cast<step_id>(s))], at(2 * s), at(2 * s + 1));
       }
   }
 
@@ -1818,12 +1813,12 @@ class dispatcher {
       return;
     }
     for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
-      if (!parts_[static_cast<std::size_t>(i)].host) return wait_for(i, functions, guard);
+      if (!parts_[i].host) return wait_for(i, functions, guard);
   }
 
   /// Waits until a segment is done, and with it all before.
   void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
-    const part& p = parts_[static_cast<std::size_t>(segment)];
+    const part& p = parts_[segment];
     wait_for(p.ended.get(), p.end - 1, functions, guard);
     waited_ = segment;
   }
@@ -2054,7 +2049,7 @@ class memory_pool {
     if (best < 0 && grow(size)) best = best_fit(size);
     if (best < 0) exhausted(bytes, purpose);
     const std::int32_t taken = split(best, size);
-    piece& p = pieces_[at(taken)];
+    piece& p = pieces_[taken];
     p.used = true;
     p.purpose = purpose;
     used_ += p.bytes;
@@ -2088,8 +2083,6 @@ class memory_pool {
     std::string purpose;
   };
 
-  [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
   TAGMA_COLD void start() {
     has_ = driver_.memory(device_);
     limit_ = memory_limit(options_, has_) / granularity * granularity;
@@ -2111,7 +2104,7 @@ class memory_pool {
     for (std::size_t i = 0; i < piece_count_; ++i) {
       const piece& p = pieces_[i];
       if (!p.live || p.used || p.bytes < size) continue;
-      const piece* const b = best < 0 ? nullptr : &pieces_[at(best)];
+      const piece* const b = best < 0 ? nullptr : &pieces_[best];
       if (b == nullptr || p.bytes < b->bytes || (p.bytes == b->bytes && p.data < b->data))
         best = static_cast<std::int32_t>(i);
     }
@@ -2133,7 +2126,7 @@ class memory_pool {
       bytes = bytes / granularity * granularity;
       std::byte* const data = driver_.allocate(device_, static_cast<std::size_t>(bytes));
       if (data != nullptr) {
-        pieces_[at(new_piece())] = {data, bytes, -1, -1, true, false, {}};
+        pieces_[new_piece()] = {data, bytes, -1, -1, true, false, {}};
         reserved_ += bytes;
         if (bytes >= next_region_) next_region_ = 2 * bytes;
         return true;
@@ -2158,11 +2151,11 @@ class memory_pool {
 
   /// The first `size` bytes of a free piece.
   std::int32_t split(std::int32_t whole, std::int64_t size) {
-    if (pieces_[at(whole)].bytes == size) return whole;
+    if (pieces_[whole].bytes == size) return whole;
     const std::int32_t rest = new_piece();
-    piece& first = pieces_[at(whole)];
-    pieces_[at(rest)] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
-    if (first.behind >= 0) pieces_[at(first.behind)].before = rest;
+    piece& first = pieces_[whole];
+    pieces_[rest] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
+    if (first.behind >= 0) pieces_[first.behind].before = rest;
     first.behind = rest;
     first.bytes = size;
     return whole;
@@ -2170,18 +2163,18 @@ class memory_pool {
 
   TAGMA_COLD void give_back(std::int32_t i) noexcept {
     const mutex_lock lock(mutex_);
-    used_ -= pieces_[at(i)].bytes;
-    pieces_[at(i)].used = false;
-    pieces_[at(i)].purpose.clear();
-    if (const std::int32_t behind = pieces_[at(i)].behind; behind >= 0 && !pieces_[at(behind)].used) merge(i, behind);
-    if (const std::int32_t before = pieces_[at(i)].before; before >= 0 && !pieces_[at(before)].used) merge(before, i);
+    used_ -= pieces_[i].bytes;
+    pieces_[i].used = false;
+    pieces_[i].purpose.clear();
+    if (const std::int32_t behind = pieces_[i].behind; behind >= 0 && !pieces_[behind].used) merge(i, behind);
+    if (const std::int32_t before = pieces_[i].before; before >= 0 && !pieces_[before].used) merge(before, i);
   }
   void merge(std::int32_t first, std::int32_t second) {
-    piece& a = pieces_[at(first)];
-    piece& b = pieces_[at(second)];
+    piece& a = pieces_[first];
+    piece& b = pieces_[second];
     a.bytes += b.bytes;
     a.behind = b.behind;
-    if (b.behind >= 0) pieces_[at(b.behind)].before = first;
+    if (b.behind >= 0) pieces_[b.behind].before = first;
     b.live = false;
   }
 
@@ -2199,7 +2192,7 @@ class memory_pool {
       }
       ++blocks;
       int k = listed < most_listed ? listed++ : most_listed;
-      for (; k > 0 && pieces_[at(largest[k - 1])].bytes < p.bytes; --k)
+      for (; k > 0 && pieces_[largest[k - 1]].bytes < p.bytes; --k)
         if (k < most_listed) largest[k] = largest[k - 1];
       if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
     }
@@ -2210,8 +2203,8 @@ class memory_pool {
                                  bytes_text(limit_ - reserved_), " were not yet taken from the device"});
     const char* before = ". The largest blocks: ";
     for (int k = 0; k < listed; ++k, before = ", ") {
-      const piece& p = pieces_[at(largest[k])];
-      text += sentence({before, p.purpose, " ", bytes_text(p.bytes)});
+      const piece& p = pieces_[largest[k]];
+      append_parts(text, {before, p.purpose, " ", bytes_text(p.bytes)});
     }
     text += ". What may help: ";
     if (bytes <= limit_ - used_)
@@ -2222,6 +2215,7 @@ class memory_pool {
     if (is_capped()) text += "a larger cap; ";
     if (options_.fraction == 0) text += "fewer other processes on the device; ";
     text += "fewer plans kept for other extents; variables on several devices";
+    if (bytes > limit_) fail_never_fits({text});
     fail(status_code::resource_exhausted, text);
   }
 
@@ -2395,8 +2389,9 @@ inline pinned_buffer::~pinned_buffer() {
 /// pragma.
 
 #undef TAGMA_ONEDNN_PRIMITIVES
-#undef TAGMA_EACH_UPDATE
-#undef TAGMA_ELEMENTWISE_BODIES
+#undef TAGMA_ELEMENTWISE_KERNELS
+#undef TAGMA_SCALAR_KERNEL_OF_ONE
+#undef TAGMA_SCALAR_KERNEL_OF_TWO
 
 #ifndef TAGMA_WITH_MACROS
 // base/config.hpp

@@ -498,10 +498,15 @@ class text_part {
   std::int64_t number_;  // or how long the text is
 };
 
-/// Joins the parts of a sentence. Out of line, so that a message costs the code around it little.
+/// Appends the parts of a sentence. Out of line, so that a message costs the code around it little.
+TAGMA_COLD inline void append_parts(std::string& text, std::initializer_list<text_part> parts) {
+  for (const text_part& part : parts) part.append_to(text);
+}
+
+/// Joins the parts of a sentence.
 [[nodiscard]] TAGMA_COLD inline std::string sentence(std::initializer_list<text_part> parts) {
   std::string text;
-  for (const text_part& part : parts) part.append_to(text);
+  append_parts(text, parts);
   return text;
 }
 
@@ -915,6 +920,7 @@ struct merged_device {
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace tagma {
 
@@ -961,12 +967,28 @@ namespace tagma {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+/// The float next to `value` whose last bit is set, unless `value` is a float. To round it to far fewer bits is to
+/// round `value`: it is on the same side of every number halfway between two. S. Boldo, G. Melquiond, When double
+/// rounding is odd, 2005.
+[[nodiscard]] constexpr float double_to_odd_float(double value) {
+  if (value > 0x1.fffffep127 || value < -0x1.fffffep127)
+    return value > 0 ? __builtin_huge_valf() : -__builtin_huge_valf();
+  const auto nearest = static_cast<float>(value);
+  const auto exact = static_cast<double>(nearest);
+  if (!(exact < value) && !(exact > value)) return nearest;
+  const bool beyond = value < 0 ? exact < value : exact > value;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(nearest) - (beyond ? 1u : 0u)) | 1u);
+}
+
 /// IEEE 754 binary16: 5 exponent and 10 fraction bits.
 struct float16 {
   std::uint16_t bits = 0;
 
   constexpr float16() = default;
   constexpr explicit float16(float value) : bits(float_to_half_bits(value)) {}
+  template <class Number>
+    requires std::is_same_v<Number, double>
+  constexpr explicit float16(Number value) : bits(float_to_half_bits(double_to_odd_float(value))) {}
   constexpr operator float() const { return half_bits_to_float(bits); }
 };
 
@@ -976,6 +998,9 @@ struct bfloat16 {
 
   constexpr bfloat16() = default;
   constexpr explicit bfloat16(float value) : bits(float_to_bfloat16_bits(value)) {}
+  template <class Number>
+    requires std::is_same_v<Number, double>
+  constexpr explicit bfloat16(Number value) : bits(float_to_bfloat16_bits(double_to_odd_float(value))) {}
   constexpr operator float() const { return bfloat16_bits_to_float(bits); }
 };
 
@@ -1176,6 +1201,7 @@ namespace detail {
 /// @file
 /// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
 /// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+/// Positions and counts are integers of any type, none below 0 (docs/decisions/0032-indices.md).
 
 #include <cstddef>
 #include <string_view>
@@ -1189,7 +1215,8 @@ template <class T>
 class array_view {
  public:
   constexpr array_view() = default;
-  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <class Count>
+  constexpr array_view(T* data, Count size) : data_(data), size_(static_cast<std::size_t>(size)) {}
   template <std::size_t N>
   constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
   template <class Range>
@@ -1210,9 +1237,16 @@ class array_view {
   [[nodiscard]] constexpr T* end() const { return data_ + size_; }
   [[nodiscard]] constexpr T& front() const { return data_[0]; }
   [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+  template <class Count>
+  [[nodiscard]] constexpr array_view first(Count count) const {
+    return {data_, count};
+  }
+  template <class Index>
+  [[nodiscard]] constexpr array_view subspan(Index from) const {
+    return {data_ + from, size_ - static_cast<std::size_t>(from)};
+  }
+  template <class Index, class Count>
+  [[nodiscard]] constexpr array_view subspan(Index from, Count count) const {
     return {data_ + from, count};
   }
 
@@ -1314,7 +1348,7 @@ struct shape {
     for (int i = first; i < last; ++i) s.push_back(extents[i]);
     return s;
   }
-  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, rank}; }
 
   /// True if no extent is `dyn`.
   [[nodiscard]] constexpr bool is_static() const {
@@ -1331,9 +1365,11 @@ struct shape {
   }
 
   /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
-  [[nodiscard]] constexpr extent elements() const {
+  [[nodiscard]] constexpr extent elements() const { return elements(0, rank); }
+  /// The same of axes `first` to `last`, exclusive.
+  [[nodiscard, gnu::noinline]] constexpr extent elements(int first, int last) const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
+    for (int i = first; i < last; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 
@@ -1626,6 +1662,7 @@ class located {
 /// values need no names: a program finds each by walking both side by side, whichever file of a program made them.
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -1690,7 +1727,9 @@ class atomic {
 /// no code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
+#include <cstring>
 #include <new>
+#include <type_traits>
 
 // ---- tagma/base/no_memory.hpp
 
@@ -1725,6 +1764,15 @@ class no_memory final : public error {
   static constexpr std::size_t code_length = to_string(status_code::resource_exhausted).size() + 2;
 };
 
+/// ResourceExhausted since there is never as much memory, whatever is given back.
+class never_fits final : public error {
+ public:
+  using error::error;
+};
+[[noreturn]] TAGMA_COLD inline void fail_never_fits(std::initializer_list<text_part> parts) {
+  throw never_fits(status_code::resource_exhausted, sentence(parts));
+}
+
 /// Throws `no_memory` for `count` things of `size` bytes each.
 [[noreturn]] TAGMA_COLD inline void fail_no_memory(std::size_t count, std::size_t size, std::string_view purpose) {
   constexpr auto most = static_cast<std::size_t>(INT64_MAX);
@@ -1735,12 +1783,37 @@ class no_memory final : public error {
 
 namespace tagma {
 
+namespace detail {
+
+/// Memory for `count` elements, all bytes zero. Out of line and for all types, as what follows: a loop of its own for
+/// each type costs a program more to compile than what it does with the array.
+/// Throws `no_memory`.
+[[nodiscard]] TAGMA_COLD inline void* make_zeroed(std::size_t count, std::size_t size) {
+  if (count == 0) return nullptr;
+  void* const data = count > PTRDIFF_MAX / size ? nullptr : ::operator new(count* size, std::nothrow);
+  if (data == nullptr) fail_no_memory(count, size, "a table");
+  return std::memset(data, 0, count * size);
+}
+
+/// The same, each element a copy of the bytes of one.
+[[nodiscard]] TAGMA_COLD inline void* make_copies(std::size_t count, std::size_t size, const void* one) {
+  auto* const data = static_cast<std::byte*>(make_zeroed(count, size));
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(data + i * size, one, size);
+  return data;
+}
+
+}  // namespace detail
+
+/// @tparam T whose default constructor throws nothing
 template <class T>
 class heap_array {
  public:
   heap_array() = default;
   /// Throws `no_memory`.
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
+  /// @param size an integer of any type; one below 0 is more than there is
+  template <class Count>
+  explicit heap_array(Count size)
+      : data_(make(static_cast<std::size_t>(size))), size_(static_cast<std::size_t>(size)) {}
   heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
     other.size_ = 0;
@@ -1754,21 +1827,49 @@ class heap_array {
     other.size_ = size;
     return *this;
   }
+  /// Makes an array that is empty as long as `size`: less code than an assignment. Throws `no_memory`.
+  template <class Count>
+  void allocate(Count size) {
+    data_ = make(static_cast<std::size_t>(size));
+    size_ = static_cast<std::size_t>(size);
+  }
   heap_array(const heap_array&) = delete;
   heap_array& operator=(const heap_array&) = delete;
-  ~heap_array() { delete[] data_; }
+  ~heap_array() {
+    if constexpr (std::is_trivially_destructible_v<T>)
+      ::operator delete(data_);
+    else if (data_ != nullptr)
+      destroy(data_, size_);
+  }
 
-  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
+  template <class Index>
+  [[nodiscard]] T& operator[](Index i) const {
+    return data_[i];
+  }
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] T* begin() const { return data_; }
   [[nodiscard]] T* end() const { return data_ + size_; }
 
  private:
+  template <class U>
+  static constexpr U first{};
+
   [[nodiscard]] static T* make(std::size_t size) {
-    T* const data = size > PTRDIFF_MAX / sizeof(T) ? nullptr : new (std::nothrow) T[size]();
-    if (data == nullptr) fail_no_memory(size, sizeof(T), "a table");
-    return data;
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    if constexpr (std::is_trivially_default_constructible_v<T>) {
+      return static_cast<T*>(detail::make_zeroed(size, sizeof(T)));
+    } else if constexpr (std::is_trivially_copyable_v<T>) {
+      return static_cast<T*>(detail::make_copies(size, sizeof(T), &first<T>));
+    } else {
+      T* const data = static_cast<T*>(detail::make_zeroed(size, sizeof(T)));
+      for (std::size_t i = 0; i < size; ++i) new (data + i) T();
+      return data;
+    }
+  }
+  TAGMA_COLD static void destroy(T* data, std::size_t size) {
+    while (size > 0) data[--size].~T();
+    ::operator delete(data);
   }
 
   T* data_ = nullptr;
@@ -1808,7 +1909,9 @@ class shared_bytes {
     other.block_ = mine;
     return *this;
   }
-  ~shared_bytes() { release(); }
+  ~shared_bytes() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
+    if (!(__builtin_constant_p(block_ == nullptr) && block_ == nullptr)) release();
+  }
 
   [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
   [[nodiscard]] std::byte* data() const {
@@ -1861,7 +1964,9 @@ struct carried_value {
 class carried {
  public:
   carried() = default;
-  TAGMA_COLD explicit carried(carried_value value) : node_(new node{{1}, std::move(value), {}, nullptr}) {}
+  TAGMA_COLD explicit carried(const carried_value& value) : node_(new node{{1}, value, {}, nullptr}) {}
+  /// A literal.
+  TAGMA_COLD carried(double number, std::int64_t integer) : node_(new node{{1}, {number, integer}, {}, nullptr}) {}
   carried(const carried& other) noexcept : node_(keep(other.node_)) {}
   carried(carried&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   carried& operator=(carried other) noexcept {
@@ -1870,7 +1975,9 @@ class carried {
     other.node_ = mine;
     return *this;
   }
-  ~carried() { drop(node_); }
+  ~carried() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
+    if (!(__builtin_constant_p(node_ == nullptr) && node_ == nullptr)) drop(node_);
+  }
 
   /// What several operands carry, in their order.
   [[nodiscard]] TAGMA_COLD static carried join(array_view<const carried* const> parts) {
@@ -1944,15 +2051,23 @@ struct value_places {
   std::size_t values = 0;
 };
 
+namespace detail {
+/// A number as an error tells it: "0.500000".
+struct number_text {
+  TAGMA_COLD explicit number_text(double number) { std::snprintf(text, sizeof text, "%f", number); }
+  char text[320];
+};
+}  // namespace detail
+
 /// Throws the error of a place with two values.
 [[noreturn]] TAGMA_COLD inline void refuse_two_values(const value_place& place, const carried_value& one,
                                                       const carried_value& other) {
   const bool named = !place.name.empty(), read = !place.reader.empty(), tensors = !(one.bytes == other.bytes);
   fail(status_code::invalid_argument,
        {"one place of an expression", named ? ", '" : "", place.name, named ? "'" : "", read ? ", an operand of " : "",
-        place.reader, read ? ", " : "", read ? to_string(place.result) : std::string(), named || read ? "," : "",
-        tensors ? " has two initial tensors" : " has two values, ", tensors ? "" : std::to_string(one.number),
-        tensors ? "" : " and ", tensors ? "" : std::to_string(other.number),
+        place.reader, read ? ", " : "", read ? to_string(place.result) : sentence({}), named || read ? "," : "",
+        tensors ? " has two initial tensors" : " has two values, ", tensors ? "" : detail::number_text(one.number).text,
+        tensors ? "" : " and ", tensors ? "" : detail::number_text(other.number).text,
         ": the same line built both expressions, or the same name stands for both, so their types are equal; give each "
         "value a name with tagma::constant<\"name\">(value), each variable its own, or write the two expressions on "
         "two lines"});
@@ -2003,7 +2118,7 @@ struct value_places {
         fail(status_code::internal, "an expression lacks its numbers: was a handle moved out of its closure?");
       if (!seen.add(now.what->identity())) continue;
       if (place.count == 0) {
-        const carried*& known = found[static_cast<std::size_t>(place.value)];
+        const carried*& known = found[place.value];
         if (!known->empty() && !(known->value() == now.what->value()))
           refuse_two_values(place, known->value(), now.what->value());
         known = now.what;
@@ -2042,19 +2157,24 @@ namespace tagma {
 template <class T, std::size_t Few>
 class scratch_array {
  public:
-  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
+  template <class Count>
+  constexpr explicit scratch_array(Count size)
+      : size_(static_cast<std::size_t>(size)), many_(size_ > Few ? new T[size_]() : nullptr) {}
   scratch_array(const scratch_array&) = delete;
   scratch_array& operator=(const scratch_array&) = delete;
   constexpr ~scratch_array() { delete[] many_; }
 
-  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) {
+    return many_ != nullptr ? many_[i] : few_[i];
+  }
   [[nodiscard]] constexpr T* data() { return many_ != nullptr ? many_ : few_; }
   [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
 
  private:
   T few_[Few]{};
-  T* many_;
   std::size_t size_;
+  T* many_;
 };
 
 }  // namespace tagma
@@ -2089,6 +2209,7 @@ enum class op_kind : std::uint8_t {
   constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
   update,       ///< writes the variable that is its first input, and hands out the new value
   control,      ///< no value, only an order
+  resource,     ///< a thing of the container that has no elements, such as a queue; kernels take it as an operand
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
   composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
@@ -2289,11 +2410,11 @@ class graph {
   [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return nodes_[id].spec; }
   [[nodiscard]] constexpr const op_info& info(node_id id) const { return *nodes_[id].op->info; }
   [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    return {edges_ + nodes_[id].first_edge, static_cast<std::size_t>(nodes_[id].inputs)};
+    return {edges_ + nodes_[id].first_edge, nodes_[id].inputs};
   }
   [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
     const node& n = nodes_[id];
-    return {edges_ + n.first_edge + n.inputs, static_cast<std::size_t>(n.controls)};
+    return {edges_ + n.first_edge + n.inputs, n.controls};
   }
   [[nodiscard]] constexpr node_id input(node_id id, int i) const { return edges_[nodes_[id].first_edge + i]; }
   /// Nodes that are emitted without a request are asked for by `source`, if there is one.
@@ -2303,7 +2424,7 @@ class graph {
   /// Changes what is asked for a node.
   constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    return {attributes_ + nodes_[id].first_attribute, static_cast<std::size_t>(nodes_[id].attribute_count)};
+    return {attributes_ + nodes_[id].first_attribute, nodes_[id].attribute_count};
   }
 
   /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
@@ -3125,6 +3246,55 @@ template <fixed_string Name, class T, extent... Extents>
 
 }  // namespace tagma
 
+// ---- tagma/expr/resource.hpp
+
+/// @file
+/// Things of a container that have no elements, such as queues, as operands of operations.
+
+namespace tagma {
+namespace op {
+
+/// Base of the tags of resources. The name of an operation is the kind of what it stands for; `runtime::resource_of`
+/// makes it.
+struct resource {
+  static constexpr ir::op_kind kind = ir::op_kind::resource;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Op, fixed_string Name, auto Attributes>
+struct resource_definition {
+  static constexpr std::uint64_t hash = [] {
+    std::uint64_t h = hash_of(Op::name, Name.view(), {});
+    for (const ir::attribute a : Attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    return h;
+  }();
+  static constexpr auto attributes = Attributes;
+  static constexpr ir::record value{ir::rules_for<Op, void>, hash, {}, {}, {}, attributes.list(), Name.view()};
+};
+
+}  // namespace detail
+
+/// A resource by its name. Equal operation, name and attributes are the same node; what the container has under this
+/// kind and name must have been made with the same attributes, or the session is refused.
+/// @tparam Op the tag of the resource, derived from `op::resource`
+/// @tparam Name what containers and errors call it (TAGMA-E160)
+template <class Op, fixed_string Name, auto Attributes = ir::attributes<0>{}>
+[[nodiscard]] constexpr auto make_resource() {
+  TAGMA_NEEDS_NAME("resource", Name);
+  using definition = detail::resource_definition<Op, Name, Attributes>;
+  using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
+  return expr<spec<no_value>, id, false>{};
+}
+
+}  // namespace tagma
+
 // ---- tagma/expr/variable.hpp
 
 /// @file
@@ -3212,8 +3382,8 @@ template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, cla
 }
 
 template <fixed_string Name, class Spec, bool Trainable>
-[[nodiscard]] auto make_carried_variable(carried_value value) {
-  return make_variable<Name, Spec, carried_kind, Trainable>(carried(std::move(value)));
+[[nodiscard]] auto make_carried_variable(const carried_value& value) {
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(value));
 }
 
 [[nodiscard]] inline carried_value number_value(double number) {
@@ -3356,10 +3526,7 @@ struct named_literal_definition {
 template <class T, class Id, class Definition, class S>
 [[nodiscard]] auto make_literal(S value) {
   using id = typename binding<Id, Definition>::id;
-  carried_value v;
-  v.number = static_cast<double>(value);
-  v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(std::move(v))};
+  return expr<spec<T>, id, true>{carried(static_cast<double>(value), static_cast<std::int64_t>(value))};
 }
 
 template <class T, class Place, int Index, class S>
@@ -3461,7 +3628,7 @@ inline constexpr bool are_operands = (expression<A> || detail::scalar<A>)&&(expr
 namespace op {
 
 /// The spec of an element-wise result: the broadcast shape, the element type of input `from`.
-constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
+TAGMA_COLD constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
   const tensor_spec* const in = a.in.data();
   const std::size_t count = a.in.size();
   a.out = in[0];
@@ -3477,13 +3644,13 @@ constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0)
 /// Base of the tags of element-wise operations whose result has the type of their first input.
 struct elementwise {
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
 };
 
 /// Base of the tags of element-wise operations that answer yes or no.
 struct elementwise_predicate {
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = infer_elementwise(a);
     a.out.type = dtype::boolean;
     return problem;
@@ -3596,7 +3763,7 @@ struct logical_not : elementwise_predicate {
 struct select {
   static constexpr const char* name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
   static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0);
     g.set(1, g.emit(select{}, g.in(0), g.upstream, zero));
@@ -3608,7 +3775,7 @@ struct select {
 struct cast {
   static constexpr const char* name = "cast";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     return nullptr;
   }
@@ -4032,7 +4199,7 @@ struct reshape {
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr std::uint8_t shape_only = 0b10;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
     const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
@@ -4066,7 +4233,7 @@ struct expand_dims {
   static constexpr const char* name = "expand_dims";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const auto mask = static_cast<std::uint64_t>(a.attributes[0]);
     a.out = {a.in[0].type, {}};
     for (int i = 0, from = 0; from < a.in[0].dims.rank || (mask >> i) != 0; ++i) {
@@ -4086,7 +4253,7 @@ struct squeeze {
   static constexpr const char* name = "squeeze";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
       if (!((a.attributes[0] >> i) & 1))
@@ -4103,7 +4270,7 @@ struct squeeze {
 struct identity {
   static constexpr const char* name = "identity";
   static constexpr ir::op_kind kind = ir::op_kind::view;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -4115,7 +4282,7 @@ struct stop_gradient {
   static constexpr const char* name = "stop_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool stops_gradient = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -4126,7 +4293,7 @@ struct broadcast_like {
   static constexpr const char* name = "broadcast_like";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr std::uint8_t shape_only = 0b10;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (!broadcastable(a.in[0].dims, a.in[1].dims)) return "shapes do not broadcast";
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
@@ -4155,7 +4322,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   static_assert(diagnose::flattens<from>,
                 "TAGMA-E022 flatten: needs an axis, and every extent but the first must be static");
   if constexpr (diagnose::flattens<from>) {
-    constexpr extent joined = E::spec.dims.sub(1, E::rank).elements();
+    constexpr extent joined = E::spec.dims.elements(1, E::rank);
     return detail::make_node<op::reshape, ir::pack_attributes(E::spec.dims[0], joined), Place>(e);
   }
 }
@@ -4468,7 +4635,7 @@ constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, at
 /// Base of the tags of reductions. Attribute 0 is the mask of reduced axes, attribute 1 the mask of those kept as 1.
 struct reduction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     return infer_reduction(a, static_cast<attribute_mask>(a.attributes[0]),
                            static_cast<attribute_mask>(a.attributes[1]));
   }
@@ -4493,7 +4660,7 @@ struct fraction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t shape_only = 0b1;
   static constexpr bool stops_gradient = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
@@ -4513,7 +4680,7 @@ struct fraction {
 /// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
 struct mean : composition<3> {
   static constexpr const char* name = "mean";
-  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
     const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
     return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
@@ -4556,7 +4723,7 @@ struct any : reduction {
 /// is one.
 struct argmax : reduction {
   static constexpr const char* name = "argmax";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
     a.out.type = dtype::int64;
     return problem;
@@ -4779,7 +4946,7 @@ struct matmul {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int unstretched = 2;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &x = a.in[0].dims, &y = a.in[1].dims;
     const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;
     if (x.rank < 2 || y.rank < 2) return "operands need at least two axes";
@@ -4792,7 +4959,7 @@ struct matmul {
     return nullptr;
   }
 
-  static constexpr double work(const ir::infer_args& a) {
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) {
     const shape& x = a.in[0].dims;
     return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
   }
@@ -4865,7 +5032,7 @@ namespace op {
 struct row_operation {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
   }
@@ -4900,7 +5067,7 @@ struct sparse_softmax_cross_entropy_gradient {
   static constexpr const char* name = "sparse_softmax_cross_entropy_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const shape rows = a.out.dims.sub(0, a.out.dims.rank - 1);
     return compatible(rows, a.in[1].dims) && compatible(rows, a.in[2].dims)
@@ -4929,7 +5096,7 @@ struct sparse_softmax_cross_entropy_gradient {
 struct sparse_softmax_cross_entropy {
   static constexpr const char* name = "sparse_softmax_cross_entropy";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return compatible(a.out.dims, a.in[1].dims) ? nullptr : "labels need one element for each row of logits";
   }
@@ -4941,7 +5108,7 @@ struct sparse_softmax_cross_entropy {
 /// -sum(p * log_softmax(logits)), row by row.
 struct softmax_cross_entropy : composition<4> {
   static constexpr const char* name = "softmax_cross_entropy";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return nullptr;
   }
@@ -5036,7 +5203,7 @@ namespace op {
 struct update {
   static constexpr ir::op_kind kind = ir::op_kind::update;
   static constexpr bool stateful = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     if (a.in.size() > 1 && !compatible(a.in[0].dims, a.in[1].dims))
       return "the value has another shape than the variable";
@@ -5063,7 +5230,7 @@ struct assign_sub : update {
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {
   static constexpr const char* name = "scatter_add";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     shape expected = a.in[1].dims;
     if (expected.rank + a.out.dims.rank - 1 > max_rank) return "the updates would have more than six axes";
@@ -5166,9 +5333,9 @@ namespace op {
 struct around_axis {
   extent outer, count, inner;
   constexpr around_axis(const shape& dims, ir::attribute axis)
-      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
+      : outer(dims.elements(0, static_cast<int>(axis))),
         count(dims[static_cast<int>(axis)]),
-        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
+        inner(dims.elements(static_cast<int>(axis) + 1, dims.rank)) {}
 };
 
 /// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice
@@ -5178,7 +5345,7 @@ struct scatter_rows {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[2].dims};
     const int axis = static_cast<int>(a.attributes[0]);
     if (a.in[1].dims.rank + a.out.dims.rank - 1 != a.in[0].dims.rank) return "the values need one slice for each index";
@@ -5195,7 +5362,7 @@ struct gather {
   static constexpr const char* name = "gather";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &indices = a.in[1].dims;
     const int axis = static_cast<int>(a.attributes[0]);
     if (from.rank + indices.rank - 1 > max_rank) return "the result would have more than six axes";
@@ -5219,7 +5386,7 @@ struct one_hot {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (a.in[0].dims.rank == max_rank) return "the result would have more than six axes";
     a.out = {static_cast<dtype>(a.attributes[1]), a.in[0].dims};
     a.out.dims.push_back(a.attributes[0]);
@@ -5348,7 +5515,7 @@ constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id 
 /// The mean of squared deviations from the mean.
 struct variance : composition<8> {
   static constexpr const char* name = "variance";
-  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr void expand(auto& e) {
     const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
     e.result = normalization::variance_of(e, e.emit(subtract{}, e.in(0), average));
@@ -5358,7 +5525,7 @@ struct variance : composition<8> {
 /// Inputs: x, gamma, beta, epsilon.
 struct normalize : composition<13> {
   static constexpr const char* name = "normalize";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -5373,7 +5540,7 @@ struct normalize : composition<13> {
 /// The same by a given mean and variance. Inputs: x, gamma, beta, mean, variance, epsilon.
 struct normalize_by : composition<6> {
   static constexpr const char* name = "normalize_by";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -5527,14 +5694,14 @@ struct slice {
   /// @param first written, one an axis
   static constexpr void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
     for (int i = 0; i < dims.rank; ++i) {
-      const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
+      const ir::attribute at = ranges[2 * i];
       first[i] = at < 0 ? at + dims[i] : at;
     }
   }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
-      const auto at = 2 * static_cast<std::size_t>(i);
+      const auto at = 2 * i;
       const extent size = range_extent(a.attributes[at], a.attributes[at + 1], a.in[0].dims[i]);
       if (size == beyond_axis) return "a range reaches beyond its axis";
       a.out.dims.push_back(size);
@@ -5555,7 +5722,7 @@ struct slice_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args part{a.in.subspan(1), a.attributes, {}};
     if (const char* problem = slice::infer(part)) return problem;
     if (!compatible(part.out.dims, a.in[0].dims)) return "the part has another shape than the slice";
@@ -5574,10 +5741,10 @@ struct pad {
   static constexpr const char* name = "pad";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i) {
-      const auto at = 2 * static_cast<std::size_t>(i);
+      const auto at = 2 * i;
       if (extent& e = a.out.dims[i]; e != dyn) e = bounded_sum(e, bounded_sum(a.attributes[at], a.attributes[at + 1]));
     }
     return nullptr;
@@ -5589,7 +5756,7 @@ struct pad {
       ranges[2 * i] = g.attr(2 * i);
       ranges[2 * i + 1] = g.attr(2 * i + 1) == 0 ? to_end : -g.attr(2 * i + 1);
     }
-    const auto inside = g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream);
+    const auto inside = g.emit_with(slice{}, {ranges, 2 * rank}, g.upstream);
     g.set(0, inside);
     if (g.g.info(g.in(1)).is_number()) return;
     const auto total = [&g, rank](ir::node_id value) {
@@ -5721,7 +5888,7 @@ struct top_k_indices {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, a.in[0].dims};
     extent& last = a.out.dims[a.out.dims.rank - 1];
     if (last != dyn && last < a.attributes[0]) return "the last axis has fewer elements than are asked for";
@@ -5736,7 +5903,7 @@ struct scatter_last {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &to = a.in[2].dims;
     a.out = {a.in[0].type, to};
     if (!compatible(from, a.in[1].dims)) return "every element needs one position";
@@ -5752,7 +5919,7 @@ struct gather_last {
   static constexpr const char* name = "gather_last";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &at = a.in[1].dims;
     a.out = {a.in[0].type, at};
     return from.rank == at.rank && compatible(from.sub(0, from.rank - 1), at.sub(0, at.rank - 1))
@@ -5851,7 +6018,7 @@ struct transpose {
   static constexpr const char* name = "transpose";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);
     return nullptr;
@@ -5860,7 +6027,7 @@ struct transpose {
     ir::attribute inverse[max_rank]{};
     const int rank = g.in_spec(0).dims.rank;
     for (int i = 0; i < rank; ++i) inverse[g.attr(i)] = i;
-    g.set(0, g.emit_with(transpose{}, {inverse, static_cast<std::size_t>(rank)}, g.upstream));
+    g.set(0, g.emit_with(transpose{}, {inverse, rank}, g.upstream));
   }
   static constexpr void fold(ir::fold_args& f) {
     for (std::size_t i = 0; i < f.attributes.size(); ++i)
@@ -6028,7 +6195,7 @@ struct concat {
   static constexpr const char* name = "concat";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const int axis = static_cast<int>(a.attributes[0]);
     for (const tensor_spec& s : a.in.subspan(1)) {
@@ -6057,7 +6224,7 @@ struct concat {
 struct concat_part {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape& one = a.in[0].dims;
     a.out = {a.in[0].type, a.in[1].dims};
     if (one.rank != a.out.dims.rank) return "the part and the whole have different ranks";
@@ -6084,7 +6251,7 @@ struct concat_part {
   static constexpr void emit_same_place(auto& g, auto to) {
     ir::node_id inputs[64]{g.upstream, g.in(0)};
     for (int i = 2; i < g.input_count(); ++i) inputs[i] = g.in(i);
-    g.set(0, g.emit_over(to, {inputs, static_cast<std::size_t>(g.input_count())}, g.g.attributes(g.self)));
+    g.set(0, g.emit_over(to, {inputs, g.input_count()}, g.g.attributes(g.self)));
   }
 };
 
@@ -6113,7 +6280,7 @@ constexpr void concat::gradient(auto& g) {
       for (int i = 0; i < rank; ++i) ranges[2 * i + 1] = to_end;
       ranges[2 * axis] = at;
       ranges[2 * axis + 1] = at += g.in_spec(k).dims[axis];
-      g.set(k, g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream));
+      g.set(k, g.emit_with(slice{}, {ranges, 2 * rank}, g.upstream));
       continue;
     }
     const bool from_end = 2 * k > count;  // the shorter way: no node has more than half of the operands
@@ -6131,10 +6298,10 @@ struct tile {
   static constexpr const char* name = "tile";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i)
-      if (extent& e = a.out.dims[i]; e != dyn) e = bounded_product(e, a.attributes[static_cast<std::size_t>(i)]);
+      if (extent& e = a.out.dims[i]; e != dyn) e = bounded_product(e, a.attributes[i]);
     return nullptr;
   }
   static constexpr void gradient(auto& g);
@@ -6151,7 +6318,7 @@ struct tile_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args whole{a.in.subspan(1), a.attributes, {}};
     tile::infer(whole);
     if (!compatible(whole.out.dims, a.in[0].dims)) return "the repetitions do not make up the whole";
@@ -6269,7 +6436,7 @@ struct group {
   static constexpr const char* name = "group";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr bool stateful = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {};
     return nullptr;
   }
@@ -6382,7 +6549,7 @@ struct convolution {
   static constexpr double products(const shape& y, const shape& filter) {
     return static_cast<double>(y.elements()) * static_cast<double>(filter[0] * filter[1] * filter[2]);
   }
-  static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
   static constexpr auto options(const auto& g) { return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2)); }
 };
 
@@ -6392,7 +6559,7 @@ struct conv2d_input_gradient : convolution {
   static constexpr const char* name = "conv2d_input_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &dy = a.in[0].dims, &filter = a.in[1].dims;
     if (dy.rank != 4 || filter.rank != 4) return "images and filter need four axes";
     shape x;
@@ -6411,7 +6578,7 @@ struct conv2d_input_gradient : convolution {
     a.out = {a.in[0].type, x};
     return nullptr;
   }
-  static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
   static constexpr void gradient(auto& g);
 };
 
@@ -6419,7 +6586,7 @@ struct conv2d_input_gradient : convolution {
 struct conv2d : convolution {
   static constexpr const char* name = "conv2d";
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
   }
@@ -6432,14 +6599,14 @@ struct conv2d_filter_gradient : convolution {
   static constexpr const char* name = "conv2d_filter_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[2].dims, out)) return problem;
     if (!compatible(out, a.in[1].dims)) return "the gradient has another shape than the output";
     a.out = {a.in[0].type, a.in[2].dims};
     return nullptr;
   }
-  static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit_with(conv2d_input_gradient{}, options(g), g.in(1), g.upstream, g.in(0)));
     g.set(1, g.emit_with(conv2d{}, options(g), g.in(0), g.upstream));
@@ -6460,7 +6627,7 @@ constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
 struct conv2d_bias : convolution {
   static constexpr const char* name = "conv2d_bias";
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
     return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
@@ -6703,7 +6870,7 @@ namespace op {
 struct gradient {
   static constexpr const char* name = "gradient";
   static constexpr ir::op_kind kind = ir::op_kind::gradient;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
     return nullptr;
   }
@@ -6758,7 +6925,7 @@ struct pooling {
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
     return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
   }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
     return infer_output(a, a.in[0].dims, a.out.dims);
   }
@@ -6772,7 +6939,7 @@ struct max_pool_gradient;
 /// Inputs are x, the maxima y, and a tensor of the shape of x: its elements at the places of the maxima.
 struct max_pool_select : pooling {
   static constexpr const char* name = "max_pool_select";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
     if (const char* problem = pooling::infer(a)) return problem;
     return compatible(a.out.dims, a.in[1].dims) ? nullptr : "the maxima have another shape than the output";
@@ -6783,7 +6950,7 @@ struct max_pool_select : pooling {
 /// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
 struct max_pool_gradient : pooling {
   static constexpr const char* name = "max_pool_gradient";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, out)) return problem;
     if (!compatible(out, a.in[1].dims) || !compatible(out, a.in[2].dims))
@@ -6820,7 +6987,7 @@ struct average_pool : pooling {
 struct average_pool_gradient : pooling {
   static constexpr const char* name = "average_pool_gradient";
   static constexpr std::uint8_t shape_only = 0b10;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[1].dims, out)) return problem;
     if (!compatible(out, a.in[0].dims)) return "the gradient has another shape than the output";
@@ -6958,7 +7125,7 @@ struct random_source {
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr std::uint64_t shape_only = 0b1;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = static_cast<dtype>(a.attributes[0]);
     a.out.dims = a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims;
     return nullptr;
@@ -7803,7 +7970,7 @@ namespace op {
 /// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0.
 struct global_norm : composition<12> {
   static constexpr const char* name = "global_norm";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
@@ -7825,7 +7992,7 @@ struct global_norm : composition<12> {
 /// What scales a tensor down to a norm. Inputs: the tensor, the bound.
 struct clip_by_norm : composition<12> {
   static constexpr const char* name = "clip_by_norm";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -7839,7 +8006,7 @@ struct clip_by_norm : composition<12> {
 /// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
 struct global_norm_scale : composition<16> {
   static constexpr const char* name = "global_norm_scale";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
@@ -7896,11 +8063,23 @@ inline constexpr bool bounds_all = std::is_convertible_v<Bound, double>;
 template <expression Bound>
 inline constexpr bool bounds_all<Bound> = Bound::rank == 0;
 
-/// An option of `minimize`: a way to clip, and its bounds.
+/// An option of `minimize`: a way to clip, and its bounds. `clip_option<void>` leaves gradients as they are.
 template <class Clip, class... Bound>
 struct clip_option {
   std::tuple<Bound...> bounds;
 };
+
+/// True if bounds are numbers or scalars of the type of the first of some expressions.
+template <class Option, class... E>
+inline constexpr bool bounds_first = true;
+template <class Clip, class... Bound, class First, class... More>
+inline constexpr bool bounds_first<clip_option<Clip, Bound...>, First, More...> = (true && ... &&
+                                                                                   diagnose::is_bound<First, Bound>);
+
+template <class T>
+inline constexpr bool is_clip_option = false;
+template <class Clip, class... Bound>
+inline constexpr bool is_clip_option<clip_option<Clip, Bound...>> = true;
 
 template <class Bound, class First, class... E>
 inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
@@ -8160,7 +8339,7 @@ namespace op {
 
 /// Base of the losses whose result is one number.
 struct mean_loss : composition<8> {
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
@@ -8176,7 +8355,7 @@ struct mean_loss : composition<8> {
 };
 /// Base of the losses that sum over the last axis.
 struct row_loss : composition<8> {
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return nullptr;
   }
@@ -8479,7 +8658,7 @@ namespace op {
 struct move_averages : composition<16> {
   static constexpr const char* name = "move_averages";
   static constexpr bool single = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {};
     return nullptr;
   }
@@ -8822,7 +9001,7 @@ namespace op {
 struct scheduled_rate {
   static constexpr const char* name = "scheduled_rate";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::float64, {}};
     return nullptr;
   }
@@ -8941,7 +9120,7 @@ template <int Slots>
 struct optimizer_update : update {
   /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
   static constexpr bool moves_all_rows = false;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
                                                           : "the gradient has another shape than the variable";
@@ -9003,7 +9182,7 @@ struct apply_rows : update {
   static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
     return inputs + 1 - 2 * (parts - part);
   }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const auto parts = static_cast<std::size_t>(a.attributes[0]);
     for (std::size_t p = 0; p < parts; ++p) {
@@ -9045,7 +9224,7 @@ template <class Update, class Clip = void, int Bounds = 0>
 struct optimizer {
   static constexpr std::string_view name = Update::name;
   static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {};
     return nullptr;
   }
@@ -9075,7 +9254,7 @@ struct optimizer {
         const bool given = s.input >= 0;
         const auto attributes = ir::pack_attributes(
             given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
-        const std::int32_t value = given ? e.g[e.inputs[static_cast<std::size_t>(s.input)]].value : -1;
+        const std::int32_t value = given ? e.g[e.inputs[s.input]].value : -1;
         inputs[n++] = e.g.emit_as(*ir::rules_for<variable, Update>, spec, {}, attributes.list(),
                                   {{}, e.g[pair.variable].name, s.suffix, value, {}});
       }
@@ -9171,32 +9350,27 @@ struct optimizer_traits<ftrl> {
   }
 };
 
-/// @tparam Clip,Bounds as of `op::optimizer`
-/// @param operands the loss, or variables and gradients by turns; then the bounds
-template <class Place, class Optimizer, int Pairs, class Clip = void, int Bounds = 0, class... E, std::size_t... I>
-[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
-  using traits = optimizer_traits<Optimizer>;
-  const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
-  [[maybe_unused]] const auto numbers = traits::numbers(o);
-  return make_node<op::optimizer<typename traits::update, Clip, Bounds>, ir::pack_attributes(Pairs), part<Place, 0>>(
-      operands..., make_rate<part<Place, 1>>(step, o.learning_rate), step,
-      literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
-}
-
 template <class Optimizer>
 using number_sequence =
     std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
 
-/// The same where gradients are clipped: their bounds, of element type `T`, are operands behind the others.
-template <class Place, class Optimizer, int Pairs, class T, class Clip, class... Bound, class... E>
-[[nodiscard]] TAGMA_INLINE auto make_clipping_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
-                                                        const E&... operands) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-    return make_optimizer<Place, Optimizer, Pairs, Clip, static_cast<int>(sizeof...(Bound))>(
-        o, number_sequence<Optimizer>{}, operands...,
-        as_expression<T, part<Place, 3 + I>, 0>(std::get<static_cast<std::size_t>(I)>(clip.bounds))...);
+/// @tparam First whose element type bounds have
+/// @param operands the loss, or variables and gradients by turns; then the bounds
+template <class Place, int Pairs, class First, class Optimizer, class Clip, class... Bound, class... E>
+[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
+                                               const E&... operands) {
+  using traits = optimizer_traits<Optimizer>;
+  const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
+  [[maybe_unused]] const auto numbers = traits::numbers(o);
+  return [&]<std::size_t... I, int... B>(std::index_sequence<I...>, std::integer_sequence<int, B...>)
+      __attribute__((always_inline)) {
+    return make_node<op::optimizer<typename traits::update, Clip, static_cast<int>(sizeof...(Bound))>,
+                     ir::pack_attributes(Pairs), part<Place, 0>>(
+        operands..., as_expression<typename First::element_type, part<Place, 3 + B>, 0>(std::get<B>(clip.bounds))...,
+        make_rate<part<Place, 1>>(step, o.learning_rate), step,
+        literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
   }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
+  (number_sequence<Optimizer>{}, std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
 }
 
 /// The operands of an optimizer, from pairs of variable and gradient: the even ones are variables.
@@ -9226,30 +9400,21 @@ inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
 /// "<optimizer>/step".
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
-/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no
-/// optimizer; when compiled, TAGMA-E061 and TAGMA-E063.
-template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE(L)>
-[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
+/// `adamw{}`, `ftrl{}`
+/// @param clip of the gradients: `clip_by_value(low, high)`, `clip_by_norm(bound)`, `clip_by_global_norm(bound)`
+/// Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no optimizer, TAGMA-E143 if a bound is
+/// neither a number nor a scalar expression of the type of the loss; when compiled, TAGMA-E061 and TAGMA-E063.
+template <expression L, class Optimizer, class Clip = detail::clip_option<void>, class Place = TAGMA_FRESH_TYPE(L)>
+  requires detail::is_clip_option<Clip>
+[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer, const Clip& clip = {}) {
   static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
                 "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
-  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer>)
-    return detail::make_optimizer<Place, Optimizer, 0>(optimizer, detail::number_sequence<Optimizer>{}, loss);
-}
-
-/// The same with clipped gradients: `minimize(loss, adam{}, clip_by_global_norm(1.0))`.
-/// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the loss.
-template <expression L, class Optimizer, class Clip, class... Bound, class Place = TAGMA_FRESH_TYPE(L)>
-[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer,
-                            const detail::clip_option<Clip, Bound...>& clip) {
-  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
-                "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  static_assert((true && ... && diagnose::is_bound<L, Bound>),
+  static_assert(detail::bounds_first<Clip, L>,
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss");
   TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
   if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer> &&
-                (true && ... && diagnose::is_bound<L, Bound>))
-    return detail::make_clipping_optimizer<Place, Optimizer, 0, typename L::element_type>(optimizer, clip, loss);
+                detail::bounds_first<Clip, L>)
+    return detail::make_optimizer<Place, 0, L>(optimizer, clip, loss);
 }
 
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
@@ -9262,39 +9427,25 @@ template <expression L, expression... V>
 
 /// Updates variables with given gradients.
 /// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
-template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE(Optimizer)>
-[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer,
-                                                const std::tuple<std::pair<V, G>...>& pairs) {
+/// @param clip of the gradients, as of `minimize`
+/// Raises TAGMA-E065, TAGMA-E175, and TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of
+/// the first gradient.
+template <class Optimizer, expression... V, expression... G, class Clip = detail::clip_option<void>,
+          class Place = TAGMA_FRESH_TYPE(Optimizer)>
+  requires(sizeof...(V) > 0 && detail::is_clip_option<Clip>)
+[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs,
+                                                const Clip& clip = {}) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
-  if constexpr (diagnose::is_optimizer<Optimizer>)
-    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
-          optimizer, detail::number_sequence<Optimizer>{}, detail::operand_of<I>(pairs)...);
-    }
-  (std::make_index_sequence<2 * sizeof...(V)>{});
-}
-
-/// The same with clipped gradients.
-/// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the first gradient.
-template <class Optimizer, expression First, expression... V, expression G, expression... More, class Clip,
-          class... Bound, class Place = TAGMA_FRESH_TYPE(Optimizer)>
-[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer,
-                                                const std::tuple<std::pair<First, G>, std::pair<V, More>...>& pairs,
-                                                const detail::clip_option<Clip, Bound...>& clip) {
-  static_assert((diagnose::is_variable<First> && ... && diagnose::is_variable<V>),
-                "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  static_assert((true && ... && diagnose::is_bound<G, Bound>),
+  static_assert(detail::bounds_first<Clip, G...>,
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the gradients");
   TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
-  if constexpr (diagnose::is_optimizer<Optimizer> && (true && ... && diagnose::is_bound<G, Bound>))
+  if constexpr (diagnose::is_optimizer<Optimizer> && detail::bounds_first<Clip, G...>)
     return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      return detail::make_clipping_optimizer<Place, Optimizer, static_cast<int>(1 + sizeof...(V)),
-                                             typename G::element_type>(optimizer, clip,
-                                                                       detail::operand_of<I>(pairs)...);
+      return detail::make_optimizer<Place, static_cast<int>(sizeof...(V)), typename detail::operands_of<G...>::first>(
+          optimizer, clip, detail::operand_of<I>(pairs)...);
     }
-  (std::make_index_sequence<2 * (1 + sizeof...(V))>{});
+  (std::make_index_sequence<2 * sizeof...(V)>{});
 }
 
 }  // namespace tagma
@@ -9462,7 +9613,7 @@ struct recurrent {
   static constexpr const char* name = Cell::name;
   static constexpr ir::op_kind kind = ir::op_kind::composition;
   static constexpr int weight(ir::attribute_list a) { return Cell::nodes * static_cast<int>(a[1]); }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {a.in[0].dims[0]}};
     if (a.attributes[2] != 0) a.out.dims.push_back(a.attributes[1]);
     a.out.dims.push_back(a.attributes[0]);
@@ -9487,12 +9638,11 @@ struct recurrent {
       if (e.attr(2) == 0) continue;
       outputs[count++] = e.emit_with(expand_dims{}, ir::pack_attributes(2), state[0]);
       if (count < chunk && t + 1 < e.attr(1)) continue;
-      chunks[joined++] = e.emit_over(concat{}, {outputs, static_cast<std::size_t>(count)}, ir::pack_attributes(1));
+      chunks[joined++] = e.emit_over(concat{}, {outputs, count}, ir::pack_attributes(1));
       count = 0;
     }
     e.result = e.attr(2) == 0 ? state[0] : chunks[0];
-    if (joined > 1)
-      e.result = e.emit_over(concat{}, {chunks, static_cast<std::size_t>(joined)}, ir::pack_attributes(1));
+    if (joined > 1) e.result = e.emit_over(concat{}, {chunks, joined}, ir::pack_attributes(1));
   }
 };
 
@@ -9706,7 +9856,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
       status = {build_problem::no_gradient, op.info, g.spec(i), {}};
       return;
     }
-    scratch_array<node_id, 4> room(static_cast<std::size_t>(count));
+    scratch_array<node_id, 4> room(count);
     node_id* const parts = room.data();
     for (int k = 0; k < count; ++k) parts[k] = no_node;
     g.follow(i);
@@ -9744,6 +9894,7 @@ namespace tagma::ir {
     case op_kind::variable:
     case op_kind::literal:
     case op_kind::constant:
+    case op_kind::resource:
       return true;
     default:
       return op.stateful || op.single;
@@ -9839,9 +9990,18 @@ class scope_context : public request_source {
     device_counts counts;
   };
 
+  /// Each record in a scope has one of its own; what counts is what it asks for and where it ends.
+  [[nodiscard]] static constexpr bool is_one_scope(const scope& a, const scope& b) {
+    if (&a == &b) return true;
+    if (a.kind != b.kind || a.function != b.function || !(a.spec == b.spec) || a.outside.size() != b.outside.size())
+      return false;
+    for (std::size_t i = 0; i < a.outside.size(); ++i)
+      if (a.outside[i] != b.outside[i]) return false;
+    return true;
+  }
   constexpr chain_id link(chain_id outer, const scope& layer) {
     for (int c = 1; c < link_count_; ++c)
-      if (links_[c].layer == &layer && links_[c].outer == outer) return static_cast<chain_id>(c);
+      if (links_[c].outer == outer && is_one_scope(*links_[c].layer, layer)) return static_cast<chain_id>(c);
     if (link_count_ == most_links) return too_many();
     links_[link_count_] = {&layer, outer};
     return static_cast<chain_id>(link_count_++);
@@ -9945,7 +10105,10 @@ class growing_array {
   }
   constexpr T& pop() { return data_[--size_]; }
   constexpr void clear() { size_ = 0; }
-  [[nodiscard]] constexpr T& operator[](std::size_t i) const { return data_[i]; }
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
   [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
 
@@ -10040,8 +10203,7 @@ class surveyor {
     } else {
       take(r.inputs), take(r.controls);
       for (const std::int32_t at : taken_.view())
-        if (value_place& p = places[static_cast<std::size_t>(at)]; p.count == 0 && p.reader.empty())
-          p.reader = info.name, p.result = r.spec;
+        if (value_place& p = places[at]; p.count == 0 && p.reader.empty()) p.reader = info.name, p.result = r.spec;
     }
     return join_taken();
   }
@@ -10264,6 +10426,12 @@ struct no_scopes {
   constexpr no_scopes(graph&, build_status&) {}
 };
 
+/// True for a variable that may be the step of an optimizer, by its type and its name. Two such of one name that begin
+/// in two ways are refused when all variables are known, as what they are (`find_shared_name`).
+[[nodiscard]] constexpr bool is_called_like_step(const tensor_spec& spec, std::string_view name) {
+  return spec.type == dtype::int64 && name.ends_with("/step");
+}
+
 /// The walk behind `build_graph`, with its scratch space.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 class graph_builder {
@@ -10354,11 +10522,10 @@ class graph_builder {
 
   [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
   [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
-  /// True if two variables of one name and type are one. Those called like the step of an optimizer are looked at when
-  /// the steps are known (names.hpp).
+  /// True if two variables of one name and type are one, or may be two as far as is known here (names.hpp).
   [[nodiscard]] static constexpr bool begin_alike(const record& a, const record& b) {
     for (std::size_t i = 0; i < a.attributes.size(); ++i)
-      if (a.attributes[i] != b.attributes[i]) return a.spec.type == dtype::int64 && a.name.ends_with("/step");
+      if (a.attributes[i] != b.attributes[i]) return is_called_like_step(a.spec, a.name);
     return true;
   }
   [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
@@ -10426,7 +10593,7 @@ class graph_builder {
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
       case op_kind::gradient:
-        return add_gradient(r, in);
+        return add_gradient(r, at, in);
       case op_kind::optimizer:
         return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
       case op_kind::composition:
@@ -10461,19 +10628,26 @@ class graph_builder {
     }
   }
 
-  /// The gradient `r`, and with it all gradients of the same node that are asked for: they share a walk backwards.
-  constexpr node_id add_gradient(const record& r, array_view<const node_id> in) {
+  /// The gradient `r`, and with it all gradients of the same node that are asked for, in the same scopes if in any:
+  /// they share a walk backwards.
+  constexpr node_id add_gradient(const record& r, const reached& at, array_view<const node_id> in) {
     scratch_array<const record*, 8> records(asked_.size() + 1);
     scratch_array<node_id, 8> by(asked_.size() + 1), results(asked_.size() + 1);
     records[0] = &r, by[0] = in[1], results[0] = no_node;
     std::size_t count = 1;
-    if constexpr (!Scoped)  // in a scope, each is asked for by its own
-      for (const record* other : asked_) {
-        if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
-        const node_id x = memo_.find(*other->inputs[1], 0);
-        if (x == no_node || memo_.find(*other, 0) != no_node) continue;
-        records[count] = other, by[count] = x, results[count++] = no_node;
+    for (const record* other : asked_) {
+      if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
+      if constexpr (Scoped) {
+        // What a gradient without scopes of its own is reached through is not known here.
+        const auto chains = scopes_.enter(0, *other);
+        if ((at.self != 0 && other->scopes == nullptr) || !other->colocated.empty() || chains.self != at.self ||
+            chains.operands != at.operands)
+          continue;
       }
+      const node_id x = memo_find(*other->inputs[1], at.operands);
+      if (x == no_node || memo_find(*other, 0) != no_node) continue;
+      records[count] = other, by[count] = x, results[count++] = no_node;
+    }
     differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
     if (!good()) return 0;
     if (results[0] == no_node) {
@@ -10481,7 +10655,7 @@ class graph_builder {
       return 0;
     }
     for (std::size_t i = 1; i < count; ++i)
-      if (results[i] != no_node) set(*records[i], {}, results[i]);
+      if (results[i] != no_node) set(*records[i], at, results[i]);
     return results[0];
   }
 
@@ -10536,7 +10710,7 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
 /// Which record became which node.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 [[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
-  return {built.records, static_cast<std::size_t>(built.record_count)};
+  return {built.records, built.record_count};
 }
 
 /// A finished flat graph, exactly as large as it must be.
@@ -10562,17 +10736,16 @@ struct graph_view {
   [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
   [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
     const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+    return edges.subspan(n.first_edge, n.inputs);
   }
   [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
     const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+    return edges.subspan(n.first_edge + n.inputs, n.controls);
   }
   /// The nodes on whose devices `id` shall run.
   [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
     const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs + n.controls),
-                         static_cast<std::size_t>(n.colocated));
+    return edges.subspan(n.first_edge + n.inputs + n.controls, n.colocated);
   }
   /// What is asked for a node; empty if nothing is.
   [[nodiscard]] constexpr device_spec request(node_id id) const {
@@ -10580,8 +10753,7 @@ struct graph_view {
   }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
     const node& n = (*this)[id];
-    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
-                                  static_cast<std::size_t>(n.attribute_count));
+    return attribute_pool.subspan(n.first_attribute, n.attribute_count);
   }
 };
 
@@ -10816,6 +10988,8 @@ class placer {
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && g_.info(i).is(op_kind::update)) join_state(i);
     for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && g_.info(i).is(op_kind::resource)) join_users(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && !is_generator(i)) choose(i);
     find_readers();
     for (node_id i = 0; i < g_.size() && good(); ++i)
@@ -10893,6 +11067,14 @@ class placer {
       if (good() && placed(in) && g_.info(in).is(op_kind::variable) && !g_[in].suffix.empty()) join(variable, in, true);
   }
 
+  /// What uses a resource is where that is.
+  constexpr void join_users(node_id resource) {
+    for (node_id i = resource + 1; i < g_.size() && good(); ++i)
+      if (placed(i))
+        for (const node_id in : g_.inputs(i))
+          if (in == resource && good()) join(resource, i, false);
+  }
+
   /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
   /// count as numbers.
   [[nodiscard]] constexpr bool better(const device_spec& a, const device_spec& b) const {
@@ -10962,7 +11144,9 @@ class placer {
 
   /// A node without inputs, of which a copy could be saved.
   [[nodiscard]] constexpr bool is_generator(node_id i) const {
-    return g_[i].inputs == 0 && !g_.info(i).is(op_kind::variable) && !g_.info(i).is(op_kind::control);
+    const op_info& info = g_.info(i);
+    return g_[i].inputs == 0 && !info.is(op_kind::variable) && !info.is(op_kind::resource) &&
+           !info.is(op_kind::control);
   }
   [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
     if (g_[i].inputs == 0) return false;
@@ -11029,6 +11213,14 @@ template <class Graph>
 struct accelerator_of {
   static constexpr bool exists = false;
 };
+
+/// True for nodes that only a host computes: what makes or takes strings, or a resource.
+[[nodiscard]] constexpr bool needs_host(const graph_view& g, node_id i) {
+  const auto is_of_host = [&](node_id n) { return g[n].spec.type == dtype::string || g.info(n).is(op_kind::resource); };
+  bool needs = is_of_host(i);
+  for (const node_id in : g.inputs(i)) needs = needs || is_of_host(in);
+  return needs;
+}
 
 /// The complete name of a device of this process.
 [[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
@@ -11189,7 +11381,7 @@ namespace tagma::ir {
       for (const node_id j : variables)
         if (g[j].suffix == suffix && g[j].value == value && g[j].name == owner) return n.name;
     }
-    if (!n.suffix.empty() || n.spec.type != dtype::int64 || !n.name.ends_with("/step")) continue;
+    if (!n.suffix.empty() || !detail::is_called_like_step(n.spec, n.name)) continue;
     for (const node_id j : variables)
       if (j != i && g[j].suffix.empty() && g[j].name == n.name) return n.name;
   }
@@ -11226,7 +11418,7 @@ using ir::attribute;
 using ir::node_id;
 
 /// Where the bytes of a node live.
-enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant };
+enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant, resource };
 
 /// One node that a run needs; a node of which only the extents are needed has no storage.
 struct plan_node {
@@ -11238,7 +11430,7 @@ struct plan_node {
   std::int16_t inputs = 0;
   std::int16_t attribute_count = 0;
   storage_kind storage = storage_kind::none;
-  std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
+  std::int32_t slot = 0;  ///< which arena block, variable, resource, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
   std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
@@ -11281,6 +11473,15 @@ struct plan_variable {
   std::int16_t device = 0;  ///< a position in the devices of the program
   double number = 0;        ///< of a derived initializer
   std::int32_t value = -1;  ///< the number of a carried initializer
+  std::int32_t source = 0;
+};
+
+/// A resource that a program names.
+struct plan_resource {
+  const char* key = nullptr;  ///< of its operation
+  std::string_view kind;
+  std::string_view name;
+  ir::attribute_list attributes;
   std::int32_t source = 0;
 };
 
@@ -11344,7 +11545,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
     bool found = false;
     std::int64_t end = 0, offset = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto other = static_cast<std::size_t>(live[i]);
+      const std::int32_t other = live[i];
       if (blocks[other].last < blocks[b].first) continue;
       if (!found && offsets[other] - end >= size) {
         found = true;
@@ -11670,7 +11871,7 @@ struct loop_operation {
 
 /// Sizes of the tables of a plan.
 struct plan_sizes {
-  std::size_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
+  std::int32_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
 };
 
 /// Tables with room for the largest possible plan of a graph.
@@ -11699,8 +11900,8 @@ namespace detail {
 
 /// True if consecutive elements of a loop's innermost joined axis are consecutive in this input. The joined axis is the
 /// longest run of trailing axes along which every input is either stretched or not.
-template <class Stretched>
-constexpr int innermost_axes(const shape& out, std::size_t loads, Stretched stretched) {
+template <class Count, class Stretched>
+constexpr int innermost_axes(const shape& out, Count loads, Stretched stretched) {
   int joined = 0, first = -1;
   for (int axis = out.rank - 1; axis >= 0; --axis) {
     if (out[axis] == 1) {
@@ -11708,7 +11909,7 @@ constexpr int innermost_axes(const shape& out, std::size_t loads, Stretched stre
       continue;
     }
     if (first < 0) first = axis;
-    for (std::size_t l = 0; l < loads; ++l)
+    for (Count l = 0; l < loads; ++l)
       if (stretched(l, axis) != stretched(l, first)) return joined;
     ++joined;
   }
@@ -11742,7 +11943,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   node_id* const renumbered = renumbered_of.data();
   node_id* const inputs = p.inputs.data();
   attribute* const attributes = p.attributes.data();
-  std::int32_t literals = 0, placeholders = 0, variables = 0;
+  std::int32_t literals = 0, placeholders = 0, variables = 0, resources = 0;
   const int size = g.size();
   for (node_id i = 0; i < size; ++i) {
     const ir::node& n = graph_nodes[i];
@@ -11756,6 +11957,9 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       case op_kind::variable:
         storage = storage_kind::variable, slot = variables++;
         break;
+      case op_kind::resource:
+        storage = storage_kind::resource, slot = resources++;
+        break;
       case op_kind::literal:
         storage = storage_kind::literal, slot = literals;
         break;
@@ -11767,20 +11971,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     }
     const need wanted = needs.values[i];
     if (static_cast<int>(wanted) == 0) continue;
-    renumbered[i] = static_cast<node_id>(sizes.nodes);
+    renumbered[i] = sizes.nodes;
     plan_node& out = nodes[sizes.nodes++];
-    out = {n.op->info,
-           n.spec,
-           static_cast<std::int32_t>(sizes.inputs),
-           static_cast<std::int32_t>(sizes.attributes),
-           i,
-           n.inputs,
-           n.attribute_count,
-           storage,
-           slot,
-           n.name,
-           n.suffix,
-           n.value};
+    out = {n.op->info,        n.spec,  sizes.inputs, sizes.attributes, i,        n.inputs,
+           n.attribute_count, storage, slot,         n.name,           n.suffix, n.value};
     const node_id* const in = g.edges.data() + n.first_edge;
     for (int k = 0; k < n.inputs; ++k) inputs[sizes.inputs++] = renumbered[in[k]];
     if (n.controls > 0 && wants_value(wanted)) {
@@ -11826,12 +12020,12 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const ir::op_info& info = *n.op->info;
     if (!info.has_step()) continue;
     p.writes_variables = p.writes_variables || info.is(op_kind::update);
-    const std::size_t s = sizes.steps++;
+    const std::int32_t s = sizes.steps++;
     plan_step& step = p.steps.values[s];
-    step = {renumbered[i], static_cast<std::int32_t>(sizes.operands), 0, info.is(op_kind::elementwise)};
-    p.first_operation.values[s] = static_cast<std::int32_t>(sizes.operations);
+    step = {renumbered[i], sizes.operands, 0, info.is(op_kind::elementwise)};
+    p.first_operation.values[s] = sizes.operations;
     if (!step.fused) {
-      nodes[step.node].step = static_cast<std::int32_t>(s);
+      nodes[step.node].step = s;
       const node_id* const in = g.edges.data() + n.first_edge;
       for (int k = 0; k < n.inputs; ++k) operands[sizes.operands++] = renumbered[in[k]];
       step.operands = n.inputs;
@@ -11841,7 +12035,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     std::int16_t loads = 0, inputs_before = 0;
     if (const node_id b = kernel_before.values[i]; b != ir::no_node) {
       step.before = renumbered[b];
-      nodes[step.before].step = static_cast<std::int32_t>(s);
+      nodes[step.before].step = s;
       for (const node_id in : g.inputs(b)) operands[sizes.operands++] = renumbered[in];
       p.loads[sizes.operands - 1] = {b, g[b].spec.type, true};
       inputs_before = static_cast<std::int16_t>(g[b].inputs - 1);
@@ -11868,11 +12062,11 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     bool all_full = true;
     for (int l = 0; l < loads; ++l) all_full = all_full && graph_nodes[load[l].node].spec.dims == out;
     if (!all_full) {
-      const auto stretched = [&](std::size_t l, int axis) {
+      const auto stretched = [&](int l, int axis) {
         return detail::is_stretched(graph_nodes[load[l].node].spec.dims, out, axis);
       };
-      const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
-      for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
+      const int joined = detail::innermost_axes(out, loads, stretched);
+      for (int l = 0; l < loads; ++l) {
         bool contiguous = true;
         for (int axis = out.rank - joined; axis < out.rank; ++axis)
           if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
@@ -11885,24 +12079,24 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       const node_id* const in = g.edges.data() + member.first_edge;
       loop_operation& operation = p.operations.values[sizes.operations++];
       operation = {member.op->info, member.spec.type, {}};
-      nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
+      nodes[renumbered[m]].step = s;
       for (int k = 0; k < member.inputs; ++k)
         if (!member.op->info->ignores_elements(k)) operation.operand[k] = position[in[k]];
       position_owner[m] = i;
       position[m] = values++;
     }
-    p.operation_count.values[s] = static_cast<std::int32_t>(sizes.operations) - p.first_operation.values[s];
+    p.operation_count.values[s] = sizes.operations - p.first_operation.values[s];
     for (int l = 0; l < loads; ++l) load[l].node = renumbered[load[l].node];
   }
 
   const auto versions = ir::find_versions<N>(g, needs);
   for (std::size_t f = 0; f < F; ++f) {
     p.fetches[f] = renumbered[fetches[f]];
-    p.fetch_steps[f] = static_cast<std::int32_t>(p.sizes.steps);
+    p.fetch_steps[f] = p.sizes.steps;
     const node_id variable = versions.base_of(fetches[f]);
     const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
-    for (std::size_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
-      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = static_cast<std::int32_t>(s);
+    for (std::int32_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
+      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = s;
   }
   return p;
 }
@@ -11915,8 +12109,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   if (p.contradictory) return p;
   plan_node* const nodes = p.nodes.data();
   const node_id* const operands = p.operands.data();
-  const auto count = static_cast<node_id>(p.sizes.nodes);
-  const auto steps = static_cast<std::int32_t>(p.sizes.steps);
+  const node_id count = p.sizes.nodes;
+  const std::int32_t steps = p.sizes.steps;
   fixed_array<node_id, N> owner_of{};          // the node whose bytes a node shares
   fixed_array<std::int32_t, N> last_use_of{};  // of each owner, as a step
   node_id* const owner = owner_of.data();
@@ -11956,7 +12150,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       reused = true;
     }
     if (!reused) {
-      n.slot = static_cast<std::int32_t>(p.sizes.blocks);
+      n.slot = p.sizes.blocks;
       block_holder[n.slot] = self;
       p.blocks.values[p.sizes.blocks++] = {self, s, last, n.device};
     }
@@ -11967,14 +12161,6 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       nodes[i].slot = nodes[owner[i]].slot;
     }
   return p;
-}
-
-/// The plan of the given fetches. A program evaluates the passes one by one instead, each within the compiler's limits.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N, E, A, F> compile_plan(const graph_view& g, const fixed_array<node_id, F>& fetches) {
-  const auto needs = ir::prune<N>(g, fetches);
-  const auto fusion = ir::fuse<N>(g, needs, fetches);
-  return assign_storage(write_tables<N, E, A, F>(g, fetches, needs, fusion, schedule<N, E>(g, needs, fusion)));
 }
 
 }  // namespace tagma::plan
@@ -12008,7 +12194,7 @@ class transfer_pass {
 
   constexpr raw_plan<N + T, E + T, A, F> run() {
     copy_tables();
-    for (std::size_t s = 0; s < from_.sizes.steps; ++s) {
+    for (std::int32_t s = 0; s < from_.sizes.steps; ++s) {
       const plan_step& step = from_.steps[s];
       const std::int16_t device = from_.nodes[step.node].device;
       for (int k = 0; k < step.operands; ++k)
@@ -12019,8 +12205,8 @@ class transfer_pass {
     }
     fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
-      if (copied_[f]) to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
-    for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
+      if (copied_[f]) to_.fetch_steps[f] = to_.sizes.steps;
+    for (std::int32_t i = 0; i < from_.sizes.nodes; ++i)
       if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
     return to_;
   }
@@ -12032,10 +12218,10 @@ class transfer_pass {
   };
 
   constexpr void copy_tables() {
-    for (std::size_t i = 0; i < from_.sizes.nodes; ++i) to_.nodes[i] = from_.nodes[i];
-    for (std::size_t i = 0; i < from_.sizes.inputs; ++i) to_.inputs[i] = from_.inputs[i];
-    for (std::size_t i = 0; i < from_.sizes.attributes; ++i) to_.attributes[i] = from_.attributes[i];
-    for (std::size_t i = 0; i < from_.sizes.operations; ++i) to_.operations[i] = from_.operations[i];
+    for (std::int32_t i = 0; i < from_.sizes.nodes; ++i) to_.nodes[i] = from_.nodes[i];
+    for (std::int32_t i = 0; i < from_.sizes.inputs; ++i) to_.inputs[i] = from_.inputs[i];
+    for (std::int32_t i = 0; i < from_.sizes.attributes; ++i) to_.attributes[i] = from_.attributes[i];
+    for (std::int32_t i = 0; i < from_.sizes.operations; ++i) to_.operations[i] = from_.operations[i];
     to_.sizes = from_.sizes;
     to_.sizes.steps = to_.sizes.operands = 0;
     to_.feeds = from_.feeds;
@@ -12060,18 +12246,18 @@ class transfer_pass {
     // A scalar is made on every device that reads it.
     if (kind == storage_kind::literal || kind == storage_kind::constant) return i;
     if (kind == storage_kind::feed ? on_host(device) : from_.nodes[i].device == device) return i;
-    const copy& c = copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)];
+    const copy& c = copies_[i * device_count + device];
     return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
   }
 
   constexpr void bring(node_id i, std::int16_t device) {
     if (readable(i, device) != ir::no_node) return;
-    const auto s = static_cast<std::int32_t>(to_.sizes.steps++);
-    const auto self = static_cast<node_id>(to_.sizes.nodes++);
+    const std::int32_t s = to_.sizes.steps++;
+    const node_id self = to_.sizes.nodes++;
     plan_node& n = to_.nodes[self];
     n = from_.nodes[i];
     n.op = &ir::info<transfer>;
-    n.first_input = static_cast<std::int32_t>(to_.sizes.inputs);
+    n.first_input = to_.sizes.inputs;
     n.inputs = 1;
     n.attribute_count = n.controls = 0;
     n.storage = storage_kind::none;
@@ -12079,20 +12265,20 @@ class transfer_pass {
     n.step = s;
     n.device = device;
     to_.inputs[to_.sizes.inputs++] = i;
-    to_.steps[s] = {self, static_cast<std::int32_t>(to_.sizes.operands), 1, false};
+    to_.steps[s] = {self, to_.sizes.operands, 1, false};
     to_.first_operation[s] = 0;
     to_.operands[to_.sizes.operands++] = i;
-    copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)] = {self + 1, version_[owner(i)]};
+    copies_[i * device_count + device] = {self + 1, version_[owner(i)]};
   }
 
-  constexpr void copy_step(std::size_t s, std::int16_t device) {
-    const std::size_t now = to_.sizes.steps++;
+  constexpr void copy_step(std::int32_t s, std::int16_t device) {
+    const std::int32_t now = to_.sizes.steps++;
     plan_step step = from_.steps[s];
-    const auto first = static_cast<std::size_t>(step.first_operand);
-    step.first_operand = static_cast<std::int32_t>(to_.sizes.operands);
-    for (std::size_t k = first; k < first + static_cast<std::size_t>(step.operands); ++k) {
+    const std::int32_t first = step.first_operand;
+    step.first_operand = to_.sizes.operands;
+    for (std::int32_t k = first; k < first + step.operands; ++k) {
       const node_id in = from_.operands[k];
-      const node_id here = reads(step, static_cast<int>(k - first)) ? readable(in, device) : in;
+      const node_id here = reads(step, k - first) ? readable(in, device) : in;
       to_.loads[to_.sizes.operands] = from_.loads[k];
       to_.loads[to_.sizes.operands].node = here;
       to_.operands[to_.sizes.operands++] = here;
@@ -12100,30 +12286,29 @@ class transfer_pass {
     to_.steps[now] = step;
     to_.first_operation[now] = from_.first_operation[s];
     to_.operation_count[now] = from_.operation_count[s];
-    moved_[s] = static_cast<std::int32_t>(now);
+    moved_[s] = now;
   }
 
   /// Values that are fetched must be where the host can take them; they are taken before step `s` overwrites them. A
   /// copy on the host is overwritten by no step, and taken when the run ends.
-  constexpr void fetch_before(std::size_t s) {
+  constexpr void fetch_before(std::int32_t s) {
     for (std::size_t f = 0; f < F; ++f) {
       const node_id i = from_.fetches[f];
-      if (from_.fetch_steps[f] != static_cast<std::int32_t>(s) || on_host(from_.nodes[i].device) ||
-          from_.nodes[i].spec.type == dtype::none)
+      if (from_.fetch_steps[f] != s || on_host(from_.nodes[i].device) || from_.nodes[i].spec.type == dtype::none)
         continue;
       bring(i, 0);
       to_.fetches[f] = readable(i, 0);
       copied_[f] = true;
     }
     for (std::size_t f = 0; f < F; ++f)
-      if (from_.fetch_steps[f] == static_cast<std::int32_t>(s))
-        to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+      if (from_.fetch_steps[f] == s) to_.fetch_steps[f] = to_.sizes.steps;
   }
 
   const raw_plan<N, E, A, F>& from_;
   array_view<const plan_device> devices_;
   raw_plan<N + T, E + T, A, F> to_;
-  fixed_array<copy, N * D> copies_{};
+  static constexpr auto device_count = static_cast<std::int32_t>(D);
+  fixed_array<copy, N * D> copies_{};       // of each node, on each device
   fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
   fixed_array<std::int32_t, N> moved_{};    // of each step
   fixed_array<bool, F> copied_{};           // of each fetch: it is a copy on the host
@@ -12247,7 +12432,7 @@ struct output_traits<output_list<E...>> {
     // An expression with a number in it that is written again has an identity of its own.
     if constexpr (!is_structural<Id>)
       for (i = 0; at < 0 && i < static_cast<int>(records.size()); ++i)
-        if (ir::is_one_node(*records[static_cast<std::size_t>(i)], *find_record<Id>())) at = i;
+        if (ir::is_one_node(*records[i], *find_record<Id>())) at = i;
     return at;
   }
   /// The records of the handles themselves.
@@ -12287,7 +12472,7 @@ struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
 struct no_operation {
   static constexpr const char* name = "none";
   static constexpr ir::op_kind kind = ir::op_kind::control;
-  static constexpr const char* infer(ir::infer_args&) { return nullptr; }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
 /// The name of an operation as a type, for messages; void if there is none.
@@ -12360,10 +12545,10 @@ struct compiled_graph {
   struct with_room<Capacity, true> : with_room<2 * Capacity> {};
   static constexpr const auto& built = with_room<ir::expected_nodes(survey, TAGMA_MAX_NODES)>::built;
 
-  static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
-  static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
-  static constexpr std::size_t attributes = static_cast<std::size_t>(built.attributes);
-  static constexpr std::size_t requests = static_cast<std::size_t>(built.request_count);
+  static constexpr std::size_t nodes = built.nodes;
+  static constexpr std::size_t edges = built.edges;
+  static constexpr std::size_t attributes = built.attributes;
+  static constexpr std::size_t requests = built.request_count;
   static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
 
@@ -12510,14 +12695,10 @@ template <class Plan>
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
     check_size(specs[i]);
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
-    scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
-    for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
-      in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
+    scratch_array<tensor_spec, 8> in(node.inputs);
+    for (int k = 0; k < node.inputs; ++k) in[k] = specs[Plan::inputs[node.first_input + k]];
     ir::infer_args args{
-        in.view(),
-        ir::attribute_list(Plan::attributes)
-            .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
-        {}};
+        in.view(), ir::attribute_list(Plan::attributes).subspan(node.first_attribute, node.attribute_count), {}};
     if (const char* problem = node.op->infer(args))
       fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
     specs[i] = args.out;
@@ -12763,6 +12944,16 @@ struct graph_tables {
     return list;
   }
   static constexpr auto variables = make_variables();
+
+  static constexpr auto make_resources() {
+    fixed_array<plan::plan_resource, count(ir::op_kind::resource)> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i)
+      if (const ir::node& node = Graph::view[i]; node.op->info->is(ir::op_kind::resource))
+        list[n++] = {node.op->info->key, node.op->info->name, node.name, Graph::view.attributes(i), i};
+    return list;
+  }
+  static constexpr auto resources = make_resources();
 
   /// The rank of a placeholder among all.
   static constexpr int placeholder_position(ir::node_id placeholder) {
@@ -13017,6 +13208,67 @@ template <class T, class... Arguments>
 
 #include <initializer_list>
 
+// ---- tagma/base/counted.hpp
+
+/// @file
+/// Objects that several own; the last owner ends them.
+
+#include <utility>
+
+namespace tagma {
+
+template <class T>
+class counted;
+
+/// Base of what is owned through `counted`.
+class counted_object {
+ public:
+  counted_object() = default;
+  counted_object(const counted_object&) = delete;
+  counted_object& operator=(const counted_object&) = delete;
+  virtual ~counted_object() = default;
+
+ private:
+  template <class T>
+  friend class counted;
+  atomic<std::size_t> owners_{0};
+};
+
+/// One of the owners of an object, or of nothing. Copies are further owners; several threads may have one each.
+template <class T>
+class counted {
+ public:
+  constexpr counted() = default;
+  explicit counted(T* object) noexcept : object_(object) { keep(); }
+  counted(const counted& other) noexcept : object_(other.object_) { keep(); }
+  counted(counted&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  counted& operator=(counted other) noexcept {
+    T* const mine = object_;
+    object_ = other.object_;
+    other.object_ = mine;
+    return *this;
+  }
+  ~counted() {
+    if (object_ != nullptr) leave(object_);
+  }
+
+  [[nodiscard]] T* get() const { return object_; }
+  [[nodiscard]] T& operator*() const { return *object_; }
+  [[nodiscard]] T* operator->() const { return object_; }
+  [[nodiscard]] explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  void keep() const {
+    if (object_ != nullptr) object_->counted_object::owners_.fetch_add(1, memory_order::relaxed);
+  }
+  TAGMA_COLD static void leave(T* object) {
+    if (object->counted_object::owners_.fetch_sub(1, memory_order::acq_rel) == 1) delete object;
+  }
+
+  T* object_ = nullptr;
+};
+
+}  // namespace tagma
 // ---- tagma/runtime/memory_place.hpp
 
 /// @file
@@ -13040,9 +13292,6 @@ struct memory_place {
 namespace tagma {
 
 struct raw_view;
-namespace plan {
-struct plan_variable;
-}
 
 /// Up to sixteen numbers of devices, by value: `{1, 0}`.
 class device_list {
@@ -13078,7 +13327,6 @@ namespace runtime {
 struct run_context;
 class run_steps;
 class bound_plan;
-class device_table;
 
 /// Memory that an accelerator gave; destroyed, it is given back.
 class memory_block {
@@ -13115,13 +13363,8 @@ class accelerated_steps {
 };
 
 /// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
-class accelerator {
+class accelerator : public counted_object {
  public:
-  accelerator() = default;
-  accelerator(const accelerator&) = delete;
-  accelerator& operator=(const accelerator&) = delete;
-  virtual ~accelerator() = default;
-
   /// As in names of devices: "GPU".
   [[nodiscard]] virtual std::string_view type() const = 0;
   [[nodiscard]] virtual int devices() = 0;
@@ -13129,9 +13372,6 @@ class accelerator {
   /// @param purpose what it is for, as errors tell it
   [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes,
                                                      std::initializer_list<text_part> purpose) = 0;
-  /// Memory for the variables of the session, as long as this lives, and where each begins.
-  virtual void allocate_variables(array_view<const plan::plan_variable> variables, const device_table& devices,
-                                  array_view<std::byte*> begins) = 0;
   /// @param plan outlives the result
   [[nodiscard]] virtual owned<accelerated_memory> memory_of(const bound_plan& plan) = 0;
   /// Copies between a device and the host, any memory of it, and waits until it is done.
@@ -13164,10 +13404,17 @@ class accelerator {
 
 namespace tagma::runtime {
 
+/// How long the text before the first colon and blank is; all of it where there is none.
+[[nodiscard]] TAGMA_COLD inline std::size_t before_colon(std::string_view what) noexcept {
+  for (std::size_t i = 0; i + 1 < what.size(); ++i)
+    if (what[i] == ':' && what[i + 1] == ' ') return i;
+  return what.size();
+}
+
 /// The words of an error without the code in front: what is behind the first colon, or all where there is none.
 [[nodiscard]] TAGMA_COLD inline std::string_view without_code(std::string_view what) noexcept {
-  const auto colon = what.find(": ");
-  return colon == std::string_view::npos ? what : std::string_view(what.data() + colon + 2, what.size() - colon - 2);
+  const std::size_t colon = before_colon(what);
+  return colon == what.size() ? what : std::string_view(what.data() + colon + 2, what.size() - colon - 2);
 }
 
 /// An exception as it is told to others.
@@ -13176,6 +13423,7 @@ struct caught {
   std::string_view what = {};                ///< valid as long as the exception
   bool is_error = false;                     ///< a `tagma::error`
   bool is_known = false;                     ///< a std::exception, or one derived from it
+  bool never_fits = false;                   ///< more memory than there will ever be
 
   /// @param e not empty
   TAGMA_COLD explicit caught(const std::exception_ptr& e) noexcept {
@@ -13184,6 +13432,7 @@ struct caught {
     } catch (const error& one) {
       code = one.code();
       is_error = true;
+      never_fits = dynamic_cast<const tagma::never_fits*>(&one) != nullptr;
       see(one);
     } catch (const std::bad_alloc&) {
       code = status_code::resource_exhausted;
@@ -13612,6 +13861,12 @@ TAGMA_COLD inline void join(array_view<run_limits> given) {
   }
 }
 
+/// The limits that a run is given. A program that never gives several does not compile what joins them.
+struct given_limits {
+  array_view<run_limits> all;
+  void (*join)(array_view<run_limits>) = nullptr;  ///< nullptr for one or none
+};
+
 /// Limits with an absolute end, and the end of the session.
 class run_guard {
  public:
@@ -13825,21 +14080,20 @@ class run_control {
   void add(list l, std::string_view entry) noexcept {
     std::string& text = lists_->text[index(l)];
     try {
-      text += sentence({text.empty() ? "" : "; ", entry});
+      append_parts(text, {text.empty() ? "" : "; ", entry});
     } catch (...) {  // no memory for it: it is counted
     }
   }
   /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
   [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
     const std::string_view text = without_code(what);
-    const auto end = text.find(": ");
-    return {text.data(), end < text.size() ? end : text.size()};
+    return {text.data(), before_colon(text)};
   }
   [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
     const int count = lists_->count[index(l)];
     if (count == 0) return {};
     std::string text = sentence({before, lists_->text[index(l)]});
-    if (count > most_listed) text += sentence({"; and ", count - most_listed, " more"});
+    if (count > most_listed) append_parts(text, {"; and ", count - most_listed, " more"});
     return text;
   }
 
@@ -13848,8 +14102,8 @@ class run_control {
     std::string more =
         sentence({steps_text(list::done_last, "; done last: "), steps_text(list::not_finished, "; not finished: ")});
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
-      more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
-                        lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
+      append_parts(more, {"; ", others, others == 1 ? " more error: " : " more errors: ",
+                          lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
     const caught seen(first_);
     if (more.empty() || !seen.is_known) std::rethrow_exception(first_);
     fail(seen.code, {seen.is_error ? without_code(seen.what) : seen.what, more});
@@ -13908,6 +14162,254 @@ class completion {
 };
 
 }  // namespace tagma::runtime
+// ---- tagma/runtime/container.hpp
+
+/// @file
+/// Containers: variables and other resources by kind and name, for one session or several.
+
+// ---- tagma/runtime/gate.hpp
+
+/// @file
+/// The gate that lets runs that only read variables pass together, and runs that update them one at a time.
+
+namespace tagma::runtime {
+
+/// Many readers or one writer. Waiting writers go first, so that readers cannot starve them. Where nobody waits, to
+/// pass and to leave are one atomic operation each.
+class gate {
+ public:
+  /// Waits until the caller may pass. Throws if the limits of its run end the wait.
+  void enter(bool exclusive, const run_guard& guard) {
+    if (!pass(exclusive, 0)) wait(exclusive, guard);
+  }
+  void leave(bool exclusive) {
+    if ((state_.fetch_sub(exclusive ? writer : 1) & waited_for) != 0) changed_.change(true);
+  }
+
+ private:
+  // The state: how many readers are inside, whether a writer is, and whether somebody waits.
+  static constexpr std::uint32_t writer = 1u << 31, waited_for = 1u << 30;
+
+  /// Goes in if nobody is in the way; false if somebody is.
+  /// @param known of `waited_for`, what stops nobody: those who wait know of one another
+  [[nodiscard]] bool pass(bool exclusive, std::uint32_t known) {
+    std::uint32_t now = state_.load(memory_order::relaxed);
+    while ((now & (exclusive ? ~known : (writer | waited_for) & ~known)) == 0)
+      if (state_.replace(now, now + (exclusive ? writer : 1)))
+        return true;
+      else
+        now = state_.load(memory_order::relaxed);
+    return false;
+  }
+
+  [[gnu::noinline]] void wait(bool exclusive, const run_guard& guard) {
+    mutex_.lock();
+    begin_wait(exclusive);
+    for (;;) {
+      const std::uint32_t seen = changed_.load(memory_order::acquire);
+      if ((exclusive || writers_ == 0) && pass(exclusive, waited_for)) break;
+      mutex_.unlock();
+      const status_code reason = guard.over();
+      if (reason == status_code::ok) guard.wait(changed_, seen);
+      mutex_.lock();
+      if (reason != status_code::ok) give_up(exclusive, guard, reason);
+    }
+    end_wait(exclusive);
+    mutex_.unlock();
+  }
+  void begin_wait(bool exclusive) {
+    writers_ += exclusive;
+    if (waiting_++ == 0) state_.fetch_add(waited_for);
+  }
+  /// Others may go in now that would not before: readers behind a writer that waited.
+  void end_wait(bool exclusive) {
+    writers_ -= exclusive;
+    if (--waiting_ == 0)
+      state_.fetch_sub(waited_for);
+    else if (exclusive && writers_ == 0)
+      changed_.change(true);
+  }
+  [[noreturn]] TAGMA_COLD void give_up(bool exclusive, const run_guard& guard, status_code reason) {
+    end_wait(exclusive);
+    mutex_.unlock();
+    guard.explain(reason, exclusive ? " while it waited for the variables that it updates"
+                                    : " while it waited for the variables that it reads");
+  }
+
+  atomic<std::uint32_t> state_{0};
+  mutex mutex_;  // of what follows
+  wait_word changed_;
+  int waiting_ = 0;
+  int writers_ = 0;  // of those who wait
+};
+
+}  // namespace tagma::runtime
+// ---- tagma/runtime/resource.hpp
+
+/// @file
+/// What a container holds by kind and name.
+
+#include <string>
+#include <string_view>
+
+namespace tagma::runtime {
+
+/// A thing with a state that outlives the sessions which use it: a variable, a queue, an iterator. Whoever uses it
+/// owns it too, so that it may leave its container meanwhile.
+class resource : public counted_object {
+ public:
+  /// @param kind "variable", as errors name it; a literal
+  TAGMA_COLD resource(std::string_view kind, std::string name) : kind_(kind), name_(std::move(name)) {}
+
+  [[nodiscard]] std::string_view kind() const { return kind_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  friend class state_container;
+
+  std::string_view kind_;
+  std::string name_;
+  std::uint64_t hash_ = 0;
+  counted<resource> next_;  // of its bucket
+};
+
+/// What a program asks of a resource that it names.
+struct resource_request {
+  std::string_view kind;
+  std::string_view name;
+  ir::attribute_list attributes;
+};
+
+/// Makes the resources of the operation behind `Key`, which is of kind `resource`. Specialised for each of them:
+///   static counted<resource> make(const resource_request&)
+///   static void check(const resource& found, const resource_request&), which throws InvalidArgument that names both
+///   sides if what the container has under this name is another one
+template <const char& Key>
+struct resource_of;
+
+/// The functions of one `resource_of`.
+struct resource_functions {
+  counted<resource> (*make)(const resource_request&);
+  void (*check)(const resource&, const resource_request&);
+};
+
+}  // namespace tagma::runtime
+
+namespace tagma {
+
+/// What a run is kept apart from while others change the same variables.
+enum class isolation : unsigned char {
+  runs,      ///< a run sees one state of all variables; runs that update go one after the other
+  variables  ///< a run sees one whole version of each variable; updates of one variable go one after the other
+};
+
+namespace runtime {
+
+class bound_plan;
+class variable_access;
+class stored_variable;
+
+/// Makes what the runs of a plan do about variables that others may change meanwhile.
+using access_function = owned<variable_access> (*)(bound_plan& plan,
+                                                   array_view<const counted<stored_variable>> variables);
+
+/// What stands behind a container.
+class state_container final : public counted_object {
+ public:
+  state_container() = default;
+  /// @param of_plans whose runs are not kept apart as a whole; nullptr: all are
+  TAGMA_COLD explicit state_container(access_function of_plans) : access_(of_plans) {}
+  TAGMA_COLD ~state_container() override = default;
+
+  [[nodiscard]] access_function access() const { return access_; }
+  [[nodiscard]] gate& runs() { return gate_; }
+
+  /// The resource of this kind and name, or what `make` gives, from then on. One thread at a time makes one.
+  template <class Make>
+  [[nodiscard]] counted<resource> find_or_add(std::string_view kind, std::string_view name, const Make& make) {
+    const mutex_lock lock(mutex_);
+    const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
+    if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
+    counted<resource> made = make();
+    add(made, hash);
+    return made;
+  }
+  /// The resource of this kind and name, or nothing.
+  [[nodiscard]] TAGMA_COLD counted<resource> find(std::string_view kind, std::string_view name) {
+    const mutex_lock lock(mutex_);
+    return counted<resource>(find(kind, name, hash_combine(hash_text(kind), hash_text(name))));
+  }
+  /// Calls `f` with each resource, in no order; nothing is added meanwhile.
+  template <class F>
+  void each(const F& f) {
+    const mutex_lock lock(mutex_);
+    for (const counted<resource>& bucket : buckets_)
+      for (resource* r = bucket.get(); r != nullptr; r = r->next_.get()) f(*r);
+  }
+
+ private:
+  [[nodiscard]] counted<resource>& bucket_of(std::uint64_t hash) const {
+    return buckets_[static_cast<std::size_t>(hash ^ (hash >> 32)) & (buckets_.size() - 1)];
+  }
+  [[nodiscard]] TAGMA_COLD resource* find(std::string_view kind, std::string_view name, std::uint64_t hash) const {
+    resource* r = bucket_of(hash).get();
+    while (r != nullptr && !(r->hash_ == hash && r->kind_ == kind && r->name_ == name)) r = r->next_.get();
+    return r;
+  }
+  TAGMA_COLD void add(const counted<resource>& made, std::uint64_t hash) {
+    if (++count_ > buckets_.size()) {
+      const heap_array<counted<resource>> old = static_cast<heap_array<counted<resource>>&&>(buckets_);
+      buckets_ = heap_array<counted<resource>>(4 * old.size());
+      for (const counted<resource>& bucket : old)
+        for (counted<resource> r = bucket; r;) {
+          const counted<resource> next = r->next_;
+          r->next_ = bucket_of(r->hash_);
+          bucket_of(r->hash_) = r;
+          r = next;
+        }
+    }
+    made->hash_ = hash;
+    made->next_ = bucket_of(hash);
+    bucket_of(hash) = made;
+  }
+
+  access_function access_ = nullptr;
+  gate gate_;
+  mutex mutex_;
+  heap_array<counted<resource>> buckets_{16};
+  std::size_t count_ = 0;
+};
+
+}  // namespace runtime
+
+/// Variables and other resources, by kind and name, that sessions share and that outlive them. Copies are the same
+/// container. Sessions that are given none have one each.
+class container {
+ public:
+  /// One whose runs are kept apart as a whole, as those of a single session are.
+  TAGMA_COLD container() : state_(new runtime::state_container) {}
+  explicit container(isolation kept_apart);
+
+  /// Bytes of its variables, and of the copies that were made since somebody read one while another updated it.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  friend class container_option;
+  counted<runtime::state_container> state_;
+};
+
+/// A container, or none.
+class container_option {
+ public:
+  container_option() = default;
+  container_option(const container& given) : state_(given.state_) {}
+  [[nodiscard]] const counted<runtime::state_container>& state() const { return state_; }
+
+ private:
+  counted<runtime::state_container> state_;
+};
+
+}  // namespace tagma
 // ---- tagma/runtime/executor.hpp
 
 /// @file
@@ -14012,7 +14514,13 @@ struct operand {
   [[nodiscard]] T* as() const {
     return reinterpret_cast<T*>(data);
   }
+  /// The resource that this is instead of a tensor; its operation makes it sure that it is a `T`.
+  template <class T>
+  [[nodiscard]] T& resource() const {
+    return static_cast<T&>(*reinterpret_cast<runtime::resource*>(data));
+  }
   [[nodiscard]] extent elements() const { return dims.elements(); }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(type); }
 };
 
 /// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
@@ -14066,6 +14574,11 @@ struct kernel_entry {
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
+class accelerated_steps;
+class run_control;
+class run_steps;
+class session_pools;
+class step_pool;
 class step_runner;
 
 /// Begins the steps of a bound plan that may wait.
@@ -14074,6 +14587,8 @@ class waiting_steps {
   virtual ~waiting_steps() = default;
   /// Begins step `s`; `done` ends it.
   virtual void start(std::size_t s, const run_context& context, completion done) = 0;
+  /// What runs do about variables that they need before they wait; nullptr if they need none then.
+  [[nodiscard]] virtual access_function access() const = 0;
 };
 
 /// The kernels of the steps of a plan, in their order.
@@ -14082,7 +14597,12 @@ struct kernel_tables {
   array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
   /// Makes what begins the steps that may wait; nullptr if there are none, so that a program without does not compile
   /// it.
-  owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner) = nullptr;
+  /// @param apart whether runs are kept apart as a whole
+  owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner, bool apart) = nullptr;
+  /// Does the steps of a plan with devices that are no CPUs; nullptr if the program knows of none.
+  /// @param pool whose threads do them; nullptr: the thread that calls
+  void (*run_on_devices)(accelerated_steps& steps, run_control& control, run_steps& host, const run_context& context,
+                         const session_pools& pools, step_pool* pool) = nullptr;
 };
 
 /// True if one of the kernels may wait.
@@ -14599,15 +15119,14 @@ class device_table {
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
     checked_option("intra_op_threads", threads, "all threads that the process may use");
     checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
-    const auto host = static_cast<std::size_t>(cpus);
-    devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
+    devices_.allocate(cpus + (others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < host; ++d) {
-      devices_[d].name = ir::local_device("CPU", static_cast<std::int32_t>(d));
+    for (int d = 0; d < cpus; ++d) {
+      devices_[d].name = ir::local_device("CPU", d);
       devices_[d].threads = make_cpu_executor(threads, d == 0 ? step_threads : 1);
     }
     table_[0] = &devices_[0];
@@ -14615,7 +15134,10 @@ class device_table {
   }
 
   /// The device that stands for number `d` of the program.
-  [[nodiscard]] const session_device& operator[](std::size_t d) const { return *table_[d]; }
+  template <class Index>
+  [[nodiscard]] const session_device& operator[](Index d) const {
+    return *table_[d];
+  }
   /// How many devices the program knows of.
   [[nodiscard]] std::size_t size() const { return table_.size(); }
   /// The threads that the steps of a run are shared among.
@@ -14651,7 +15173,7 @@ class device_table {
                   d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
                   "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
-      text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
+      append_parts(text, {&there == &devices_[0] ? " " : ", ", to_string(there.name)});
     return sentence({text, " ]. Make sure the device specification refers to a valid device",
                      d.name.type == devices_[0].name.type
                          ? "; the option cpu_devices of a session says how many CPU devices it has"
@@ -14674,63 +15196,6 @@ template <class Placed>
   else
     return {};
 }
-
-}  // namespace tagma::runtime
-// ---- tagma/runtime/gate.hpp
-
-/// @file
-/// The gate that lets runs that only read variables pass together, and runs that update them one at a time.
-
-namespace tagma::runtime {
-
-/// Many readers or one writer. Waiting writers go first, so that readers cannot starve them.
-class gate {
- public:
-  /// Waits until the caller may pass. Throws if the limits of its run end the wait.
-  void enter(bool exclusive, const run_guard& guard) {
-    mutex_.lock();
-    if (exclusive) ++waiting_;
-    while (exclusive ? readers_ > 0 || writer_ : writer_ || waiting_ > 0) {
-      const std::uint32_t seen = changed_.load(memory_order::relaxed);
-      ++asleep_;
-      mutex_.unlock();
-      const status_code reason = guard.over();
-      if (reason == status_code::ok) guard.wait(changed_, seen);
-      mutex_.lock();
-      --asleep_;
-      if (reason != status_code::ok) give_up(exclusive, guard, reason);
-    }
-    if (exclusive)
-      --waiting_, writer_ = true;
-    else
-      ++readers_;
-    mutex_.unlock();
-  }
-  void leave(bool exclusive) {
-    const mutex_lock lock(mutex_);
-    if (exclusive)
-      writer_ = false;
-    else
-      --readers_;
-    if (asleep_ > 0) changed_.change(true);
-  }
-
- private:
-  [[noreturn]] TAGMA_COLD void give_up(bool exclusive, const run_guard& guard, status_code reason) {
-    if (exclusive) --waiting_;
-    if (asleep_ > 0) changed_.change(true);
-    mutex_.unlock();
-    guard.explain(reason, exclusive ? " while it waited for the variables that it updates"
-                                    : " while it waited for the variables that it reads");
-  }
-
-  mutex mutex_;
-  wait_word changed_;
-  int readers_ = 0;
-  int waiting_ = 0;
-  int asleep_ = 0;
-  bool writer_ = false;
-};
 
 }  // namespace tagma::runtime
 // ---- tagma/runtime/step_runner.hpp
@@ -14767,13 +15232,16 @@ class step_graph {
   [[nodiscard]] std::size_t size() const { return steps_.size(); }
   /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
   /// One step may be listed more than once.
-  [[nodiscard]] std::int32_t first_edge(std::size_t s) const { return steps_[s].first; }
-  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[at(e)]; }
+  template <class Index>
+  [[nodiscard]] std::int32_t first_edge(Index s) const {
+    return steps_[s].first;
+  }
+  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[e]; }
   /// How many edges lead to `s`.
   [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
   /// True if `after` cannot begin before `before` is done.
   [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
-    return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
+    return (row(ancestors_, after)[before / 64] >> (before % 64)) & 1;
   }
 
   /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
@@ -14788,13 +15256,13 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s)
       for (int k = -1; k < plan_->steps[s].operands; ++k) {
         const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
-        if (n.is_in(storage_kind::arena)) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+        if (n.is_in(storage_kind::arena)) row(users, n.slot)[s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
       if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
-      const std::uint64_t* const done = ancestors_.data() + at(plan_->blocks[b].first) * words_;
+      const std::uint64_t* const done = row(ancestors_, plan_->blocks[b].first);
       for (std::size_t w = 0; w < words_; ++w)
-        if ((users[other * words_ + w] & ~done[w]) != 0) return false;
+        if ((row(users, other)[w] & ~done[w]) != 0) return false;
       return true;
     };
     const heap_array<std::size_t> placed(blocks);  // by offset
@@ -14827,9 +15295,10 @@ class step_graph {
     std::int32_t waits = 0;
   };
 
+  /// Of a table with a row of bits for each block or step, one bit a step.
   template <class Index>
-  [[nodiscard]] static std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
+  [[nodiscard]] std::uint64_t* row(const heap_array<std::uint64_t>& table, Index i) const {
+    return table.data() + static_cast<std::size_t>(i) * words_;
   }
 
   /// Operand `k` of a step; -1 is what it writes.
@@ -14844,9 +15313,9 @@ class step_graph {
       for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
       edges_ = static_cast<heap_array<edge>&&>(more);
     }
-    edges_[++edge_count_] = {after, steps_[at(before)].first};
-    steps_[at(before)].first = static_cast<std::int32_t>(edge_count_);
-    ++steps_[at(after)].waits;
+    edges_[++edge_count_] = {after, steps_[before].first};
+    steps_[before].first = static_cast<std::int32_t>(edge_count_);
+    ++steps_[after].waits;
   }
 
   /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
@@ -14862,8 +15331,8 @@ class step_graph {
       const plan_node& source = plan_->nodes[from];
       if (source.step >= 0) {
         add_edge(source.step, after);
-      } else if (seen[at(from)] != after + 1) {
-        seen[at(from)] = after + 1;
+      } else if (seen[from] != after + 1) {
+        seen[from] = after + 1;
         add_sources(source, after, seen);
       }
     }
@@ -14871,38 +15340,36 @@ class step_graph {
 
   /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
   TAGMA_COLD void add_storage_order() {
-    std::size_t cells = plan_->blocks.size();
+    const auto blocks = static_cast<std::int32_t>(plan_->blocks.size());
+    std::int32_t cells = blocks;
     for (const plan_node& n : plan_->nodes)
-      if (n.is_in(storage_kind::variable) && plan_->blocks.size() + at(n.slot) >= cells)
-        cells = plan_->blocks.size() + at(n.slot) + 1;
+      if (n.is_in(storage_kind::variable) && blocks + n.slot >= cells) cells = blocks + n.slot + 1;
     struct reader {
       step_id step = 0;
       std::int32_t next = 0;
     };
     const heap_array<step_id> writer(cells);
     const heap_array<std::int32_t> head(cells);
-    for (std::size_t c = 0; c < cells; ++c) writer[c] = -1;
+    for (step_id& w : writer) w = -1;
     const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
-      return n.is_in(storage_kind::arena)      ? at(n.slot)
-             : n.is_in(storage_kind::variable) ? plan_->blocks.size() + at(n.slot)
-                                               : cells;
+      return n.is_in(storage_kind::arena) ? n.slot : n.is_in(storage_kind::variable) ? blocks + n.slot : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];
       const auto self = static_cast<step_id>(s);
       for (int k = 0; k <= step.operands; ++k) {
         const bool writes = k == step.operands;  // after its reads
-        const std::size_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
+        const std::int32_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
         if (c == cells) continue;
         add_edge(writer[c], self);
         if (!writes) {
-          readers[at(count)] = {self, head[c]};
+          readers[count] = {self, head[c]};
           head[c] = count++;
           continue;
         }
-        for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
+        for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
         head[c] = 0;
         writer[c] = self;
       }
@@ -14911,12 +15378,12 @@ class step_graph {
 
   TAGMA_COLD void find_ancestors() {
     words_ = (size() + 63) / 64;
-    ancestors_ = heap_array<std::uint64_t>(size() * words_);
+    ancestors_.allocate(size() * words_);
     for (std::size_t s = 0; s < size(); ++s)
-      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[at(e)].next) {
-        std::uint64_t* const row = ancestors_.data() + at(edges_[at(e)].after) * words_;
-        for (std::size_t w = 0; w <= s / 64; ++w) row[w] |= ancestors_[s * words_ + w];
-        row[s / 64] |= std::uint64_t{1} << (s % 64);
+      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[e].next) {
+        std::uint64_t* const after = row(ancestors_, edges_[e].after);
+        for (std::size_t w = 0; w <= s / 64; ++w) after[w] |= row(ancestors_, s)[w];
+        after[s / 64] |= std::uint64_t{1} << (s % 64);
       }
   }
 
@@ -14941,9 +15408,14 @@ class run_steps {
   virtual void start(std::size_t s, completion done) = 0;
   /// What went wrong in step `s`, in words that name it.
   [[nodiscard]] virtual std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept = 0;
-  /// Called by the thread that asked for the run, once all steps are done that need no variable and none is left but
-  /// those that do, or that wait for one which does; may wait and throw.
+  // Called by the thread that asked for the run; may wait and throw.
+
+  /// Before steps that were held back may use variables as they are then.
   virtual void enter() {}
+  /// Behind them, if others follow.
+  virtual void leave() {}
+  /// Before the first of the steps that read variables beside what other runs do with them.
+  virtual void read_variables() {}
 
  protected:
   ~run_steps() = default;
@@ -14984,18 +15456,24 @@ class step_runner final : public shared_work {
     expect_waits();
     steps_[s].asynchronous = steps_[s].cheap = true;
   }
-  /// Keeps back the steps that need a variable, and those behind them, until all others are done, and asks to `enter`
-  /// then: what waits for long keeps no other run from the variables meanwhile.
-  /// @param needs tells which steps they are
-  template <class Needs>
-  TAGMA_COLD void keep_back(const Needs& needs) {
+  /// What a step that needs a variable waits for, beside other steps.
+  enum class hold : std::uint8_t {
+    none,
+    last,    ///< until all others are done: what waits for long then keeps no run from the variables
+    reads,   ///< until the run has looked at the variables
+    writes,  ///< for the thread that asked for the run, which does it after `enter`
+  };
+  /// Holds steps back; also those behind one that comes last.
+  /// @param of tells what a step waits for
+  template <class Of>
+  TAGMA_COLD void hold_back(const Of& of) {
     expect_waits();
     for (std::size_t s = 0; s < graph_.size(); ++s) {
-      if (!steps_[s].late && !needs(s)) continue;
-      steps_[s].late = true;
+      step_state& own = steps_[s];
+      if (own.held != hold::last) own.held = of(s);
+      if (own.held != hold::last) continue;
       ++late_;
-      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
-        steps_[index(graph_[e].after)].late = true;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) steps_[graph_[e].after].held = hold::last;
     }
   }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
@@ -15003,7 +15481,7 @@ class step_runner final : public shared_work {
     step_state& own = steps_[s];
     own.cheap = own.asynchronous || cost < cheap_below;
     for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
-      if (const double after = steps_[index(graph_[e].after)].urgency; after > own.urgency) own.urgency = after;
+      if (const double after = steps_[graph_[e].after].urgency; after > own.urgency) own.urgency = after;
     own.urgency += cost;
     if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
   }
@@ -15029,9 +15507,10 @@ class step_runner final : public shared_work {
     most_helpers = takes_part ? sharing_ - 1 : 1 << 16;
     holds_back_ = late_ > 0;
     remaining_.store(static_cast<std::int32_t>(n) - late_, memory_order::relaxed);
+    if (waits_) waits_->begin();
     for (std::size_t s = 0; s < n; ++s) {
       steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
-      if (graph_.waits(s) == 0 && !steps_[s].late) insert(static_cast<step_id>(s));
+      if (graph_.waits(s) == 0 && may_go(static_cast<step_id>(s))) insert(static_cast<step_id>(s));
     }
     offered_ = threads_ != nullptr;  // before it is: helpers look
     if (offered_ && !threads_->offer(*this)) offered_ = false;
@@ -15040,6 +15519,7 @@ class step_runner final : public shared_work {
     for (;;) {
       const std::uint32_t seen = events_.load(memory_order::acquire);
       if (control.stopping() || takes_part_) help();
+      if (waits_ && waits_->serve()) continue;
       if (remaining_.load(memory_order::acquire) == 0) {
         if (!holds_back_ || control.stopping()) break;
         waits_->let_go();
@@ -15073,7 +15553,7 @@ class step_runner final : public shared_work {
     step_id ready = 0;  ///< an entry of the heap, not of this step
     bool cheap = false;
     bool asynchronous = false;
-    bool late = false;
+    hold held = hold::none;
   };
 
   /// Cheap steps that this thread does next.
@@ -15083,52 +15563,126 @@ class step_runner final : public shared_work {
     step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
   };
 
-  template <class Index>
-  [[nodiscard]] static std::size_t index(Index i) {
-    return static_cast<std::size_t>(i);
-  }
-
-  /// What a runner does about asynchronous steps and those that it keeps back. A class of its own, so that a program
+  /// What a runner does about asynchronous steps and those that it holds back. A class of its own, so that a program
   /// without them does not compile it.
   class waits : public completion_target {
    public:
     virtual ~waits() = default;
-    /// Lets the steps go that were kept back.
+    virtual void begin() = 0;
+    /// A step is ready but for what it is held for. True if that is given already.
+    [[nodiscard]] virtual bool passes(step_id s) noexcept = 0;
+    /// Does what held steps wait for that are ready otherwise; false if there are none.
+    [[nodiscard]] virtual bool serve() = 0;
+    /// Lets the steps go that come last.
     virtual void let_go() = 0;
   };
   class waits_of_runner final : public waits {
    public:
-    explicit waits_of_runner(step_runner& runner) : runner_(runner) {}
+    explicit waits_of_runner(step_runner& runner) : runner_(runner), held_(runner.graph_.size()) {}
     /// An asynchronous step has ended, on a thread that need not be one of the run's.
     void complete(std::int32_t s, std::exception_ptr error) noexcept override {
       runner_.complete(s, static_cast<std::exception_ptr&&>(error));
     }
     void let_go() override { runner_.let_go(); }
 
+    void begin() override {
+      looked_ = false;
+      held_count_ = 0;
+    }
+    [[nodiscard]] bool passes(step_id s) noexcept override {
+      const hold held = runner_.steps_[s].held;
+      if (held == hold::last) return !runner_.holds_back_;
+      const mutex_lock lock(mutex_);
+      if (held == hold::reads && looked_) return true;
+      held_[held_count_++] = s;
+      runner_.events_.change(true);
+      return false;
+    }
+    TAGMA_COLD bool serve() override {
+      step_id s = take(false);
+      if (s < 0) return false;
+      for (bool inside = false; s >= 0; s = take(inside)) {
+        if (runner_.steps_[s].held == hold::reads) {
+          look();
+          runner_.share(s);
+          runner_.call_helpers(1);
+          continue;
+        }
+        if (!inside) inside = try_to([this] { runner_.run_->enter(); });
+        runner_.do_here(s);
+        if (inside && !more_writes()) {
+          runner_.run_->leave();
+          inside = false;
+        }
+      }
+      return true;
+    }
+
    private:
+    /// The step that was held first; of those that write, if `writing`.
+    [[nodiscard]] step_id take(bool writing) {
+      const mutex_lock lock(mutex_);
+      std::size_t i = 0;
+      while (i < held_count_ && writing && runner_.steps_[held_[i]].held != hold::writes) ++i;
+      if (i == held_count_) return -1;
+      const step_id s = held_[i];
+      for (--held_count_; i < held_count_; ++i) held_[i] = held_[i + 1];
+      return s;
+    }
+    [[nodiscard]] bool more_writes() {
+      const mutex_lock lock(mutex_);
+      for (std::size_t i = 0; i < held_count_; ++i)
+        if (runner_.steps_[held_[i]].held == hold::writes) return true;
+      return false;
+    }
+    void look() {
+      if (looked_) return;
+      static_cast<void>(try_to([this] { runner_.run_->read_variables(); }));
+      const mutex_lock lock(mutex_);
+      looked_ = true;
+    }
+    /// False if the run is stopped, or is by what `f` throws.
+    template <class F>
+    [[nodiscard]] bool try_to(const F& f) {
+      if (runner_.control_->stopping()) return false;
+      try {
+        f();
+        return true;
+      } catch (...) {
+        runner_.control_->failed(std::current_exception());
+        return false;
+      }
+    }
+
     step_runner& runner_;
+    mutex mutex_;
+    heap_array<step_id> held_;  // ready but for that
+    std::size_t held_count_ = 0;
+    bool looked_ = false;  // at the variables that steps read
   };
   void expect_waits() {
     if (!waits_) waits_ = owned<waits>(new waits_of_runner(*this));
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
-  bool did(step_id s, local_steps& local) noexcept {
+  bool did(step_id id, local_steps& local) noexcept {
+    const auto s = static_cast<std::size_t>(id);
     if (control_->stopping()) {
-      if (local.last >= 0) name_step(*control_, *run_, index(local.last), run_control::list::done_last);
+      if (local.last >= 0)
+        name_step(*control_, *run_, static_cast<std::size_t>(local.last), run_control::list::done_last);
       local.last = -1;
-      name_step(*control_, *run_, index(s), run_control::list::not_finished);
+      name_step(*control_, *run_, s, run_control::list::not_finished);
       return true;
     }
     try {
-      if (steps_[index(s)].asynchronous) {
-        run_->start(index(s), completion(*waits_, s));
+      if (steps_[s].asynchronous) {
+        run_->start(s, completion(*waits_, id));
         return false;
       }
-      run_->step(index(s));
-      local.last = s;
+      run_->step(s);
+      local.last = id;
     } catch (...) {
-      control_->failed(run_->named(index(s), std::current_exception()));
+      control_->failed(run_->named(s, std::current_exception()));
       control_->tell();
     }
     return true;
@@ -15140,15 +15694,15 @@ class step_runner final : public shared_work {
     if (!did(s, local)) return local.count > 0 ? local.steps[--local.count] : -1;
     step_id next = -1;
     int shared = 0;
-    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) {
       step_id t = graph_[e].after;
       if (!becomes_ready(t)) continue;
-      if (steps_[index(t)].cheap && local.count < 16) {
+      if (steps_[t].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
       }
       if (next >= 0) {
-        if (steps_[index(t)].urgency > steps_[index(next)].urgency) {
+        if (steps_[t].urgency > steps_[next].urgency) {
           const step_id less = next;
           next = t;
           t = less;
@@ -15169,10 +15723,10 @@ class step_runner final : public shared_work {
   /// An asynchronous step has ended, on a thread that need not be one of the run's.
   void complete(std::int32_t s, std::exception_ptr error) noexcept {
     const bool failed = error != nullptr;
-    if (failed) control_->failed(run_->named(index(s), static_cast<std::exception_ptr&&>(error)));
+    if (failed) control_->failed(run_->named(static_cast<std::size_t>(s), static_cast<std::exception_ptr&&>(error)));
     const mutex_lock lock(mutex_);  // once it is open, the run may be gone
     int shared = 0;
-    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next)
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
       if (becomes_ready(graph_[e].after)) insert(graph_[e].after), ++shared;
     if (failed) {  // whoever comes first tells those that wait: not this thread, which may hold a lock
       events_.change(true);
@@ -15182,8 +15736,9 @@ class step_runner final : public shared_work {
   }
 
   [[nodiscard]] bool becomes_ready(step_id t) noexcept {
-    return steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) == 1 && !(holds_back_ && steps_[index(t)].late);
+    return steps_[t].pending.fetch_sub(1, memory_order::acq_rel) == 1 && may_go(t);
   }
+  [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].held == hold::none || waits_->passes(t); }
 
   /// A step has ended and made others ready for everybody.
   void ended(int shared) noexcept {
@@ -15210,7 +15765,19 @@ class step_runner final : public shared_work {
     holds_back_ = false;
     remaining_.store(late_, memory_order::relaxed);
     for (std::size_t s = 0; s < graph_.size(); ++s)
-      if (steps_[s].late && steps_[s].pending.load(memory_order::acquire) == 0) insert(static_cast<step_id>(s));
+      if (steps_[s].held == hold::last && steps_[s].pending.load(memory_order::acquire) == 0)
+        insert(static_cast<step_id>(s));
+    call_helpers(ready_count_.load(memory_order::relaxed));
+  }
+
+  /// Does a step on this thread, and leaves what becomes ready to whoever comes.
+  TAGMA_COLD void do_here(step_id s) noexcept {
+    local_steps local;
+    step_id next = finish(s, local);
+    while (next >= 0) {
+      share(next);
+      next = local.count > 0 ? local.steps[--local.count] : -1;
+    }
     call_helpers(ready_count_.load(memory_order::relaxed));
   }
 
@@ -15219,13 +15786,13 @@ class step_runner final : public shared_work {
     insert(s);
   }
 
-  [[nodiscard]] double urgency_of_ready(std::size_t i) const { return steps_[index(steps_[i].ready)].urgency; }
+  [[nodiscard]] double urgency_of_ready(std::int32_t i) const { return steps_[steps_[i].ready].urgency; }
 
   // The ready steps are a heap, the most urgent one on top.
   [[gnu::noinline]] void insert(step_id s) noexcept {
     const std::int32_t count = ready_count_.load(memory_order::relaxed);
-    std::size_t i = index(count);
-    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[index(s)].urgency; i = (i - 1) / 2)
+    std::int32_t i = count;
+    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[s].urgency; i = (i - 1) / 2)
       steps_[i].ready = steps_[(i - 1) / 2].ready;
     steps_[i].ready = s;
     ready_count_.store(count + 1, memory_order::relaxed);
@@ -15236,11 +15803,11 @@ class step_runner final : public shared_work {
     const mutex_lock lock(mutex_);
     const std::int32_t count = ready_count_.load(memory_order::relaxed) - 1;
     if (count < 0) return -1;
-    const step_id top = steps_[0].ready, last = steps_[index(count)].ready;
-    std::size_t i = 0;
-    for (std::size_t child = 1; child < index(count); child = 2 * i + 1) {
-      if (child + 1 < index(count) && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
-      if (steps_[index(last)].urgency >= urgency_of_ready(child)) break;
+    const step_id top = steps_[0].ready, last = steps_[count].ready;
+    std::int32_t i = 0;
+    for (std::int32_t child = 1; child < count; child = 2 * i + 1) {
+      if (child + 1 < count && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
+      if (steps_[last].urgency >= urgency_of_ready(child)) break;
       steps_[i].ready = steps_[child].ready;
       i = child;
     }
@@ -15254,7 +15821,7 @@ class step_runner final : public shared_work {
   owned<waits> waits_;
   double longest_chain_ = 0;
   int sharing_ = 1;
-  std::int32_t late_ = 0;  ///< steps that are kept back
+  std::int32_t late_ = 0;  ///< steps that come last
   atomic<std::int32_t> ready_count_{0};
   atomic<std::int32_t> remaining_{0};
   wait_word events_;
@@ -15268,38 +15835,15 @@ class step_runner final : public shared_work {
 };
 
 }  // namespace tagma::runtime
-// ---- tagma/runtime/trace.hpp
+// ---- tagma/runtime/stored_variable.hpp
 
 /// @file
-/// What a run tells about its steps to who asks for it.
+/// A variable as a container holds it: its current bytes, which are written where they are while nobody else reads
+/// them, and older ones that somebody still reads.
 
-namespace tagma::runtime {
+#include <cstring>
+#include <new>
 
-/// A step that has ended, or failed.
-struct traced_step {
-  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations; of a kernel with a loop
-                                 ///< behind it, the kernel's
-  const device_spec& device;     ///< where it ran
-  std::string_view queue;        ///< of the device; empty: the thread that tells
-  bool loop = false;             ///< several element-wise operations in one
-  array_view<const operand> in;  ///< addresses are those of this run
-  const operand& out;
-  std::uint64_t run = 0;      ///< counts the runs of the session
-  std::int64_t begin_ns = 0;  ///< of the monotonic clock
-  std::int64_t end_ns = 0;
-};
-
-/// Receives the steps of runs, from the threads that did them, several at once.
-class trace_sink {
- public:
-  trace_sink() = default;
-  trace_sink(const trace_sink&) = delete;
-  trace_sink& operator=(const trace_sink&) = delete;
-  virtual ~trace_sink() = default;
-  virtual void add(const traced_step& step) noexcept = 0;
-};
-
-}  // namespace tagma::runtime
 // ---- tagma/tensor/view.hpp
 
 /// @file
@@ -15369,7 +15913,7 @@ class view {
     if (first < 0 || last < first || last > dims_[0]) fail_rows(first, last);
     shape dims = dims_;
     dims[0] = last - first;
-    return {data_ + first * dims_.sub(1, dims_.rank).elements(), dims};
+    return {data_ + first * dims_.elements(1, dims_.rank), dims};
   }
 
   /// The same elements under another shape. Throws `invalid_argument` if the number of elements differs.
@@ -15432,6 +15976,324 @@ template <class T>
 
 namespace tagma::runtime {
 
+/// The bytes of a variable between two updates.
+class variable_version {
+ public:
+  [[nodiscard]] std::byte* data() const { return data_; }
+
+ private:
+  friend class stored_variable;
+  std::byte* data_ = nullptr;
+  atomic<std::int32_t> readers_{0};  // beside whoever updates the variable
+  aligned_bytes host_;
+  owned<memory_block> block_;
+  variable_version* next_ = nullptr;  // of the variable
+};
+
+class stored_variable final : public resource {
+ public:
+  /// A variable without a value. Throws `no_memory`, or what the accelerator throws that has no memory left.
+  /// @param from gives its memory; nothing where the program knows of CPUs alone
+  TAGMA_COLD stored_variable(std::string name, const tensor_spec& spec, int device, counted<accelerator> from)
+      : resource("variable", std::move(name)), from_(std::move(from)), spec_(spec), device_(device) {
+    current_.store(add_version(""), memory_order::relaxed);
+  }
+  TAGMA_COLD ~stored_variable() override {
+    while (first_ != nullptr) {
+      variable_version* const gone = first_;
+      first_ = gone->next_;
+      delete gone;
+    }
+  }
+
+  [[nodiscard]] const tensor_spec& spec() const { return spec_; }
+  /// Of the accelerator where it is, or `on_host`.
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(bytes_of(spec_)); }
+  /// False until it was given a value.
+  [[nodiscard]] bool initialized() const { return initialized_.load(memory_order::acquire); }
+  void set_initialized() { initialized_.store(true, memory_order::release); }
+  /// Where the current version is; it stays there while no update begins, which is the caller's to know.
+  [[nodiscard]] std::byte* data() const { return current_.load(memory_order::acquire)->data_; }
+
+  /// The current version, which stays as it is until `unpin`. Waits for an update that is being computed.
+  [[nodiscard]] variable_version& pin() {
+    const mutex_lock lock(mutex_);
+    return pin_now();
+  }
+  static void unpin(variable_version& v) noexcept { v.readers_.fetch_sub(1, memory_order::release); }
+
+  /// Begins an update: nobody else begins one, or pins, until it ends. Returns where the new value goes, which is where
+  /// the current one is unless somebody reads that. The thread that begins an update ends it.
+  /// @param keep the new value begins as a copy of the current one
+  [[nodiscard]] std::byte* begin_update(bool keep) {
+    mutex_.lock();
+    target_ = current_.load(memory_order::relaxed);
+    if (target_->readers_.load(memory_order::acquire) != 0) move(keep);
+    return target_->data_;
+  }
+  /// The new value is written.
+  void end_update() {
+    if (target_ != current_.load(memory_order::relaxed)) {
+      current_.store(target_, memory_order::release);
+      moves_.fetch_add(1, memory_order::acq_rel);
+    }
+    set_initialized();
+    mutex_.unlock();
+  }
+  /// The same, and pins it.
+  [[nodiscard]] variable_version& end_update_pinned() {
+    target_->readers_.fetch_add(1, memory_order::relaxed);
+    variable_version& made = *target_;
+    end_update();
+    return made;
+  }
+  /// The new value was not written, or in part.
+  void abandon_update() noexcept { mutex_.unlock(); }
+
+  /// True if somebody holds the current version.
+  [[nodiscard]] bool is_read() const {
+    return current_.load(memory_order::relaxed)->readers_.load(memory_order::acquire) != 0;
+  }
+  /// Moves away from those who read the current version: updates may write over it. Only while nobody else pins it.
+  TAGMA_COLD void own_alone() {
+    const bool had_value = initialized();
+    static_cast<void>(begin_update(true));
+    end_update();
+    initialized_.store(had_value, memory_order::release);
+  }
+
+  /// The current version, where nobody updates it meanwhile; perhaps on a device that the host does not read.
+  [[nodiscard]] raw_view view() const { return {data(), spec_.type, spec_.dims}; }
+
+  /// Changes whenever a variable of the process is somewhere else than before.
+  [[nodiscard]] static std::uint64_t moves() { return moves_.load(memory_order::acquire); }
+
+  /// Bytes of all versions.
+  [[nodiscard]] TAGMA_COLD std::size_t held_bytes() {
+    const mutex_lock lock(mutex_);
+    std::size_t count = 0;
+    for (const variable_version* v = first_; v != nullptr; v = v->next_) ++count;
+    return count * bytes();
+  }
+
+  /// "variable 'w' float32 [2, 3]".
+  [[nodiscard]] TAGMA_COLD std::string text() const { return sentence({"variable '", name(), "' ", to_string(spec_)}); }
+
+  /// The elements of a version where the host reads them.
+  /// @param copy keeps them if they are elsewhere
+  [[nodiscard]] TAGMA_COLD const std::byte* read(const variable_version& v, aligned_bytes& copy) const {
+    if (device_ < 0) return v.data_;
+    copy = host_room("a copy of ");
+    from_->copy({copy.data(), on_host}, {v.data_, device_}, bytes());
+    return copy.data();
+  }
+  /// The same of the current version, where nobody updates it meanwhile.
+  [[nodiscard]] TAGMA_COLD raw_view read(aligned_bytes& copy) const {
+    return {read(*current_.load(memory_order::acquire), copy), spec_.type, spec_.dims};
+  }
+  /// Writes elements that the host has, where `begin_update` said.
+  TAGMA_COLD void write(std::byte* to, const void* elements) const {
+    if (bytes() == 0) return;
+    if (device_ < 0)
+      std::memcpy(to, elements, bytes());
+    else
+      from_->copy({to, device_}, {const_cast<std::byte*>(static_cast<const std::byte*>(elements)), on_host}, bytes());
+  }
+  /// The same as an update of its own.
+  TAGMA_COLD void assign(const void* elements) {
+    std::byte* const to = begin_update(false);
+    try {
+      write(to, elements);
+    } catch (...) {
+      abandon_update();
+      throw;
+    }
+    end_update();
+  }
+  /// Memory of the host for as many elements. Throws `no_memory`.
+  /// @param what it is, as errors tell it: the variable itself, or "a copy of " it
+  [[nodiscard]] TAGMA_COLD aligned_bytes host_room(std::string_view what) const {
+    aligned_bytes room(bytes(), std::nothrow);
+    if (room.failed()) throw no_memory(static_cast<std::int64_t>(bytes()), sentence({what, text()}));
+    return room;
+  }
+
+ private:
+  [[nodiscard]] variable_version& pin_now() {
+    variable_version& v = *current_.load(memory_order::relaxed);
+    v.readers_.fetch_add(1, memory_order::relaxed);
+    return v;
+  }
+
+  /// The update goes to a version that nobody reads. Holds the lock; opens it if that fails.
+  TAGMA_COLD void move(bool keep) {
+    variable_version* const from = target_;
+    try {
+      target_ = first_;
+      while (target_ != nullptr && (target_ == from || target_->readers_.load(memory_order::acquire) != 0))
+        target_ = target_->next_;
+      if (target_ == nullptr) target_ = add_version("another version of ");
+      if (keep) copy(*target_, *from);
+    } catch (...) {
+      mutex_.unlock();
+      throw;
+    }
+  }
+  TAGMA_COLD void copy(variable_version& to, const variable_version& from) const {
+    if (bytes() == 0) return;
+    if (device_ < 0) {
+      std::memcpy(to.data_, from.data_, bytes());
+    } else {
+      aligned_bytes between;
+      write(to.data_, read(from, between));
+    }
+  }
+  TAGMA_COLD variable_version* add_version(std::string_view what) {
+    owned<variable_version> made = make_owned<variable_version>();
+    if (from_) {
+      made->block_ = from_->allocate(device_, static_cast<std::int64_t>(bytes()), {what, "variable '", name(), "'"});
+      made->data_ = made->block_->data;
+    } else {
+      made->host_ = host_room(what);
+      made->data_ = made->host_.data();
+    }
+    made->next_ = first_;
+    return first_ = made.release();
+  }
+
+  static inline constinit atomic<std::uint64_t> moves_{0};
+
+  counted<accelerator> from_;
+  tensor_spec spec_;
+  int device_;
+  atomic<bool> initialized_{false};
+  mutex mutex_;
+  atomic<variable_version*> current_{nullptr};
+  variable_version* target_ = nullptr;  // of the update that goes on
+  variable_version* first_ = nullptr;
+};
+
+/// Holds a version of a variable, or none.
+class pinned_version {
+ public:
+  pinned_version() = default;
+  explicit pinned_version(stored_variable& v) : version_(&v.pin()) {}
+  pinned_version(pinned_version&& other) noexcept : version_(other.version_) { other.version_ = nullptr; }
+  pinned_version& operator=(pinned_version&& other) noexcept {
+    variable_version* const mine = version_;
+    version_ = other.version_;
+    other.version_ = mine;
+    return *this;
+  }
+  ~pinned_version() {
+    if (version_ != nullptr) stored_variable::unpin(*version_);
+  }
+  [[nodiscard]] const variable_version& operator*() const { return *version_; }
+
+ private:
+  variable_version* version_ = nullptr;
+};
+
+}  // namespace tagma::runtime
+// ---- tagma/runtime/trace.hpp
+
+/// @file
+/// What a run tells about its steps to who asks for it.
+
+namespace tagma::runtime {
+
+/// A step that has ended, or failed.
+struct traced_step {
+  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations; of a kernel with a loop
+                                 ///< behind it, the kernel's
+  const device_spec& device;     ///< where it ran
+  std::string_view queue;        ///< of the device; empty: the thread that tells
+  bool loop = false;             ///< several element-wise operations in one
+  array_view<const operand> in;  ///< addresses are those of this run
+  const operand& out;
+  std::uint64_t run = 0;      ///< counts the runs of the session
+  std::int64_t begin_ns = 0;  ///< of the monotonic clock
+  std::int64_t end_ns = 0;
+};
+
+/// Receives the steps of runs, from the threads that did them, several at once.
+class trace_sink {
+ public:
+  trace_sink() = default;
+  trace_sink(const trace_sink&) = delete;
+  trace_sink& operator=(const trace_sink&) = delete;
+  virtual ~trace_sink() = default;
+  virtual void add(const traced_step& step) noexcept = 0;
+};
+
+}  // namespace tagma::runtime
+// ---- tagma/runtime/variable_access.hpp
+
+/// @file
+/// What a run does about variables that other runs may change while it waits, or at any time.
+
+namespace tagma::runtime {
+
+/// The variables of one bound plan, for one run at a time. A step reads the version that was current when the first
+/// step of the run that reads the variable began, or the one that the run's own last update made.
+class variable_access {
+ public:
+  variable_access() = default;
+  variable_access(const variable_access&) = delete;
+  variable_access& operator=(const variable_access&) = delete;
+  virtual ~variable_access() = default;
+
+  virtual void begin_run() noexcept = 0;
+  /// From now on the run reads the versions that are current.
+  virtual void read_now() = 0;
+  /// Before step `s`, on any thread: its operands point at the versions that it reads or writes. Throws
+  /// FailedPrecondition if a variable has no value yet.
+  virtual void begin(std::size_t s) = 0;
+  /// Behind step `s`, if `begin` returned; on the same thread if the step updates a variable.
+  virtual void end(std::size_t s, bool done) noexcept = 0;
+  /// Around taking the value of fetch `f`.
+  virtual void begin_fetch(std::size_t f) = 0;
+  virtual void end_fetch(std::size_t f) noexcept = 0;
+  /// Instead of all that, where the steps of a run are not told apart: before the first and behind the last.
+  virtual void begin_all() = 0;
+  virtual void end_all(bool done) noexcept = 0;
+  /// Lets go of what a run still has that went wrong.
+  virtual void end_run() noexcept = 0;
+};
+
+}  // namespace tagma::runtime
+// ---- tagma/runtime/variable_steps.hpp
+
+/// @file
+/// Which variables a step of a plan needs.
+
+namespace tagma::runtime {
+
+/// True if a step reads or writes a variable.
+[[nodiscard]] inline bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
+  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
+  for (int k = 0; k < step.operands; ++k)
+    needs = needs || plan.nodes[plan.operands[step.first_operand + k]].is_in(plan::storage_kind::variable);
+  return needs;
+}
+/// Calls `f(slot, k)` for each variable that a step writes, where `k` is its operand: what it updates, and the slots
+/// of an optimizer.
+template <class F>
+void each_written(const plan::plan_view& plan, const plan::plan_step& step, const F& f) {
+  const plan::plan_node& n = plan.nodes[step.node];
+  if (!n.op->is(ir::op_kind::update) || !n.is_in(plan::storage_kind::variable)) return;
+  f(n.slot, 0);
+  for (int k = 1; k < step.operands; ++k) {
+    const plan::plan_node& in = plan.nodes[plan.operands[step.first_operand + k]];
+    if (in.is_in(plan::storage_kind::variable) && !in.suffix.empty() && in.slot != n.slot) f(in.slot, k);
+  }
+}
+
+}  // namespace tagma::runtime
+
+namespace tagma::runtime {
+
 namespace detail {
 
 /// "matmul 'hidden/kernel'" or "matmul #12".
@@ -15457,10 +16319,8 @@ struct scalar_writer {
     T value{};
     if constexpr (kind != 'f')
       value = static_cast<T>(integer);
-    else if constexpr (sizeof(T) < sizeof(float))
-      value = T(static_cast<float>(number));
     else
-      value = static_cast<T>(number);
+      value = T(number);
     std::memcpy(to, &value, sizeof value);
   }
 };
@@ -15470,29 +16330,38 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 
 }  // namespace detail
 
+/// What a session has in containers.
+struct session_state {
+  array_view<const counted<stored_variable>> variables;
+  array_view<const counted<resource>> resources;
+  access_function access = nullptr;  ///< nullptr: runs are kept apart as a whole
+};
+
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
   /// @param others the devices that are no CPUs, or nullptr
   TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-                        array_view<std::byte* const> variables, const carried& values, const run_context& context,
+                        const session_state& state, const carried& values, const run_context& context,
                         const device_table& devices, accelerator* others)
       : bound_plan(plan, kernels, devices, others) {
-    feed_dims_ = heap_array<shape>(feeds.size());
+    feed_dims_.allocate(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
-    look_at_steps();
+    look_at_steps(state.variables);
     infer_extents(feeds);
     if (accelerated_) {
-      if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr);
+      if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr, true);
       memory_ = others_->memory_of(*this);
       runner_.set_plan(plan_);
     } else {
-      share_steps(*context.threads, context.step_threads);
+      share_steps(*context.threads, context.step_threads, state.access == nullptr);
     }
     place_memory();
     store_scalars(values);
-    make_calls(variables, values);
-    states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
+    make_calls(state, values);
+    const access_function make = state.access == nullptr && waits_ ? waits_->access() : state.access;
+    if (uses_variables_ && make != nullptr) access_ = make(*this, state.variables);
+    states_.allocate(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
     if (accelerated_) device_steps_ = others_->bind(*this, context);
@@ -15511,8 +16380,8 @@ class bound_plan {
 
   /// Points the operands at the feeds of this run.
   void patch(array_view<const raw_view> feeds) {
-    for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
-      *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
+    for (const patch_place& p : array_view<patch_place>(patches_.data() + 1, feed_patches_))
+      *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.index].data));
     if (memory_) memory_->stage(feeds);
   }
 
@@ -15531,6 +16400,30 @@ class bound_plan {
     kernels_[s].run(calls_[s], on_device(s, context));
     if (context.trace != nullptr) add_to_trace(s, context, begin);
   }
+  /// The first step that needs a variable; as many as there are steps if only a fetch does, or nothing.
+  [[nodiscard]] std::size_t first_with_variable() const { return first_with_variable_; }
+  /// What a run does about variables beside waiting its turn; nullptr where that is all.
+  [[nodiscard]] variable_access* access() const { return access_.get(); }
+  /// The same where each step is told of by itself.
+  [[nodiscard]] variable_access* step_access() const { return accelerated_ ? nullptr : access_.get(); }
+  /// Operands are where the current versions are. Only where nobody updates them meanwhile.
+  void follow(array_view<const counted<stored_variable>> variables) {
+    const std::uint64_t moves = stored_variable::moves();
+    if (moves == seen_moves_) return;
+    for (std::size_t i = 0; i < variable_patch_.size(); ++i)
+      if (variable_patch_[i] != 0) move_variable(i, variables[i]->data());
+    seen_moves_ = moves;
+  }
+  /// Points the operands at variable `slot`.
+  void move_variable(std::size_t slot, std::byte* data) {
+    if (variable_patch_[slot] == 0 || *patches_[variable_patch_[slot]].where == data) return;
+    for (std::int32_t p = variable_patch_[slot]; p != 0; p = patches_[p].index) *patches_[p].where = data;
+    ++moved_;
+  }
+  /// Another number whenever an operand has moved that is no feed.
+  [[nodiscard]] std::uint64_t moved() const { return moved_; }
+  /// The variables that a run writes.
+  [[nodiscard]] array_view<stored_variable* const> written() const { return {written_.data(), written_count_}; }
   /// Begins an asynchronous step.
   void start_step(std::size_t s, const run_context& context, completion done) { waits_->start(s, context, done); }
   // For whoever runs the steps of devices:
@@ -15547,7 +16440,7 @@ class bound_plan {
   [[nodiscard]] const session_device& source_of(std::size_t s) const {
     return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
   }
-  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[d]; }
   [[nodiscard]] const kernel_entry& kernel(std::size_t s) const { return kernels_[s]; }
   [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
   /// Which step waits for which.
@@ -15603,37 +16496,33 @@ class bound_plan {
 
   /// Where the value of fetch `f` is after a run.
   [[nodiscard]] raw_view fetched(std::size_t f) const {
-    const auto id = static_cast<std::size_t>(plan_.fetches[f]);
+    const ir::node_id id = plan_.fetches[f];
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]});
+    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[id]});
   }
   /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
   [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
-    constexpr int most = 3;
-    std::string text;
-    std::int64_t before = -1;  // the size of the block that was listed last
-    std::size_t before_at = 0;
-    for (int k = 0; k < most; ++k) {
-      std::size_t best = plan_.blocks.size();
-      for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
-        if (plan_.blocks[b].device != d) continue;
-        const std::int64_t size = bytes_of(plan_.blocks[b].node);
-        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
-        if (!listed && (best == plan_.blocks.size() || size > bytes_of(plan_.blocks[best].node))) best = b;
-      }
-      if (best == plan_.blocks.size()) break;
-      const ir::node_id id = plan_.blocks[best].node;
-      const plan::plan_node& n = plan_.nodes[id];
-      before = bytes_of(id);
-      before_at = best;
-      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n)});
-      append_spec(text, " ", n.spec.type, dims_[static_cast<std::size_t>(id)]);
-      text += sentence({" ", before, " bytes"});
+    constexpr std::size_t most = 3;
+    std::size_t largest[most + 1], count = 0;
+    for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+      if (plan_.blocks[b].device != d) continue;
+      const std::int64_t size = bytes_of(plan_.blocks[b].node);
+      std::size_t k = count;
+      for (; k > 0 && bytes_of(plan_.blocks[largest[k - 1]].node) < size; --k) largest[k] = largest[k - 1];
+      largest[k] = b;
+      if (count < most) ++count;
     }
-    return text.empty() ? text : sentence({text, ")"});
+    std::string text;
+    for (std::size_t k = 0; k < count; ++k) {
+      const ir::node_id id = plan_.blocks[largest[k]].node;
+      append_parts(text, {k == 0 ? " (its largest tensors: " : ", ", detail::describe(plan_.nodes[id])});
+      append_spec(text, " ", plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]);
+      append_parts(text, {" ", bytes_of(id), k + 1 == count ? " bytes)" : " bytes"});
+    }
+    return text;
   }
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
@@ -15660,33 +16549,42 @@ class bound_plan {
 
   struct patch_place {
     std::byte** where = nullptr;
-    std::size_t feed = 0;
+    std::int32_t index = 0;  ///< of the feed; of a variable, of the next place that has it
   };
 
   [[nodiscard]] array_view<const ir::node_id> inputs_of(const plan::plan_node& n) const {
-    return plan_.inputs.subspan(static_cast<std::size_t>(n.first_input), static_cast<std::size_t>(n.inputs));
+    return plan_.inputs.subspan(n.first_input, n.inputs);
   }
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
-    return plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
-                                    static_cast<std::size_t>(n.attribute_count));
+    return plan_.attributes.subspan(n.first_attribute, n.attribute_count);
   }
 
   /// What kinds of step there are.
-  TAGMA_COLD void look_at_steps() {
+  TAGMA_COLD void look_at_steps(array_view<const counted<stored_variable>> variables) {
+    written_.allocate(variables.size());
     for (const plan::plan_node& node : plan_.nodes)
       uses_variables_ = uses_variables_ || node.is_in(plan::storage_kind::variable);
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+    first_with_variable_ = plan_.steps.size();
+    for (std::size_t s = plan_.steps.size(); s-- > 0;) {
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
+      if (needs_variable(plan_, plan_.steps[s])) first_with_variable_ = s;
+      each_written(plan_, plan_.steps[s], [&](std::int32_t slot, int) {
+        stored_variable* const v = variables[slot].get();
+        std::size_t i = 0;
+        while (i < written_count_ && written_[i] != v) ++i;
+        if (i == written_count_) written_[written_count_++] = v;
+      });
+    }
     asynchronous_ = waiting_ != nullptr && !accelerated_;
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
-    dims_ = heap_array<shape>(plan_.nodes.size());
+    dims_.allocate(plan_.nodes.size());
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
       if (n.op->is(ir::op_kind::placeholder)) {
-        const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
+        const raw_view& fed = feeds[n.slot];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
         if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
@@ -15707,12 +16605,17 @@ class bound_plan {
     return !n.spec.dims.is_static();
   }
 
+  /// Of the inputs of a node in this run.
+  [[nodiscard]] TAGMA_COLD heap_array<tensor_spec> input_specs(const plan::plan_node& n) const {
+    const auto inputs = inputs_of(n);
+    heap_array<tensor_spec> in(inputs.size());
+    for (std::size_t k = 0; k < in.size(); ++k) in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
+    return in;
+  }
+
   /// The extents of a node in this run; they must fit what the compiler knew.
   [[nodiscard]] TAGMA_COLD shape infer(const plan::plan_node& n) const {
-    const auto inputs = inputs_of(n);
-    const heap_array<tensor_spec> in(inputs.size());
-    for (std::size_t k = 0; k < in.size(); ++k)
-      in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
+    const heap_array<tensor_spec> in = input_specs(n);
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
     if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
@@ -15722,8 +16625,8 @@ class bound_plan {
 
   [[noreturn]] TAGMA_COLD void fail_size(const plan::plan_node& n, const shape& dims) const {
     const std::string size = sentence({size_text({n.spec.type, dims}), ", more than a process can address"});
-    if (n.inputs == 0) fail(status_code::resource_exhausted, {"feed of ", detail::describe(n), " is ", size});
-    fail(status_code::resource_exhausted, extents_text(n, sentence({"a result of ", size})));
+    if (n.inputs == 0) fail_never_fits({"feed of ", detail::describe(n), " is ", size});
+    fail_never_fits({extents_text(n, sentence({"a result of ", size}))});
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
@@ -15732,8 +16635,8 @@ class bound_plan {
     int k = 0;
     for (const auto i : inputs_of(n)) {
       if (n.op->ignores_elements(k++)) continue;
-      const shape& declared = plan_.nodes[static_cast<std::size_t>(i)].spec.dims;
-      const shape& actual = dims_[static_cast<std::size_t>(i)];
+      const shape& declared = plan_.nodes[i].spec.dims;
+      const shape& actual = dims_[i];
       for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
         if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
           fail(status_code::invalid_argument, extents_text(n, "a dynamic extent does not stretch"));
@@ -15742,14 +16645,14 @@ class bound_plan {
 
   /// " float32 [2, 3] and int32 [2]".
   TAGMA_COLD static void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
-    text += sentence({before, to_string(type), " ", to_string(dims)});
+    append_parts(text, {before, to_string(type), " ", to_string(dims)});
   }
 
   [[nodiscard]] TAGMA_COLD std::string extents_text(const plan::plan_node& n, std::string_view problem) const {
     std::string text = sentence({detail::describe(n), ": ", problem, "; its inputs are"});
     const char* before = " ";
     for (const auto i : inputs_of(n)) {
-      append_spec(text, before, plan_.nodes[i].spec.type, dims_[static_cast<std::size_t>(i)]);
+      append_spec(text, before, plan_.nodes[i].spec.type, dims_[i]);
       before = " and ";
     }
     return text;
@@ -15767,22 +16670,19 @@ class bound_plan {
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
     if (n.op->work != nullptr) {
-      const auto inputs = inputs_of(n);
-      const heap_array<tensor_spec> in(inputs.size());
-      for (std::size_t k = 0; k < in.size(); ++k)
-        in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
-      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.main_node())]}});
+      const heap_array<tensor_spec> in = input_specs(n);
+      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[step.main_node()]}});
     }
     return 200 + moved / 8 + products / 20;
   }
 
   /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other,
   /// or if a step may wait without a thread.
-  TAGMA_COLD void share_steps(const executor& e, int threads) {
+  TAGMA_COLD void share_steps(const executor& e, int threads, bool apart) {
     const std::size_t n = plan_.steps.size();
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
-    if (asynchronous_) waits_ = waiting_(*this, &runner_);
+    if (asynchronous_) waits_ = waiting_(*this, &runner_, apart);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
       const double own = cost(plan_.steps[s]);
@@ -15803,31 +16703,34 @@ class bound_plan {
 
   TAGMA_COLD void place_memory() {
     const std::size_t count = plan_.blocks.size();
-    const heap_array<std::int64_t> bytes(count), offsets(count);
+    const heap_array<std::int64_t> numbers(2 * count);
+    const array_view<std::int64_t> bytes(numbers.data(), count), offsets(numbers.data() + count, count);
     const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
-    const heap_array<std::byte*> begins(devices_.size());
-    arenas_ = heap_array<aligned_bytes>(begins.size());
+    block_address_.allocate(count);
+    arenas_.allocate(devices_.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
-      if (size == too_many)
-        fail(status_code::resource_exhausted, {detail::describe(plan_), largest_tensors(device),
-                                               " takes more than 2^56 bytes, which no process can address"});
+      if (size == too_many) fail_arena(device, size);
       arena_bytes_ += static_cast<std::size_t>(size);
-      if (accelerated_) {
-        begins[d] = memory_->arena(device, size);
-        continue;
-      }
-      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size), std::nothrow);
-      if (arenas_[d].failed()) throw no_memory(size, sentence({"its arena", largest_tensors(device)}));
-      begins[d] = arenas_[d].data();
+      std::byte* const begin = accelerated_ ? memory_->arena(device, size) : allocate_arena(device, size);
+      for (std::size_t b = 0; b < count; ++b)
+        if (plan_.blocks[b].device == device) block_address_[b] = begin + offsets[b];
     }
-    block_address_ = heap_array<std::byte*>(count);
-    for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = begins[static_cast<std::size_t>(plan_.blocks[b].device)] + offsets[b];
+  }
+  [[nodiscard]] TAGMA_COLD std::byte* allocate_arena(std::int16_t device, std::int64_t size) {
+    aligned_bytes& arena = arenas_[device];
+    arena = aligned_bytes(static_cast<std::size_t>(size), std::nothrow);
+    if (arena.failed()) fail_arena(device, size);
+    return arena.data();
+  }
+  [[noreturn]] TAGMA_COLD void fail_arena(std::int16_t device, std::int64_t size) const {
+    const std::string largest = largest_tensors(device);
+    if (size != too_many) throw no_memory(size, sentence({"its arena", largest}));
+    fail_never_fits({detail::describe(plan_), largest, " takes more than 2^56 bytes, which no process can address"});
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
@@ -15849,60 +16752,67 @@ class bound_plan {
   }
 
   /// @param d the device that reads or writes it
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
-                                              std::int16_t d) {
-    const auto slot = static_cast<std::size_t>(n.slot);
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, const session_state& state, std::int16_t d) {
     switch (n.storage) {
       case plan::storage_kind::arena:
-        return block_address_[slot];
+        return block_address_[n.slot];
       case plan::storage_kind::variable:
-        return variables[slot];
+        return state.variables[n.slot]->data();
+      case plan::storage_kind::resource:
+        return reinterpret_cast<std::byte*>(state.resources[n.slot].get());
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * slot;
+        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * n.slot;
       default:
         return nullptr;
     }
   }
 
-  TAGMA_COLD void make_calls(array_view<std::byte* const> variables, const carried& values) {
-    operands_ = heap_array<operand>(plan_.operands.size());
-    declared_ = heap_array<shape>(plan_.operands.size());
-    calls_ = heap_array<kernel_args>(plan_.steps.size());
-    fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
-    patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size());
+  TAGMA_COLD void make_calls(const session_state& state, const carried& values) {
+    operands_.allocate(plan_.operands.size());
+    declared_.allocate(plan_.operands.size());
+    calls_.allocate(plan_.steps.size());
+    fetch_address_.allocate(plan_.fetches.size());
+    patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size() + 1);
+    variable_patch_.allocate(state.variables.size());
+    auto last = static_cast<std::int32_t>(patches_.size());
+    const auto patch_variable = [&](std::byte*& where, const plan::plan_node& n) {
+      std::int32_t& first = variable_patch_[n.slot];
+      patches_[--last] = {&where, first};
+      first = last;
+    };
     const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
-      const auto i = static_cast<std::size_t>(id);
-      const plan::plan_node& n = plan_.nodes[i];
-      o = {address(n, variables, device), n.spec.type, dims_[i]};
+      const plan::plan_node& n = plan_.nodes[id];
+      o = {address(n, state, device), n.spec.type, dims_[id]};
+      if (n.is_in(plan::storage_kind::variable)) patch_variable(o.data, n);
       if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
       else
-        patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
+        patches_[++feed_patches_] = {&o.data, n.slot};
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const plan::plan_step& step = plan_.steps[s];
-      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(step.node)];
-      const auto first = static_cast<std::size_t>(step.first_operand), count = static_cast<std::size_t>(step.operands);
-      for (std::size_t k = first; k < first + count; ++k) {
+      const plan::plan_node& n = plan_.nodes[step.node];
+      const std::int32_t first = step.first_operand, count = step.operands;
+      for (std::int32_t k = first; k < first + count; ++k) {
         fill(operands_[k], plan_.operands[k], n.device);
-        declared_[k] = plan_.nodes[static_cast<std::size_t>(plan_.operands[k])].spec.dims;
+        declared_[k] = plan_.nodes[plan_.operands[k]].spec.dims;
       }
       kernel_args& call = calls_[s];
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
-      call.attributes = attributes_of(plan_.nodes[static_cast<std::size_t>(step.main_node())]);
+      call.attributes = attributes_of(plan_.nodes[step.main_node()]);
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
       call.value = values.find(n.value);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
-      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
-      fetch_address_[f] = address(n, variables, 0);
-      if (n.is_in(plan::storage_kind::feed))
-        patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
+      const plan::plan_node& n = plan_.nodes[plan_.fetches[f]];
+      fetch_address_[f] = address(n, state, 0);
+      if (n.is_in(plan::storage_kind::feed)) patches_[++feed_patches_] = {&fetch_address_[f], n.slot};
+      if (n.is_in(plan::storage_kind::variable)) patch_variable(fetch_address_[f], n);
     }
   }
 
@@ -15911,7 +16821,7 @@ class bound_plan {
   array_view<const kernel_entry> device_kernels_;
   const device_table& devices_;
   accelerator* others_;
-  owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*);
+  owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*, bool);
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
@@ -15930,7 +16840,14 @@ class bound_plan {
   bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
-  std::size_t patch_count_ = 0;
+  std::size_t feed_patches_ = 0;             // from the second on
+  heap_array<std::int32_t> variable_patch_;  // the first of each variable, or 0
+  heap_array<stored_variable*> written_;
+  std::size_t written_count_ = 0;
+  std::size_t first_with_variable_ = 0;
+  std::uint64_t seen_moves_ = ~std::uint64_t{0};
+  std::uint64_t moved_ = 0;
+  owned<variable_access> access_;
   owned<accelerated_steps> device_steps_;
 };
 
@@ -15945,10 +16862,10 @@ struct fans {
 };
 
 /// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
-[[nodiscard]] inline fans fans_of(const shape& dims) {
+[[nodiscard]] TAGMA_COLD inline fans fans_of(const shape& dims) {
   if (dims.rank == 0) return {};
   if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
-  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
+  const auto field = static_cast<double>(dims.elements(0, dims.rank - 2));
   return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
 }
 
@@ -16055,15 +16972,15 @@ namespace runtime {
     const plan::plan_node& n = plan.nodes[i];
     if (n.op == &ir::info<plan::transfer>) {
       const plan::plan_node& from = plan.nodes[plan.inputs[n.first_input]];
-      text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
-                        bound.bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
+      append_parts(text, {"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
+                          bound.bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
       continue;
     }
     text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
     const device_spec& name = bound.device_at(n.device).name;
     const ir::place_reason why = name == plan.devices[n.device].name ? plan.reason(n) : ir::place_reason::softened;
-    text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
-                      n.op->is(ir::op_kind::placeholder) ? "fed there" : to_string(why), "\n"});
+    append_parts(text, {": (", n.op->name, "): ", to_string(name), ", ",
+                        n.op->is(ir::op_kind::placeholder) ? "fed there" : to_string(why), "\n"});
   }
   return text;
 }
@@ -16097,24 +17014,135 @@ class placement_log {
 
 #include <new>
 
-namespace tagma::runtime {
+// ---- tagma/base/control_group.hpp
 
-/// What a session keeps of idle plans unless it is told: a quarter of the machine's memory.
-[[nodiscard]] TAGMA_COLD inline std::int64_t default_plan_cache_bytes() {
-  const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
+/// @file
+/// What the control groups of Linux allow a process: limits that a container sets. docs.kernel.org,
+/// admin-guide/cgroup-v2 and cgroup-v1.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace tagma {
+
+namespace detail {
+
+/// The content of a small file, at most 16 KiB; nothing where it cannot be read.
+class small_file {
+ public:
+  TAGMA_COLD explicit small_file(const char* path) {
+    if (std::FILE* file = std::fopen(path, "r")) {
+      size_ = std::fread(text_, 1, sizeof text_ - 1, file);
+      std::fclose(file);
+    }
+  }
+  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
+  [[nodiscard]] const char* c_str() const { return text_; }
+
+ private:
+  char text_[16384]{};
+  std::size_t size_ = 0;
+};
+
+/// Takes from `text` what is in front of the first `separator`, or all of it.
+TAGMA_COLD inline std::string_view take_field(std::string_view& text, char separator) {
+  std::size_t size = 0;
+  while (size < text.size() && text[size] != separator) ++size;
+  const std::string_view field(text.data(), size);
+  text.remove_prefix(size < text.size() ? size + 1 : size);
+  return field;
 }
 
-[[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {
-  try {
-    std::rethrow_exception(e);
-  } catch (const error& known) {
-    return known.code() == status_code::resource_exhausted;
-  } catch (const std::bad_alloc&) {
-    return true;
-  } catch (...) {
-    return false;
+/// The path of the group that has a controller, from the content of /proc/self/cgroup.
+/// @param version1 receives whether a version 1 hierarchy has it
+TAGMA_COLD inline std::string_view group_with(std::string_view controller, std::string_view content, bool& version1) {
+  std::string_view unified;
+  version1 = false;
+  while (!content.empty()) {
+    std::string_view path = take_field(content, '\n');
+    take_field(path, ':');  // the number of the hierarchy
+    std::string_view controllers = take_field(path, ':');
+    if (path.empty()) continue;
+    if (controllers.empty()) unified = path;
+    while (!controllers.empty()) {
+      if (take_field(controllers, ',') != controller) continue;
+      version1 = true;
+      return path;
+    }
   }
+  return unified;
+}
+
+/// A file of the group `path` in the hierarchy that is mounted at `root` and `folder`.
+TAGMA_COLD inline small_file group_file(std::string_view root, const char* folder, std::string_view path,
+                                        const char* name) {
+  char text[4096];
+  std::snprintf(text, sizeof text, "%.*s%s%.*s/%s", static_cast<int>(root.size()), root.data(), folder,
+                static_cast<int>(path.size()), path.data(), name);
+  return small_file(text);
+}
+
+/// The limit that one group sets, 0 for none.
+using limit_of_group = std::int64_t (*)(std::string_view root, std::string_view path, bool version1);
+
+/// The tightest limit of the group of a controller and its ancestors; 0 where there is none.
+/// @param groups content of /proc/self/cgroup
+/// @param root   where the control groups are mounted
+TAGMA_COLD inline std::int64_t tightest_limit(std::string_view controller, limit_of_group limit_of,
+                                              std::string_view groups, std::string_view root) {
+  bool version1 = false;
+  std::string_view path = group_with(controller, groups, version1);
+  std::int64_t tightest = 0;
+  // A container often sees the path of its host, which does not exist in its own mount: the root is always tried too.
+  for (;;) {
+    while (!path.empty() && path.back() == '/') path.remove_suffix(1);
+    const std::int64_t limit = limit_of(root, path, version1);
+    if (limit > 0 && (tightest == 0 || limit < tightest)) tightest = limit;
+    if (path.empty()) return tightest;
+    while (!path.empty() && path.back() != '/') path.remove_suffix(1);
+  }
+}
+
+/// Bytes that a group may take; "max", nonsense and more than fits are none.
+TAGMA_COLD inline std::int64_t memory_of_group(std::string_view root, std::string_view path, bool version1) {
+  return std::atoll(
+      (version1 ? group_file(root, "/memory", path, "memory.limit_in_bytes") : group_file(root, "", path, "memory.max"))
+          .c_str());
+}
+
+}  // namespace detail
+
+/// The tightest limit that the control groups of this process set; 0 where there is none, or no control groups.
+[[nodiscard]] TAGMA_COLD inline std::int64_t control_group_limit(std::string_view controller,
+                                                                 detail::limit_of_group limit_of) {
+#if defined(__linux__)
+  return detail::tightest_limit(controller, limit_of, detail::small_file("/proc/self/cgroup").view(), "/sys/fs/cgroup");
+#else
+  static_cast<void>(controller);
+  static_cast<void>(limit_of);
+  return 0;
+#endif
+}
+
+}  // namespace tagma
+
+namespace tagma::runtime {
+
+/// What a session keeps of idle plans unless it is told: a quarter of the memory that the process may use.
+/// @param limit that its control groups set, 0 for none
+[[nodiscard]] TAGMA_COLD inline std::int64_t default_plan_cache_bytes(
+    std::int64_t limit = control_group_limit("memory", &tagma::detail::memory_of_group)) {
+  const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  const std::int64_t quarter = pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
+  return limit > 0 && limit / 4 < quarter ? limit / 4 : quarter;
+}
+
+/// True if there may be memory once others have given some back.
+[[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {
+  const caught seen(e);
+  return seen.code == status_code::resource_exhausted && !seen.never_fits;
 }
 
 /// Idle plans, the last used first. Not for several threads at once.
@@ -16549,7 +17577,7 @@ class session_pools {
     if (index == -1) return nullptr;
     if (index == 0 && !any()) return &own;
     if (index < 0 || static_cast<std::size_t>(index) >= pools_.size()) explain(index);
-    return pools_[static_cast<std::size_t>(index)].get();
+    return pools_[index].get();
   }
 
  private:
@@ -16581,16 +17609,38 @@ struct session_options {
   inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
   gpu_options gpu{};                     ///< of a program that is compiled for GPUs
   std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
-                                              used last is kept in any case. 0: a quarter of the machine's memory */
+                                              used last is kept in any case. 0: a quarter of the memory that there is */
+  container_option state{};              ///< whose variables it has; none: a container of its own
 };
 
 namespace runtime {
 
+/// Finds the resources of a program in a container, or puts them there.
+using resource_finder = heap_array<counted<resource>> (*)(state_container& state);
+
+/// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
+struct run_numbers {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;  ///< the number of the run
+};
+
+/// One run of a plan, as somebody asks for it.
+struct run_request {
+  const plan::plan_view& plan;
+  const kernel_tables& kernels;
+  array_view<const raw_view> feeds;
+  given_limits limits;
+  const source_line& at;
+  const run_numbers* numbers = nullptr;  ///< nullptr: the seed of the session, and the number of its next run
+};
+
 class session_core {
  public:
   /// @param others the devices that are no CPUs, if the program knows of any
+  /// @param resources finds those that the program names; nullptr: none
   TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const wanted_devices& devices,
-                          const carried& values, const session_options& options, owned<accelerator> others = {})
+                          const carried& values, const session_options& options, owned<accelerator> others = {},
+                          resource_finder resources = nullptr)
       : session_core(variables, values, options, others) {
     timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
     const std::int64_t cache = checked_option("plan_cache_bytes", options.plan_cache_bytes, "a quarter of the memory");
@@ -16599,15 +17649,13 @@ class session_core {
     devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
                             pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
                             options.allow_soft_placement, others_.get());
-    address_ = heap_array<std::byte*>(variables.size());
-    initialized_ = heap_array<bool>(variables.size());
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
-    allocate_variables();
-    if (options.initialize)
-      for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
-    all_initialized_ = options.initialize;
+    state_ = options.state.state() ? options.state.state() : counted<state_container>(new state_container);
+    gate_ = &state_->runs();
+    find_variables(options.initialize);
+    if (resources != nullptr) resources_ = resources(*state_);
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
@@ -16618,56 +17666,27 @@ class session_core {
   bool close(std::int64_t patience_ns) noexcept { return plans_.close(patience_ns); }
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
-  /// Variable `i` where it is, which may be a device that the host does not read.
-  [[nodiscard]] raw_view variable_value(std::size_t i) const {
-    return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
-  }
-  /// The same where the host reads it; only under the gate.
-  /// @param copy keeps the value of a variable that is elsewhere
-  [[nodiscard]] TAGMA_COLD raw_view read_variable(std::size_t i, aligned_bytes& copy) const {
-    raw_view value = variable_value(i);
-    if (device_number(i) < 0) return value;
-    copy = room_for(i, "a copy of ");
-    others_->copy({copy.data(), on_host}, {address_[i], device_number(i)}, bytes_of(i));
-    value.data = copy.data();
-    return value;
-  }
-  /// Overwrites variable `i`, only under the gate, exclusively.
-  /// @param from as many bytes as it has
-  TAGMA_COLD void set_variable(std::size_t i, const void* from) {
-    if (bytes_of(i) == 0) return;
-    if (device_number(i) >= 0)
-      others_->copy({address_[i], device_number(i)},
-                    {const_cast<std::byte*>(static_cast<const std::byte*>(from)), on_host}, bytes_of(i));
-    else
-      std::memcpy(address_[i], from, bytes_of(i));
-  }
-  [[nodiscard]] TAGMA_COLD std::string variable_name(std::size_t i) const {
-    return sentence({variables_[i].name, variables_[i].suffix});
-  }
+  [[nodiscard]] stored_variable& variable(std::size_t i) const { return *stored_[i]; }
   [[nodiscard]] const device_table& devices() const { return devices_; }
   [[nodiscard]] executor& threads() { return devices_.threads(); }
-  [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
-  /// Only under the gate, exclusively.
-  void mark_initialized(std::size_t i) { initialized_[i] = true; }
-
   /// Runs so far; random operations draw from the number of the run.
   [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
   void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
-  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written. The session
-  /// does not end meanwhile.
+  /// Keeps runs that would meet it from the variables, where a container keeps runs apart: those that update them, and
+  /// if it is exclusive, all. The session does not end meanwhile.
   struct pass {
     /// Throws Cancelled if the session was or is closed.
     /// @param purpose what that error begins with
     TAGMA_COLD pass(session_core& session, bool exclusive, std::string_view purpose) : pass(session, exclusive) {
       session.plans_.enter(purpose);
       inside = true;
-      session.gate_.enter(exclusive, run_guard(no_limits, 0, &session.plans_.end()));
+      if (session.state_->access() != nullptr) return;
+      session.state_->runs().enter(exclusive, run_guard(no_limits, 0, &session.plans_.end()));
       holds_gate = true;
     }
     TAGMA_COLD ~pass() {
-      if (holds_gate) core.gate_.leave(exclusively);
+      if (holds_gate) core.state_->runs().leave(exclusively);
       if (inside) core.plans_.leave(nullptr);
     }
     pass(const pass&) = delete;
@@ -16683,14 +17702,13 @@ class session_core {
 
   /// Runs the initializer of variable `i`. Keyed by seed and name, so that the value does not depend on the rest of the
   /// graph.
-  void initialize(std::size_t i);
+  void initialize(std::size_t i, stored_variable& v);
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-           array_view<run_limits> limits, const source_line& at, Take take) {
+  void run(const run_request& request, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
-    run_at(plan, kernels, feeds, limits, at, to);
+    run_at(request, to);
   }
 
   /// Bytes of the arenas of the plans that wait for their next run.
@@ -16700,26 +17718,50 @@ class session_core {
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
   session_core(array_view<const plan::plan_variable> variables, const carried& values, const session_options& options,
                owned<accelerator>& others)
-      : others_(static_cast<owned<accelerator>&&>(others)),
-        variables_(variables),
-        values_(values),
-        log_(options.log_device_placement) {}
+      : others_(others.release()), variables_(variables), values_(values), log_(options.log_device_placement) {}
 
+  /// Takes the variables of the program from the container, or puts them there.
+  /// Throws InvalidArgument that names a variable which is another one there.
+  TAGMA_COLD void find_variables(bool with_values) {
+    stored_.allocate(variables_.size());
+    for (std::size_t i = 0; i < stored_.size(); ++i) {
+      const plan::plan_variable& v = variables_[i];
+      const int device = devices_[v.device].number;
+      const std::string name = sentence({v.name, v.suffix});
+      const counted<resource> found = state_->find_or_add("variable", name, [&] {
+        const counted<stored_variable> made = make_variable(name, v.spec, device);
+        if (with_values) initialize(i, *made);
+        return counted<resource>(made.get());
+      });
+      stored_[i] = counted<stored_variable>(static_cast<stored_variable*>(found.get()));
+      check_variable(*stored_[i], v.spec, device);
+      if (with_values && !stored_[i]->initialized()) {
+        const pass alone(*this, true, {});
+        initialize(i, *stored_[i]);
+      }
+    }
+    all_initialized_ = with_values;
+  }
   /// Idle plans of other sessions go where there is no room.
-  TAGMA_COLD void allocate_variables() {
-    storage_ = heap_array<aligned_bytes>(others_ ? 0 : variables_.size());
+  TAGMA_COLD counted<stored_variable> make_variable(const std::string& name, const tensor_spec& spec, int device) {
     for (;;) {
       try {
-        if (others_) return others_->allocate_variables(variables_, devices_, address_);
-        for (std::size_t i = 0; i < storage_.size(); ++i) {
-          storage_[i] = room_for(i, "");
-          address_[i] = storage_[i].data();
-        }
-        return;
+        return counted<stored_variable>(new stored_variable(name, spec, device, others_));
+      } catch (const no_memory& e) {
+        if (!plans_.let_one_go()) throw no_memory(e, {}, held_text());
       } catch (...) {
         if (!is_lack_of_memory(std::current_exception()) || !plans_.let_one_go()) throw;
       }
     }
+  }
+  TAGMA_COLD static void check_variable(const stored_variable& v, const tensor_spec& spec, int device) {
+    if (!(v.spec() == spec))
+      fail(status_code::invalid_argument,
+           {"the container has ", v.text(), ", the program one that is ", to_string(spec)});
+    if (v.device() != device)
+      fail(status_code::invalid_argument,
+           {"the container has ", v.text(), v.device() < 0 ? " on the host" : " on another device", ", the program ",
+            device < 0 ? "one on the host" : "one on its device"});
   }
 
   /// Whom the fetched values go to.
@@ -16738,40 +17780,72 @@ class session_core {
       context_.control = &control;
     }
     ~current_run() {
-      if (inside_) session_.gate_.leave(plan_.writes_variables);
+      if (access_ != nullptr) end_access();
+      leave();
     }
     current_run(const current_run&) = delete;
     current_run& operator=(const current_run&) = delete;
 
     /// What comes before the first step.
-    void begin() {
-      if (!bound_.asynchronous()) enter();
-      context_.step = session_.step_.fetch_add(1, memory_order::relaxed);
+    /// @param in_order the calling thread does the steps, one after the other
+    /// @param numbers of the run, or nullptr
+    void begin(bool in_order, const run_numbers* numbers) {
+      first_with_variable_ = in_order ? bound_.first_with_variable() : bound_.step_count();
+      if (access_ != nullptr) begin_access();
+      if (!in_order && !bound_.asynchronous()) enter();
+      context_.step = numbers != nullptr ? numbers->step : session_.step_.fetch_add(1, memory_order::relaxed);
+      if (numbers != nullptr) context_.seed = numbers->seed;
     }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
-      session_.gate_.enter(plan_.writes_variables, control_.guard());
+      if (access_ == nullptr || session_.state_->access() == nullptr) pass_gate();
+    }
+    [[gnu::noinline]] void pass_gate() {
+      session_.gate_->enter(plan_.writes_variables, control_.guard());
       inside_ = true;
+      if (access_ != nullptr) return;
+      for (stored_variable* const v : bound_.written())
+        if (v->is_read()) v->own_alone();
+      bound_.follow(session_.stored_);
       if (!session_.all_initialized_) session_.require_initialized(plan_);
     }
+    void leave() override {
+      if (inside_) session_.gate_->leave(plan_.writes_variables);
+      inside_ = false;
+    }
+    TAGMA_COLD void read_variables() override {
+      gate& runs = session_.state_->runs();
+      runs.enter(false, control_.guard());
+      try {
+        access_->read_now();
+      } catch (...) {
+        runs.leave(false);
+        throw;
+      }
+      runs.leave(false);
+    }
     void step(std::size_t s) override {
+      if (s == first_with_variable_) enter_at_step();
+      if (access_ != nullptr) return step_by_itself(s);
       if (plan_.writes_variables) take_before(s);
       bound_.run_step(s, context_);
     }
     void start(std::size_t s, completion done) override {
       if (plan_.writes_variables) take_now(s);
+      if (bound_.step_access() != nullptr) return start_by_itself(s, done);
       bound_.start_step(s, context_, done);
     }
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
-      return bound_.named(s, static_cast<std::exception_ptr&&>(e));
+      return entering_ ? e : bound_.named(s, static_cast<std::exception_ptr&&>(e));
     }
-    void all_steps() { bound_.device_steps()->run(*this, context_); }
+    [[nodiscard]] const run_context& context() const { return context_; }
     /// All steps have ended.
     void finish() {
       control_.finish();
       enter();
       take_before(bound_.step_count());
-      if (!session_.all_initialized_ && plan_.writes_variables) session_.mark_overwritten(plan_);
+      if (!session_.all_initialized_ && plan_.writes_variables && access_ == nullptr) session_.mark_overwritten(plan_);
+      ended_ = true;
     }
 
    private:
@@ -16782,10 +17856,60 @@ class session_core {
     }
     void take(std::size_t f) const {
       try {
+        if (access_ != nullptr) return take_pinned(f);
         to_.take(to_.object, f, bound_.fetched(f));
       } catch (const no_memory& e) {
-        throw no_memory(e, "the fetch of " + detail::describe(plan_.nodes[plan_.fetches[f]]));
+        throw no_memory(e, sentence({"the fetch of ", detail::describe(plan_.nodes[plan_.fetches[f]])}));
       }
+    }
+
+    /// What goes wrong at the gate is not the step's error.
+    void enter_at_step() {
+      entering_ = true;
+      enter();
+      entering_ = false;
+    }
+
+    // Where versions of variables are held.
+
+    TAGMA_COLD void begin_access() {
+      access_->begin_run();
+      if (bound_.step_access() == nullptr) access_->begin_all(), all_begun_ = true;
+    }
+    TAGMA_COLD void end_access() noexcept {
+      if (all_begun_) access_->end_all(ended_);
+      access_->end_run();
+    }
+    TAGMA_COLD void take_pinned(std::size_t f) const {
+      if (bound_.step_access() == nullptr) return to_.take(to_.object, f, bound_.fetched(f));
+      access_->begin_fetch(f);
+      try {
+        to_.take(to_.object, f, bound_.fetched(f));
+      } catch (...) {
+        access_->end_fetch(f);
+        throw;
+      }
+      access_->end_fetch(f);
+    }
+    /// Step `s` with the versions that it needs; `f` does it.
+    template <class F>
+    void with_versions(std::size_t s, const F& f) {
+      access_->begin(s);
+      try {
+        f();
+      } catch (...) {
+        access_->end(s, false);
+        throw;
+      }
+    }
+    TAGMA_COLD void step_by_itself(std::size_t s) {
+      if (plan_.writes_variables) take_before(s);
+      if (bound_.step_access() == nullptr) return bound_.run_step(s, context_);
+      with_versions(s, [&] { bound_.run_step(s, context_); });
+      access_->end(s, true);
+    }
+    TAGMA_COLD void start_by_itself(std::size_t s, completion done) {
+      with_versions(s, [&] { bound_.start_step(s, context_, done); });
     }
 
     /// The same where it is no matter how long a call takes.
@@ -16797,52 +17921,39 @@ class session_core {
     run_control& control_;
     const receiver& to_;
     run_context context_;
+    variable_access* const access_ = bound_.access();
+    std::size_t first_with_variable_ = 0;
     bool inside_ = false;
+    bool entering_ = false;
+    bool all_begun_ = false;
+    bool ended_ = false;
   };
 
-  /// A run with steps on devices that are no CPUs, as one step: whoever does it names its errors.
-  class in_one_step final : public run_steps {
-   public:
-    explicit in_one_step(current_run& run) : run_(run) {}
-    void step(std::size_t) override { run_.all_steps(); }
-    void start(std::size_t, completion) override {}
-    [[nodiscard]] std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
-
-   private:
-    current_run& run_;
-  };
-
-  [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
-                                array_view<const raw_view> feeds, array_view<run_limits> limits, const source_line& at,
-                                const receiver& to) {
+  [[gnu::noinline]] void run_at(const run_request& request, const receiver& to) {
     try {
-      run_plan(plan, kernels, feeds, limits, to);
-    } catch (const no_memory& e) {
-      rethrow_at(no_memory(e, {}, held_text()), at);
-    } catch (const error& e) {
-      rethrow_at(e, at);
-    } catch (const std::bad_alloc&) {
-      rethrow_at({status_code::resource_exhausted, "the host has no room for what a run needs"}, at);
+      run_plan(request, to);
+    } catch (...) {
+      rethrow_at(request.at);
     }
   }
 
-  TAGMA_INLINE void run_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                             array_view<const raw_view> feeds, array_view<run_limits> given, const receiver& to) {
-    if (given.size() > 1) join(given);
-    const run_limits& limits = given.empty() ? no_limits : given[0];
+  TAGMA_INLINE void run_plan(const run_request& request, const receiver& to) {
+    if (request.limits.join != nullptr) request.limits.join(request.limits.all);
+    const run_limits& limits = request.limits.all.empty() ? no_limits : request.limits.all[0];
     step_pool* const threads = pools_.find(limits.pool == run_limits::any_pool ? 0 : limits.pool, devices_.threads());
     const bool takes_part = threads == nullptr || threads == &devices_.threads();
     run_control control(limits, timeout_ns_, &plans_.end());
-    lease plan_lease(*this, plan, kernels, feeds, control.guard());
+    lease plan_lease(*this, request, control.guard());
     bound_plan& bound = *plan_lease.plan;
-    bound.patch(feeds);
-    current_run run(*this, plan, bound, control, to, limits.trace);
-    run.begin();
+    bound.patch(request.feeds);
+    current_run run(*this, request.plan, bound, control, to, limits.trace);
+    step_runner* runner = bound.device_steps() == nullptr ? bound.shared_steps() : nullptr;
+    if (runner != nullptr && threads == nullptr && !bound.asynchronous()) runner = nullptr;
+    run.begin(takes_part && runner == nullptr && bound.device_steps() == nullptr, request.numbers);
     const kernel_scope scope(devices_.threads());
-    if (bound.device_steps() != nullptr) {
-      run_on_devices(control, run, threads, takes_part);
-    } else if (step_runner* const runner = bound.shared_steps();
-               runner != nullptr && (threads != nullptr || bound.asynchronous()))
+    if (accelerated_steps* const steps = bound.device_steps(); steps != nullptr)
+      request.kernels.run_on_devices(*steps, control, run, run.context(), pools_, takes_part ? nullptr : threads);
+    else if (runner != nullptr)
       runner->run(control, threads, takes_part, run);
     else if (takes_part)
       run_in_order(control, run, bound.step_count());
@@ -16850,26 +17961,26 @@ class session_core {
       pools_.run(*threads, control, run, bound.step_count());
     run.finish();
   }
-  [[gnu::noinline]] void run_on_devices(run_control& control, current_run& run, step_pool* threads,
-                                        bool takes_part) const {
-    in_one_step all(run);
-    if (takes_part)
-      run_in_order(control, all, 1);
-    else
-      pools_.run(*threads, control, all, 1);
-  }
-
-  /// The same error with the line of the program that asked for the run.
-  [[noreturn]] TAGMA_COLD static void rethrow_at(const error& e, const source_line& at) {
-    fail(e.code(), {without_code(e.what()), " (run at ", at.file, ":", at.line, ")"});
+  /// Throws the error that is handled, with the line of the program that asked for the run.
+  [[noreturn]] TAGMA_COLD void rethrow_at(const source_line& at) const {
+    std::string held;
+    const caught seen(std::current_exception());
+    try {
+      throw;
+    } catch (const no_memory&) {
+      held = held_text();
+    } catch (const error&) {
+    } catch (const std::bad_alloc&) {
+      fail(status_code::resource_exhausted,
+           {"the host has no room for what a run needs (run at ", at.file, ":", at.line, ")"});
+    }
+    fail(seen.code, {without_code(seen.what), held, " (run at ", at.file, ":", at.line, ")"});
   }
 
   /// A bound plan for one run. The session does not end meanwhile.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds,
-          const run_guard& guard)
-        : lease(s, p, feeds) {
-      if (plan == nullptr) plan = s.bind(p, kernels, feeds, guard);
+    lease(session_core& s, const run_request& request, const run_guard& guard) : lease(s, request.plan, request.feeds) {
+      if (plan == nullptr) plan = s.bind(request.plan, request.kernels, request.feeds, guard);
     }
     ~lease() { store.leave(std::move(plan)); }
     lease(const lease&) = delete;
@@ -16888,7 +17999,8 @@ class session_core {
                                     array_view<const raw_view> feeds, const run_guard& guard) {
     try {
       owned<bound_plan> bound = plans_.bind(guard, [&] {
-        return make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
+        return make_owned<bound_plan>(plan, kernels, feeds, session_state{stored_, resources_, state_->access()},
+                                      values_, context_, devices_, others_.get());
       });
       log_(*bound);
       return bound;
@@ -16902,9 +18014,9 @@ class session_core {
   [[nodiscard]] TAGMA_COLD std::string held_text() const {
     std::int64_t bytes = 0;
     std::size_t variables = 0;
-    for (std::size_t i = 0; i < variables_.size(); ++i) {
-      if (address_[i] == nullptr || device_number(i) >= 0) continue;
-      bytes += tagma::bytes_of(variables_[i].spec);
+    for (const counted<stored_variable>& v : stored_) {
+      if (!v || v->device() >= 0) continue;
+      bytes += static_cast<std::int64_t>(v->held_bytes());
       ++variables;
     }
     return sentence({"; the session holds ", bytes_text(bytes), " of ", variables,
@@ -16924,50 +18036,31 @@ class session_core {
 
   /// Every variable that a run reads has a value by then: from before, or from an update that overwrites it.
   TAGMA_COLD void require_initialized(const plan::plan_view& plan) const {
-    const heap_array<bool> ready(initialized_.size());
-    for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
+    const heap_array<bool> ready(stored_.size());
+    for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = stored_[i]->initialized();
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
-      if (n.is_in(plan::storage_kind::variable) && !ready[static_cast<std::size_t>(n.slot)])
+      if (n.is_in(plan::storage_kind::variable) && !ready[n.slot])
         fail(status_code::failed_precondition,
-             {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
+             {"attempting to use uninitialized variable '", stored_[n.slot]->name(), "'"});
     };
-    for (std::size_t s = 0; s <= plan.steps.size(); ++s) {
+    const auto steps = static_cast<std::int32_t>(plan.steps.size());
+    for (std::int32_t s = 0; s <= steps; ++s) {
       for (std::size_t f = 0; f < plan.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) read(plan.fetches[f]);
-      if (s == plan.steps.size()) break;
+        if (plan.fetch_steps[f] == s) read(plan.fetches[f]);
+      if (s == steps) break;
       const plan::plan_step& step = plan.steps[s];
       const plan::plan_node& n = plan.nodes[step.node];
       for (int k = n.op->overwrites ? 1 : 0; k < step.operands; ++k) read(plan.operands[step.first_operand + k]);
-      if (n.op->overwrites) ready[static_cast<std::size_t>(n.slot)] = true;
+      if (n.op->overwrites) ready[n.slot] = true;
     }
   }
   TAGMA_COLD void mark_overwritten(const plan::plan_view& plan) {
     for (const plan::plan_step& step : plan.steps)
-      if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
+      if (const plan::plan_node& n = plan.nodes[step.node]; n.op->overwrites) stored_[n.slot]->set_initialized();
   }
 
-  /// Memory for as many bytes as variable `i` has. Throws `no_memory`.
-  /// @param what it is, as errors tell it: the variable itself, or "a copy of " it
-  [[nodiscard]] TAGMA_COLD aligned_bytes room_for(std::size_t i, std::string_view what) const {
-    const plan::plan_variable& v = variables_[i];
-    aligned_bytes room(bytes_of(i), std::nothrow);
-    if (room.failed())
-      throw no_memory(
-          no_memory(tagma::bytes_of(v.spec), sentence({what, "variable '", v.name, v.suffix, "' ", to_string(v.spec)})),
-          {}, held_text());
-    return room;
-  }
-
-  [[nodiscard]] std::size_t bytes_of(std::size_t i) const {
-    return static_cast<std::size_t>(tagma::bytes_of(variables_[i].spec));
-  }
-  /// Of the accelerator where variable `i` is, or `on_host`.
-  [[nodiscard]] int device_number(std::size_t i) const {
-    return devices_[static_cast<std::size_t>(variables_[i].device)].number;
-  }
-
-  owned<accelerator> others_;  // first here: it outlives its memory
+  counted<accelerator> others_;  // first here: it outlives its memory
   array_view<const plan::plan_variable> variables_;
   carried values_;
   std::int64_t timeout_ns_ = 0;
@@ -16975,12 +18068,12 @@ class session_core {
   device_table devices_;
   placement_log log_;
   run_context context_;
-  heap_array<aligned_bytes> storage_;  // of variables, if `others_` has none
-  heap_array<std::byte*> address_;
-  heap_array<bool> initialized_;
+  counted<state_container> state_;
+  gate* gate_ = nullptr;  // of the container
+  heap_array<counted<stored_variable>> stored_;
+  heap_array<counted<resource>> resources_;
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};
-  gate gate_;
   mutable plan_store plans_;
 };
 
@@ -16989,15 +18082,21 @@ class session_core {
 
 namespace tagma::runtime {
 
-TAGMA_COLD inline void session_core::initialize(std::size_t i) {
+TAGMA_COLD inline void session_core::initialize(std::size_t i, stored_variable& to) {
   const plan::plan_variable& v = variables_[i];
-  const bool here = device_number(i) < 0;
+  const bool here = to.device() < 0;
   aligned_bytes made;
-  if (!here) made = room_for(i, "a copy of ");
-  write_initial_value(here ? address_[i] : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
-                      {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
-  if (!here) set_variable(i, made.data());
-  initialized_[i] = true;
+  if (!here) made = to.host_room("a copy of ");
+  std::byte* const where = to.begin_update(false);
+  try {
+    write_initial_value(here ? where : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
+                        {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
+    if (!here) to.write(where, made.data());
+  } catch (...) {
+    to.abandon_update();
+    throw;
+  }
+  to.end_update();
 }
 
 }  // namespace tagma::runtime
@@ -17007,26 +18106,281 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i) {
 /// Steps of a bound plan that may wait without a thread. Only programs with kernels that are begun and end later
 /// compile what is here.
 
+// ---- tagma/runtime/pinned_variables.hpp
+
+/// @file
+/// Runs that read counted versions of variables and update each for itself. Only programs with containers of
+/// `isolation::variables`, or with steps that wait, compile what is here.
+
 namespace tagma::runtime {
 
-/// Begins the asynchronous steps of one bound plan.
+/// A template, so that other programs do not compile it: g++ compiles each class whose functions a virtual call may
+/// reach.
+/// @tparam Bound bound_plan
+template <class Bound>
+class pinned_variables final : public variable_access {
+ public:
+  [[nodiscard]] TAGMA_COLD static owned<variable_access> make(Bound& plan,
+                                                              array_view<const counted<stored_variable>> variables) {
+    return owned<variable_access>(new pinned_variables(plan, variables));
+  }
+
+  void begin_run() noexcept override {
+    for (phase& p : phases()) {
+      p.left.store(p.uses, memory_order::relaxed);
+      p.pinned = nullptr;
+    }
+  }
+  void read_now() override {
+    for (phase& p : phases())
+      if (p.first && p.uses > 0 && variables_[p.slot]->initialized()) pin(p);
+  }
+  void begin(std::size_t s) override {
+    const array_view<use> all = uses_of(s);
+    for (const use& u : all)
+      if (!u.writes) read(phases_[u.phase]);
+    begin_updates(all);
+  }
+  void end(std::size_t s, bool done) noexcept override {
+    for (const use& u : uses_of(s)) {
+      if (u.writes)
+        end_update(u, done);
+      else if (phase& p = phases_[u.phase]; p.left.fetch_sub(1, memory_order::acq_rel) == 1)
+        stored_variable::unpin(*p.pinned);
+    }
+  }
+  void begin_fetch(std::size_t f) override { begin(plan_.step_count() + f); }
+  void end_fetch(std::size_t f) noexcept override { end(plan_.step_count() + f, true); }
+
+  void begin_all() override {
+    for (const use& u : whole_run_)
+      if (!u.writes) read(phases_[u.phase]);
+    for (const use& u : whole_run_)
+      if (u.writes) plan_.move_variable(phases_[u.phase].slot, variable(u).begin_update(true));
+  }
+  void end_all(bool done) noexcept override {
+    for (const use& u : whole_run_)
+      if (u.writes) {
+        if (done)
+          variable(u).end_update();
+        else
+          variable(u).abandon_update();
+      }
+  }
+  void end_run() noexcept override {
+    for (phase& p : phases())
+      if (p.pinned != nullptr && p.left.load(memory_order::acquire) > 0) stored_variable::unpin(*p.pinned);
+  }
+
+ private:
+  /// A variable between two updates of a run.
+  struct phase {
+    std::size_t slot = 0;
+    std::int32_t uses = 0;  ///< steps and fetches that read it then
+    bool first = false;     ///< before all updates
+    atomic<std::int32_t> left{0};
+    variable_version* pinned = nullptr;
+    mutex one;  // of several steps that begin at once, one pins
+  };
+  /// A variable that a step or a fetch needs.
+  struct use {
+    std::size_t phase = 0;  ///< of one that it writes, the phase behind it
+    bool writes = false;
+    bool keep = false;  ///< it also reads what it writes
+  };
+
+  TAGMA_COLD pinned_variables(Bound& plan, array_view<const counted<stored_variable>> variables)
+      : plan_(plan), variables_(variables) {
+    const plan::plan_view& tables = plan.plan();
+    const std::size_t users = tables.steps.size() + tables.fetches.size();
+    std::size_t most = tables.fetches.size() + variables.size();
+    for (const plan::plan_step& step : tables.steps) most += static_cast<std::size_t>(step.operands) + 1;
+    first_use_ = heap_array<std::size_t>(users + 1);
+    uses_ = heap_array<use>(most);
+    phases_ = heap_array<phase>(most);
+    current_ = heap_array<std::size_t>(variables.size());
+    // A fetch is taken before the step that overwrites it, so its phase is that of then; its uses stand last.
+    const heap_array<std::size_t> fetched(tables.fetches.size());
+    for (std::size_t s = 0; s <= tables.steps.size(); ++s) {
+      for (std::size_t f = 0; f < fetched.size(); ++f)
+        if (static_cast<std::size_t>(tables.fetch_steps[f]) == s)
+          if (const plan::plan_node& n = tables.nodes[tables.fetches[f]]; n.is_in(plan::storage_kind::variable))
+            fetched[f] = phase_of(n.slot) + 1;
+      if (s < tables.steps.size()) add_step(s, tables.steps[s]);
+    }
+    for (std::size_t f = 0; f < fetched.size(); ++f) {
+      if (fetched[f] > 0) add({fetched[f] - 1, false, false});
+      first_use_[tables.steps.size() + f + 1] = use_count_;
+    }
+    list_whole_run();
+  }
+
+  [[nodiscard]] array_view<phase> phases() const { return {phases_.data(), phase_count_}; }
+  [[nodiscard]] array_view<use> uses_of(std::size_t user) const {
+    return array_view<use>(uses_).subspan(first_use_[user], first_use_[user + 1] - first_use_[user]);
+  }
+  [[nodiscard]] stored_variable& variable(const use& u) const { return *variables_[phases_[u.phase].slot]; }
+
+  TAGMA_COLD void add_step(std::size_t s, const plan::plan_step& step) {
+    const plan::plan_view& tables = plan_.plan();
+    const std::size_t begin = use_count_;
+    each_written(tables, step, [&](std::int32_t slot, int k) {
+      bool reads = k > 0 || !tables.nodes[step.node].op->overwrites;
+      for (int j = 1; j < step.operands; ++j) reads = reads || is_variable(step, j, slot);
+      static_cast<void>(phase_of(slot));
+      add({new_phase(slot), true, reads});
+    });
+    sort(array_view<use>(uses_).subspan(begin, use_count_ - begin));
+    for (int k = 0; k < step.operands; ++k) {
+      const plan::plan_node& in = tables.nodes[tables.operands[step.first_operand + k]];
+      if (!in.is_in(plan::storage_kind::variable)) continue;
+      bool known = false;
+      for (std::size_t u = begin; u < use_count_; ++u)
+        known = known || phases_[uses_[u].phase].slot == static_cast<std::size_t>(in.slot);
+      if (!known) add({phase_of(in.slot), false, false});
+    }
+    first_use_[s + 1] = use_count_;
+  }
+  [[nodiscard]] bool is_variable(const plan::plan_step& step, int k, std::int32_t slot) const {
+    const plan::plan_node& in = plan_.plan().nodes[plan_.plan().operands[step.first_operand + k]];
+    return in.is_in(plan::storage_kind::variable) && in.slot == slot;
+  }
+  /// The phase that a variable is in now.
+  [[nodiscard]] std::size_t phase_of(std::int32_t slot) {
+    std::size_t& known = current_[slot];
+    if (known == 0) {
+      new_phase(slot);
+      phases_[known - 1].first = true;
+    }
+    return known - 1;
+  }
+  std::size_t new_phase(std::int32_t slot) {
+    phases_[phase_count_].slot = static_cast<std::size_t>(slot);
+    current_[slot] = phase_count_ + 1;
+    return phase_count_++;
+  }
+  void add(const use& u) {
+    uses_[use_count_++] = u;
+    if (!u.writes) ++phases_[u.phase].uses;
+  }
+  /// What locks several variables takes them in one order, whatever the program.
+  void sort(array_view<use> all) const {
+    for (std::size_t i = 1; i < all.size(); ++i)
+      for (std::size_t k = i; k > 0 && &variable(all[k]) < &variable(all[k - 1]); --k) {
+        const use u = all[k];
+        all[k] = all[k - 1];
+        all[k - 1] = u;
+      }
+  }
+  /// Each variable of the plan once; written if any step writes it.
+  TAGMA_COLD void list_whole_run() {
+    std::size_t count = 0;
+    for (const std::size_t known : current_) count += known > 0;
+    whole_run_ = heap_array<use>(count);
+    count = 0;
+    for (const std::size_t known : current_)
+      if (known > 0) whole_run_[count++] = {known - 1, !phases_[known - 1].first, true};
+    sort(whole_run_);
+  }
+
+  void read(phase& p) {
+    const mutex_lock lock(p.one);
+    if (p.pinned == nullptr) pin(p);
+  }
+  void pin(phase& p) {
+    stored_variable& v = *variables_[p.slot];
+    if (!v.initialized()) refuse(v);
+    p.pinned = &v.pin();
+    plan_.move_variable(p.slot, p.pinned->data());
+  }
+  void begin_updates(array_view<use> all) {
+    std::size_t begun = 0;
+    try {
+      for (; begun < all.size(); ++begun) {
+        const use& u = all[begun];
+        if (!u.writes) continue;
+        stored_variable& v = variable(u);
+        if (u.keep && !v.initialized()) refuse(v);
+        plan_.move_variable(phases_[u.phase].slot, v.begin_update(u.keep));
+      }
+    } catch (...) {
+      while (begun-- > 0)
+        if (all[begun].writes) variable(all[begun]).abandon_update();
+      throw;
+    }
+  }
+  void end_update(const use& u, bool done) noexcept {
+    phase& behind = phases_[u.phase];
+    if (!done)
+      variable(u).abandon_update();
+    else if (behind.uses > 0)
+      behind.pinned = &variable(u).end_update_pinned();
+    else
+      variable(u).end_update();
+  }
+  [[noreturn]] TAGMA_COLD static void refuse(const stored_variable& v) {
+    fail(status_code::failed_precondition, {"attempting to use uninitialized variable '", v.name(), "'"});
+  }
+
+  Bound& plan_;
+  array_view<const counted<stored_variable>> variables_;
+  heap_array<phase> phases_;
+  heap_array<use> uses_;  // of each step, then of each fetch
+  heap_array<std::size_t> first_use_;
+  heap_array<std::size_t> current_;  // of each variable, one more than its phase
+  std::size_t phase_count_ = 0, use_count_ = 0;
+  heap_array<use> whole_run_;
+};
+
+}  // namespace tagma::runtime
+
+namespace tagma {
+
+inline container::container(isolation kept_apart)
+    : state_(new runtime::state_container(
+          kept_apart == isolation::variables ? &runtime::pinned_variables<runtime::bound_plan>::make : nullptr)) {}
+
+TAGMA_COLD inline std::size_t container::bytes() const {
+  std::size_t sum = 0;
+  state_->each([&](runtime::resource& r) {
+    if (r.kind() == "variable") sum += static_cast<runtime::stored_variable&>(r).held_bytes();
+  });
+  return sum;
+}
+
+}  // namespace tagma
+
+namespace tagma::runtime {
+
+/// Begins the asynchronous steps of one bound plan. A template, so that a program without them does not compile it:
+/// g++ compiles each class whose functions a virtual call may reach.
+/// @tparam Bound bound_plan
+template <class Bound>
 class started_steps final : public waiting_steps {
  public:
-  explicit started_steps(bound_plan& plan) : plan_(plan), waits_(plan.plan().steps.size()) {}
+  explicit started_steps(Bound& plan) : plan_(plan), waits_(plan.plan().steps.size()) {}
 
   /// For a plan whose steps are `runner`'s, or nullptr where others run them.
-  [[nodiscard]] TAGMA_COLD static owned<waiting_steps> make(bound_plan& plan, step_runner* runner) {
-    const array_view<const plan::plan_step> steps = plan.plan().steps;
+  [[nodiscard]] TAGMA_COLD static owned<waiting_steps> make(Bound& plan, step_runner* runner, bool apart) {
+    owned<started_steps> made(new started_steps(plan));
+    for (std::size_t s = 0; s < plan.plan().steps.size(); ++s)
+      if (plan.is_asynchronous(s) && made->writes_variable(s))
+        fail(status_code::internal, {"the kernel of ", detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
+                                     " waits while it updates a variable: nothing that waits may hold one"});
     if (runner != nullptr) {
-      for (std::size_t s = 0; s < steps.size(); ++s)
+      for (std::size_t s = 0; s < plan.plan().steps.size(); ++s)
         if (plan.is_asynchronous(s)) runner->set_asynchronous(s);
-      runner->keep_back([&](std::size_t s) { return needs_variable(plan.plan(), steps[s]); });
+      if (apart) made->hold_back(*runner);
     }
-    return owned<waiting_steps>(new started_steps(plan));
+    return owned<waiting_steps>(static_cast<owned<started_steps>&&>(made));
+  }
+
+  [[nodiscard]] access_function access() const override {
+    return uses_while_waiting_ ? &pinned_variables<Bound>::make : nullptr;
   }
 
   void start(std::size_t s, const run_context& context, completion done) override {
-    if (context.trace != nullptr) {
+    if (context.trace != nullptr || plan_.step_access() != nullptr) {
       waits_[s].begin(plan_, s, context, done);
       done = completion(waits_[s], static_cast<std::int32_t>(s));
     }
@@ -17034,10 +18388,38 @@ class started_steps final : public waiting_steps {
   }
 
  private:
-  /// A step whose run is recorded: stands between the kernel and who waits for it.
-  class traced_wait final : public completion_target {
+  [[nodiscard]] bool writes_variable(std::size_t s) const {
+    bool writes = false;
+    each_written(plan_.plan(), plan_.plan().steps[s], [&](std::int32_t, int) { writes = true; });
+    return writes;
+  }
+
+  /// Steps that need a variable come last, so that no step waits while the run has it to itself. Those that somebody
+  /// else may wait for cannot: what is before a step that waits, or that has an effect outside. They read versions that
+  /// they hold, and write each by itself.
+  TAGMA_COLD void hold_back(step_runner& runner) {
+    using hold = step_runner::hold;
+    const plan::step_graph& graph = runner.graph();
+    const array_view<const plan::plan_step> steps = plan_.plan().steps;
+    const heap_array<bool> waited_for(steps.size());  // by somebody else, or a step behind it is
+    for (std::size_t s = steps.size(); s-- > 0;) {
+      const ir::op_info& op = *plan_.plan().nodes[steps[s].main_node()].op;
+      waited_for[s] = plan_.is_asynchronous(s) || (op.stateful && !op.is(ir::op_kind::update));
+      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next)
+        waited_for[s] = waited_for[s] || waited_for[graph[e].after];
+    }
+    runner.hold_back([&](std::size_t s) {
+      if (!needs_variable(plan_.plan(), steps[s])) return hold::none;
+      if (!waited_for[s]) return hold::last;
+      uses_while_waiting_ = true;
+      return writes_variable(s) ? hold::writes : hold::reads;
+    });
+  }
+
+  /// A step whose run is recorded, or that holds versions of variables: stands between the kernel and who waits for it.
+  class watched_wait final : public completion_target {
    public:
-    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
+    void begin(const Bound& plan, std::size_t s, const run_context& context, completion done) {
       plan_ = &plan;
       step_ = s;
       context_ = &context;
@@ -17045,37 +18427,63 @@ class started_steps final : public waiting_steps {
       begin_ns_ = now_ns();
     }
     void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+      if (variable_access* const access = plan_->step_access()) access->end(step_, problem == nullptr);
       if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
-      plan_->add_to_trace(step_, *context_, begin_ns_);
+      if (context_->trace != nullptr) plan_->add_to_trace(step_, *context_, begin_ns_);
       done_.succeed();
     }
 
    private:
-    const bound_plan* plan_ = nullptr;
+    const Bound* plan_ = nullptr;
     std::size_t step_ = 0;
     const run_context* context_ = nullptr;
     completion done_;
     std::int64_t begin_ns_ = 0;
   };
 
-  [[nodiscard]] static bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-    bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
-    for (int k = 0; k < step.operands; ++k)
-      needs = needs || plan.nodes[plan.operands[step.first_operand + k]].is_in(plan::storage_kind::variable);
-    return needs;
-  }
-
-  bound_plan& plan_;
-  heap_array<traced_wait> waits_;  // one a step
+  Bound& plan_;
+  heap_array<watched_wait> waits_;  // one a step
+  bool uses_while_waiting_ = false;
 };
+
+/// A run with steps on devices that are no CPUs, as one step: whoever does it names its errors. A template as above.
+/// @tparam Steps accelerated_steps
+template <class Steps>
+class in_one_step final : public run_steps {
+ public:
+  in_one_step(Steps& all, run_steps& host, const run_context& context) : all_(all), host_(host), context_(context) {}
+  void step(std::size_t) override { all_.run(host_, context_); }
+  void start(std::size_t, completion) override {}
+  [[nodiscard]] std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+
+ private:
+  Steps& all_;
+  run_steps& host_;
+  const run_context& context_;
+};
+
+/// Does all steps of a run on the thread that calls, or on one of a pool.
+/// @param host the steps of the host
+template <class Pools>
+void run_on_devices(accelerated_steps& steps, run_control& control, run_steps& host, const run_context& context,
+                    const Pools& pools, step_pool* pool) {
+  in_one_step<accelerated_steps> all(steps, host, context);
+  if (pool == nullptr)
+    run_in_order(control, all, 1);
+  else
+    pools.run(*pool, control, all, 1);
+}
 
 /// The kernels of all devices that a program knows of.
 template <class Plan>
 [[nodiscard]] constexpr kernel_tables kernels_of() {
   using others = ir::accelerator_of<typename Plan::graph>;
   kernel_tables tables{kernel_table<Plan>::entries};
-  if constexpr (others::exists) tables.accelerator = others::template entries<Plan>();
-  if constexpr (starts_any(kernel_table<Plan>::entries)) tables.waiting = &started_steps::make;
+  if constexpr (others::exists) {
+    tables.accelerator = others::template entries<Plan>();
+    tables.run_on_devices = &run_on_devices<session_pools>;
+  }
+  if constexpr (starts_any(kernel_table<Plan>::entries)) tables.waiting = &started_steps<bound_plan>::make;
   return tables;
 }
 
@@ -17101,8 +18509,12 @@ namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 
-/// Memory for the elements of a tensor that is no scalar. Throws `no_memory`.
-[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s) {
+/// Memory for the elements of a tensor, or nullptr for a scalar and for no elements. Throws as the tensor does.
+/// @param size receives how many there are
+[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s, std::size_t& size) {
+  check_size(s);
+  size = static_cast<std::size_t>(s.dims.elements());
+  if (s.dims.rank == 0 || size == 0) return nullptr;
   const auto bytes = static_cast<std::size_t>(bytes_of(s));
   void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
   if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
@@ -17216,13 +18628,8 @@ class tensor {
 
  private:
   void allocate() {
-    const tensor_spec s{dtype_of<T>, dims_};
-    check_size(s);
-    size_ = static_cast<std::size_t>(dims_.elements());
-    if (dims_.rank == 0)
-      data_ = &scalar_;
-    else if (size_ > 0)
-      data_ = static_cast<T*>(detail::allocate_elements(s));
+    data_ = static_cast<T*>(detail::allocate_elements({dtype_of<T>, dims_}, size_));
+    if (dims_.rank == 0) data_ = &scalar_;
   }
   void copy_from(const T* values) {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
@@ -17328,6 +18735,49 @@ struct fetched_value<spec<string_element>> {
   static void take(type& to, const raw_view& from) { to = *static_cast<const string_element*>(from.data); }
 };
 
+/// A resource that a program names.
+template <class Tables, std::size_t I>
+struct named_resource {
+  static constexpr std::string_view kind = Tables::resources[I].kind;
+  using functions = runtime::resource_of<*Tables::resources[I].key>;
+};
+/// The kind of the first resource of a program that nothing makes, as a type; void if there is none.
+template <class Tables, std::size_t I = 0>
+constexpr auto find_unmade() {
+  if constexpr (I < Tables::resources.size()) {
+    using what = named_resource<Tables, I>;
+    if constexpr (requires { sizeof(typename what::functions); })
+      return find_unmade<Tables, I + 1>();
+    else
+      return spelled<fixed_copy<&what::kind>()>{};
+  }
+}
+
+/// Finds the resources of a program, each by the functions of its operation.
+template <class Tables, std::size_t... I>
+TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_container& state,
+                                                                 std::index_sequence<I...>) {
+  constexpr runtime::resource_functions functions[] = {
+      {&named_resource<Tables, I>::functions::make, &named_resource<Tables, I>::functions::check}...};
+  heap_array<counted<runtime::resource>> found(sizeof...(I));
+  for (std::size_t i = 0; i < sizeof...(I); ++i) {
+    const plan::plan_resource& named = Tables::resources[i];
+    const runtime::resource_request request{named.kind, named.name, named.attributes};
+    found[i] = state.find_or_add(named.kind, named.name, [&] { return functions[i].make(request); });
+    functions[i].check(*found[i], request);
+  }
+  return found;
+}
+template <class Tables>
+[[nodiscard]] constexpr runtime::resource_finder finder_of_resources() {
+  if constexpr (Tables::resources.size() == 0 || !std::is_void_v<decltype(find_unmade<Tables>())>)
+    return nullptr;
+  else
+    return [](runtime::state_container& state) {
+      return find_resources<Tables>(state, std::make_index_sequence<Tables::resources.size()>{});
+    };
+}
+
 /// The result of a run: a tuple for a list, its only element for a single output.
 template <class What, class Results>
 [[nodiscard]] constexpr auto unwrap(Results&& results) {
@@ -17338,6 +18788,12 @@ template <class What, class Results>
 }
 
 }  // namespace detail
+
+namespace diagnose {
+/// There is no resource that nothing makes.
+template <class Kind>
+inline constexpr bool makes_resources = std::is_void_v<Kind>;
+}  // namespace diagnose
 
 /// Nothing is wrong with what a run fetches; with what it feeds; with all of it.
 #define TAGMA_NEEDS_A_FETCH(...)                            \
@@ -17391,7 +18847,12 @@ class session {
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu)) {}
+              runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu),
+              detail::finder_of_resources<tables>()) {
+    static_assert(
+        diagnose::makes_resources<decltype(detail::find_unmade<tables>())>,
+        "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
+  }
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
@@ -17487,7 +18948,11 @@ class session {
       std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
       [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
       (take_argument<run_graph>(taken, arguments), ...);
-      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, {limits, limit_count}, at,
+      core_.run({plan::view,
+                 runtime::kernels_of<plan>(),
+                 {feeds, placeholders},
+                 {{limits, limit_count}, limit_count > 1 ? &runtime::join : nullptr},
+                 at},
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });
@@ -17675,9 +19140,9 @@ class thread_pool {
   /// @param workers threads beside those that call, 0 or more; fewer are started where the system refuses more
   explicit thread_pool(int workers) : owner_(getpid()) {
     if (workers <= 0) return;
-    threads_ = heap_array<pthread_t>(static_cast<std::size_t>(workers));
+    threads_ = heap_array<pthread_t>(workers);
     for (; workers_ < workers; ++workers_) {
-      if (pthread_create(&threads_[static_cast<std::size_t>(workers_)], nullptr, &enter, this) != 0) break;
+      if (pthread_create(&threads_[workers_], nullptr, &enter, this) != 0) break;
     }
   }
 
@@ -17689,7 +19154,7 @@ class thread_pool {
     if (getpid() != owner_) return;
     stop_.store(true, memory_order::relaxed);
     round_.change(true);
-    for (int i = 0; i < workers_; ++i) pthread_join(threads_[static_cast<std::size_t>(i)], nullptr);
+    for (int i = 0; i < workers_; ++i) pthread_join(threads_[i], nullptr);
   }
 
   /// The number of worker threads; the calling thread comes on top.
@@ -17846,30 +19311,9 @@ class thread_pool {
 #include <sched.h>
 #endif
 
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
-
 namespace tagma::device::cpu {
 
 namespace detail {
-
-/// The content of a small file, at most 16 KiB; nothing where it cannot be read.
-class small_file {
- public:
-  TAGMA_COLD explicit small_file(const char* path) {
-    if (std::FILE* file = std::fopen(path, "r")) {
-      size_ = std::fread(text_, 1, sizeof text_ - 1, file);
-      std::fclose(file);
-    }
-  }
-  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
-  [[nodiscard]] const char* c_str() const { return text_; }
-
- private:
-  char text_[16384]{};
-  std::size_t size_ = 0;
-};
 
 /// Whole processors in a quota of `quota` microseconds per `period`, rounded up; 0 where there is no limit.
 TAGMA_COLD inline int cpus_of_quota(long long quota, long long period) {
@@ -17884,64 +19328,12 @@ TAGMA_COLD inline int cpus_of_cpu_max(const char* content) {
   return end == content ? 0 : cpus_of_quota(quota, std::strtoll(end, nullptr, 10));
 }
 
-/// Takes from `text` what is in front of the first `separator`, or all of it.
-TAGMA_COLD inline std::string_view take_field(std::string_view& text, char separator) {
-  std::size_t size = 0;
-  while (size < text.size() && text[size] != separator) ++size;
-  const std::string_view field(text.data(), size);
-  text.remove_prefix(size < text.size() ? size + 1 : size);
-  return field;
-}
-
-/// The path of the group that has the cpu controller, from the content of /proc/self/cgroup.
-/// @param version1 receives whether a version 1 hierarchy has it
-TAGMA_COLD inline std::string_view cpu_cgroup(std::string_view content, bool& version1) {
-  std::string_view unified;
-  version1 = false;
-  while (!content.empty()) {
-    std::string_view path = take_field(content, '\n');
-    take_field(path, ':');  // the number of the hierarchy
-    std::string_view controllers = take_field(path, ':');
-    if (path.empty()) continue;
-    if (controllers.empty()) unified = path;
-    while (!controllers.empty()) {
-      if (take_field(controllers, ',') != "cpu") continue;
-      version1 = true;
-      return path;
-    }
-  }
-  return unified;
-}
-
-/// A file of the group `path` in the hierarchy that is mounted at `root` and `folder`.
-TAGMA_COLD inline small_file group_file(std::string_view root, const char* folder, std::string_view path,
-                                        const char* name) {
-  char text[4096];
-  std::snprintf(text, sizeof text, "%.*s%s%.*s/%s", static_cast<int>(root.size()), root.data(), folder,
-                static_cast<int>(path.size()), path.data(), name);
-  return small_file(text);
-}
-
-/// The tightest cpu limit of the group and its ancestors; 0 where there is none.
-/// @param groups content of /proc/self/cgroup
-/// @param root   where the control groups are mounted
-TAGMA_COLD inline int cgroup_cpus(std::string_view groups, std::string_view root) {
-  bool version1 = false;
-  std::string_view path = cpu_cgroup(groups, version1);
-  int limit = 0;
-  // A container often sees the path of its host, which does not exist in its own mount: the root is always tried too.
-  for (;;) {
-    while (!path.empty() && path.back() == '/') path.remove_suffix(1);
-    int cpus = 0;
-    if (version1)
-      cpus = cpus_of_quota(std::atoll(group_file(root, "/cpu", path, "cpu.cfs_quota_us").c_str()),
-                           std::atoll(group_file(root, "/cpu", path, "cpu.cfs_period_us").c_str()));
-    else
-      cpus = cpus_of_cpu_max(group_file(root, "", path, "cpu.max").c_str());
-    if (cpus > 0 && (limit == 0 || cpus < limit)) limit = cpus;
-    if (path.empty()) return limit;
-    while (!path.empty() && path.back() != '/') path.remove_suffix(1);
-  }
+/// The processors that a group may keep busy, 0 for any number.
+TAGMA_COLD inline std::int64_t cpus_of_group(std::string_view root, std::string_view path, bool version1) {
+  using tagma::detail::group_file;
+  if (!version1) return cpus_of_cpu_max(group_file(root, "", path, "cpu.max").c_str());
+  return cpus_of_quota(std::atoll(group_file(root, "/cpu", path, "cpu.cfs_quota_us").c_str()),
+                       std::atoll(group_file(root, "/cpu", path, "cpu.cfs_period_us").c_str()));
 }
 
 /// The processors in the affinity mask of this thread; 0 where the system has no such mask.
@@ -17964,10 +19356,8 @@ TAGMA_COLD inline int affinity_cpus() {
 [[nodiscard]] TAGMA_COLD inline int available_cpus() {
   int cpus = detail::affinity_cpus();
   if (cpus == 0) cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-#if defined(__linux__)
-  const int quota = detail::cgroup_cpus(detail::small_file("/proc/self/cgroup").view(), "/sys/fs/cgroup");
-  if (quota > 0 && quota < cpus) cpus = quota;
-#endif
+  const std::int64_t quota = control_group_limit("cpu", &detail::cpus_of_group);
+  if (quota > 0 && quota < cpus) cpus = static_cast<int>(quota);
   return cpus > 0 ? cpus : 1;
 }
 
@@ -18117,7 +19507,7 @@ TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int thread
 // ---- tagma/device/cpu/kernel/concat.hpp
 
 /// @file
-/// Concatenation and repetition on the CPU.
+/// Repetition on the CPU.
 
 // ---- tagma/device/cpu/copy.hpp
 
@@ -18262,7 +19652,7 @@ inline void copy_box(std::byte* to, const std::byte* from, const box& b, std::si
     bytes *= b.extents[outer];
     if (b.extents[outer] != b.from_dims[outer] || b.extents[outer] != b.to_dims[outer]) break;
   }
-  const std::int64_t rows = b.extents.sub(0, outer).elements();
+  const std::int64_t rows = b.extents.elements(0, outer);
   over_pieces(rows, bytes, context, [&](std::int64_t first, std::int64_t last) {
     extent at[max_rank]{};
     std::int64_t rest = first;
@@ -18289,16 +19679,13 @@ inline void copy_box(std::byte* to, const std::byte* from, const box& b, std::si
 }
 
 /// Sets every element to zero; for strings, to the empty string.
-inline void fill_zero(const runtime::operand& o) {
-  std::memset(o.data, 0, static_cast<std::size_t>(o.elements()) * size_of(o.type));
-}
+inline void fill_zero(const runtime::operand& o) { std::memset(o.data, 0, o.bytes()); }
 
 }  // namespace tagma::device::cpu
 // ---- tagma/device/cpu/kernel/kernel.hpp
 
 /// @file
-/// How a kernel of the CPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
-/// element-wise one. Operations of a user's own are registered the same way, outside these headers.
+/// What kernels of the CPU share. They are registered for `on_cpu`, as device/kernel.hpp says.
 
 // ---- tagma/device/cpu/math.hpp
 
@@ -18329,6 +19716,34 @@ inline void fill_zero(const runtime::operand& o) {
 
 #include <cstdint>
 
+// ---- tagma/device/compute_type.hpp
+
+/// @file
+/// The types that elements are computed in, on all devices.
+
+namespace tagma::device {
+
+namespace detail {
+template <class T>
+struct compute {
+  using type = T;
+};
+template <>
+struct compute<float16> {
+  using type = float;
+};
+template <>
+struct compute<bfloat16> {
+  using type = float;
+};
+}  // namespace detail
+
+/// The type in which elements of type T are computed: float for the 16-bit floats, T itself for the others.
+template <class T>
+using compute_t = typename detail::compute<T>::type;
+
+}  // namespace tagma::device
+
 namespace tagma::device::cpu {
 
 /// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones.
@@ -18349,19 +19764,6 @@ struct storage {
 template <>
 struct storage<bool> {
   using type = std::uint8_t;
-};
-
-template <class T>
-struct compute {
-  using type = T;
-};
-template <>
-struct compute<float16> {
-  using type = float;
-};
-template <>
-struct compute<bfloat16> {
-  using type = float;
 };
 
 template <int Bytes>
@@ -18399,10 +19801,6 @@ template <class T, int W>
 inline constexpr bool split = static_cast<int>(sizeof(T)) * W > native_bytes;
 }  // namespace detail
 
-/// The type in which elements of type T are computed: float for the 16-bit floats, T itself for the others.
-template <class T>
-using compute_t = typename detail::compute<T>::type;
-
 /// The signed and the unsigned integer of the size of T.
 template <class T>
 using signed_of = typename detail::integer<sizeof(T)>::type;
@@ -18431,6 +19829,8 @@ struct pack<T, W> {
 template <int Bytes, int W>
 struct mask {
   pack<typename detail::integer<Bytes>::type, W> bits;
+  /// 1 where it is set, otherwise 0; defined in pack.hpp.
+  explicit operator pack<bool, W>() const;
 };
 
 /// The type of a comparison of two packs of type P.
@@ -18845,6 +20245,10 @@ TAGMA_INLINE pack<bool, W> to_bool(const mask<B, W>& m) {
   return reinterpret<bool>(convert<std::uint8_t>(m.bits) & std::uint8_t{1});
 }
 TAGMA_INLINE bool to_bool(bool m) { return m; }
+template <int B, int W>
+TAGMA_INLINE mask<B, W>::operator pack<bool, W>() const {
+  return to_bool(*this);
+}
 
 /// The mask that selects among packs with elements of type T.
 template <class T, int W>
@@ -18929,6 +20333,38 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_bfloat(const pack<float, W>& p) {
   const auto rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
   return convert<std::uint16_t>(select((x & 0x7fffffffu) > 0x7f800000u, (x >> 16) | 0x40u, rounded));
 }
+
+/// True for elements that a float does not hold exactly.
+template <class T>
+inline constexpr bool wider_than_float = same<T, double> || (!floating<T> && sizeof(T) >= sizeof(float));
+
+/// As `double_to_odd_float`.
+template <int W>
+TAGMA_INLINE pack<float, W> to_odd_float(const pack<double, W>& p) {
+  const pack<float, W> nearest = convert<float>(p);
+  const pack<double, W> exact = convert<double>(nearest);
+  const auto less = exact<p, more = exact> p;
+  const auto zero = splat<pack<double, W>>(0);
+  const auto inexact = convert<std::int32_t>((less | more).bits);  // -1 where it is
+  const auto beyond = convert<std::int32_t>(((less & (p < zero)) | (more & (p > zero))).bits);
+  const auto infinite = (reinterpret<std::int32_t>(nearest) << 1) == splat<pack<std::int32_t, W>>(-0x1000000);
+  const auto odd = (reinterpret<std::int32_t>(nearest) + beyond) | (inexact & 1);
+  return select(infinite, nearest, reinterpret<float>(odd));
+}
+/// Integers are brought to doubles first; those that are too long for one keep their high bits, and an odd one.
+template <class T, int W>
+TAGMA_INLINE pack<float, W> to_odd_float(const pack<T, W>& p) {
+  if constexpr (sizeof(T) < 8) {
+    return to_odd_float(convert<double>(p));
+  } else {
+    using U = pack<std::uint64_t, W>;
+    const U x = reinterpret<std::uint64_t>(p), low = splat<U>(0x7ff);
+    const U short_enough = splat<U>(std::uint64_t{1} << 53);
+    const U odd = (x & ~low) | select((x & low) == splat<U>(0), splat<U>(0), splat<U>(0x800));
+    return to_odd_float(
+        convert<double>(reinterpret<T>(select(x + short_enough < short_enough + short_enough, x, odd))));
+  }
+}
 }  // namespace detail
 
 /// Rounds floats to the precision of T, where T is float16 or bfloat16; leaves every other pack as it is.
@@ -18944,11 +20380,13 @@ TAGMA_INLINE P round_to(const P& p) {
 
 /// Elements as another type. Floating to integer truncates, and is meaningful only within the range of the integer;
 /// integer to integer keeps the low bits; everything but zero becomes true; float16 and bfloat16 are floats rounded to
-/// that precision.
+/// that precision, once.
 template <class U, class T, int W>
 TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p) {
   using D = compute_t<U>;
-  if constexpr (!detail::same<U, D>)
+  if constexpr (!detail::same<U, D> && detail::wider_than_float<T>)
+    return round_to<U>(detail::to_odd_float(p));
+  else if constexpr (!detail::same<U, D>)
     return round_to<U>(convert<float>(p));
   else if constexpr (detail::same<T, U>)
     return p;
@@ -19602,8 +21040,49 @@ TAGMA_INLINE pack<T, W> sign(const pack<T, W>& x) {
 using scalar_math::sign;
 
 }  // namespace tagma::device::cpu
+// ---- tagma/device/functions.hpp
 
-namespace tagma::device::cpu {
+/// @file
+/// The functions that formulas are written with, for kernels of all devices: of single numbers; those of packs are
+/// found by their type.
+
+namespace tagma::device {
+
+using scalar_math::abs;
+using scalar_math::ceil;
+using scalar_math::cos;
+using scalar_math::erf;
+using scalar_math::exp;
+using scalar_math::expm1;
+using scalar_math::floor;
+using scalar_math::log;
+using scalar_math::log1p;
+using scalar_math::max;
+using scalar_math::min;
+using scalar_math::pow;
+using scalar_math::round;
+using scalar_math::select;
+using scalar_math::sigmoid;
+using scalar_math::sign;
+using scalar_math::sin;
+using scalar_math::softplus;
+using scalar_math::sqrt;
+using scalar_math::tanh;
+
+}  // namespace tagma::device
+// ---- tagma/device/kernel.hpp
+
+/// @file
+/// How a kernel is registered, on all devices by one form: a specialisation of `kernel` for a device and an operation,
+/// or of `scalar_kernel` for an element-wise one. Operations of a program's own are registered the same way:
+///   template <>
+///   struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<mine::operation>> {
+///     template <dtype Out, dtype... In>
+///     static constexpr kernel_entry entry{&mine::run<stored<Out>>};
+///   };
+/// A specialisation for every `Device` serves all of them. A device declares its name: `on_cpu`, `on_cuda`.
+
+namespace tagma::device {
 
 using runtime::kernel_args;
 using runtime::kernel_entry;
@@ -19611,19 +21090,45 @@ using runtime::kernel_state;
 using runtime::operand;
 using runtime::run_context;
 
-/// The kernel of an operation on the CPU. A specialisation has
-/// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
-template <const char& Operation>
+/// The C++ type of the elements behind an id, `no_value` for a node without value.
+template <dtype D>
+using stored = element_of<D>;
+
+/// The kernel of an operation on a device. A specialisation has `entry`, a template of the element types of what the
+/// operation makes and then of its operands: `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
+template <class Device, const char& Operation>
 struct kernel {
   static constexpr bool missing = true;
 };
 
-/// The body of an element-wise operation: `template <class Out, class... In> static Out apply(const In&...)` over
-/// packs.
-template <const char& Operation>
+/// The body of an element-wise operation, `template <class Out, class... In> TAGMA_DEVICE static Out apply(const
+/// In&...)`: over packs of elements on the CPU, over single numbers on a GPU. 16-bit floats are float.
+template <class Device, const char& Operation>
 struct scalar_kernel {
   static constexpr bool missing = true;
 };
+
+/// True if a device has a kernel for an operation.
+template <class Device, const char& Operation>
+inline constexpr bool has_kernel = !requires {
+  kernel<Device, Operation>::missing;
+};
+/// True if an operation can be part of a loop on a device.
+template <class Device, const char& Operation>
+inline constexpr bool has_scalar_kernel = !requires {
+  scalar_kernel<Device, Operation>::missing;
+};
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+
+/// The CPU, as the device of a kernel.
+struct on_cpu;
+
+}  // namespace tagma::device
+
+namespace tagma::device::cpu {
 
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>
@@ -19673,41 +21178,144 @@ template <class T>
             }};
 }
 
-/// The C++ type of the elements behind an id, `no_value` for a node without value.
-template <dtype D>
-using stored = element_of<D>;
-
 }  // namespace tagma::device::cpu
+// ---- tagma/device/cpu/kernel/slice.hpp
 
-namespace tagma::device::cpu {
+/// @file
+/// Boxes of elements on the CPU: slices, padding, concatenation.
+
+#include <cstring>
+
+// ---- tagma/device/movement.hpp
+
+/// @file
+/// Kernels that move boxes of elements, whatever their type: slices, padding, concatenation and their gradients. They
+/// are the same on all devices that say how a box is moved.
+
+namespace tagma::device {
+
+/// How a device moves elements. A specialisation has these functions, each with the context of the run:
+///   move_box(from, from_first, to, to_first, extents): a box, where it begins in each of the two tensors
+///   clear(to): every element is zero; of strings, empty
+///   spread(to, value): every element is that one
+template <class Device>
+struct movement;
+
+/// Where a box begins that has no place of its own.
+inline constexpr extent at_the_front[max_rank]{};
 
 namespace detail {
 
-inline void concat(const kernel_args& args, const run_context& context) {
+template <class Device>
+void slice(const kernel_args& args, const run_context& context) {
+  extent first[max_rank]{};
+  op::slice::first_positions(args.in[0].dims, args.attributes, first);
+  movement<Device>::move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
+}
+
+template <class Device>
+void slice_gradient(const kernel_args& args, const run_context& context) {
+  extent first[max_rank]{};
+  op::slice::first_positions(args.out.dims, args.attributes, first);
+  movement<Device>::clear(args.out, context);
+  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+}
+
+template <class Device>
+void pad(const kernel_args& args, const run_context& context) {
+  if (args.out.elements() == 0) return;
+  extent first[max_rank]{};
+  for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
+  movement<Device>::spread(args.out, args.in[1], context);
+  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+}
+
+template <class Device>
+void concat(const kernel_args& args, const run_context& context) {
   const auto axis = static_cast<int>(args.attributes[0]);
-  box b;
-  b.to_dims = args.out.dims;
-  for (const operand& o : args.in) {
-    b.extents = b.from_dims = o.dims;
-    copy_box(args.out.data, o.data, b, size_of(args.out.type), context);
-    b.to_first[axis] += o.dims[axis];
+  extent first[max_rank]{};
+  for (const operand& part : args.in) {
+    movement<Device>::move_box(part, at_the_front, args.out, first, part.dims, context);
+    first[axis] += part.dims[axis];
   }
 }
 
-inline void part_of_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.from_first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
+template <class Device>
+void part_of_whole(const kernel_args& args, const run_context& context) {
+  extent first[max_rank]{};
+  first[args.attributes[0]] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
+  movement<Device>::move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
 }
 
-inline void part_into_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  fill_zero(args.out);
-  box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.to_first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
+template <class Device>
+void part_into_whole(const kernel_args& args, const run_context& context) {
+  extent first[max_rank]{};
+  first[args.attributes[0]] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
+  movement<Device>::clear(args.out, context);
+  movement<Device>::move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
 }
+
+}  // namespace detail
+
+template <class Device>
+struct kernel<Device, ir::key<op::slice>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::slice<Device>};
+};
+template <class Device>
+struct kernel<Device, ir::key<op::slice_gradient>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::slice_gradient<Device>};
+};
+template <class Device>
+struct kernel<Device, ir::key<op::pad>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::pad<Device>};
+};
+template <class Device>
+struct kernel<Device, ir::key<op::concat>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::concat<Device>};
+};
+template <class Device>
+struct kernel<Device, ir::key<op::part_of_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_of_whole<Device>};
+};
+template <class Device>
+struct kernel<Device, ir::key<op::part_into_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_into_whole<Device>};
+};
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+
+template <>
+struct movement<on_cpu> {
+  static void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,
+                       const shape& extents, const run_context& context) {
+    cpu::box b{extents, from.dims, to.dims, {}, {}};
+    for (int a = 0; a < extents.rank; ++a) {
+      b.from_first[a] = from_first[a];
+      b.to_first[a] = to_first[a];
+    }
+    cpu::copy_box(to.data, from.data, b, size_of(to.type), context);
+  }
+  static void clear(const operand& to, const run_context&) { cpu::fill_zero(to); }
+  static void spread(const operand& to, const operand& value, const run_context&) {
+    const std::size_t size = size_of(to.type), bytes = static_cast<std::size_t>(to.elements()) * size;
+    std::memcpy(to.data, value.data, size);
+    for (std::size_t done = size; done < bytes; done *= 2)
+      std::memcpy(to.data + done, to.data, done < bytes - done ? done : bytes - done);
+  }
+};
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+namespace cpu::detail {
 
 /// The extent of the last axis; 1 for a scalar.
 [[nodiscard]] inline std::int64_t row_length(const shape& dims) { return dims.rank == 0 ? 1 : dims[dims.rank - 1]; }
@@ -19747,7 +21355,7 @@ struct tile_sums final : kernel_state {
 template <class T>
 owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
   auto state = make_owned<tile_sums<T>>();
-  state->row = heap_array<compute_t<T>>(static_cast<std::size_t>(row_length(args.out.dims)));
+  state->row = heap_array<compute_t<T>>(row_length(args.out.dims));
   return state;
 }
 
@@ -19759,13 +21367,13 @@ void tile_gradient(const kernel_args& args, const run_context&) {
   const std::int64_t n = row_length(part), long_row = row_length(whole);
   const std::int64_t rows = args.out.elements() / n;
   std::int64_t repetitions = 1;
-  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[static_cast<std::size_t>(a)];
+  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[a];
   for (std::int64_t row = 0; row < rows; ++row) {
     for (auto& s : sums) s = 0;
     for (std::int64_t k = 0; k < repetitions; ++k) {
       std::int64_t rest = row, copy = k, at = 0, stride = 1;
       for (int a = part.rank - 2; a >= 0; --a) {
-        const std::int64_t multiple = args.attributes[static_cast<std::size_t>(a)];
+        const std::int64_t multiple = args.attributes[a];
         at += (rest % part[a] + copy % multiple * part[a]) * stride;
         rest /= part[a];
         copy /= multiple;
@@ -19773,42 +21381,27 @@ void tile_gradient(const kernel_args& args, const run_context&) {
       }
       const T* from = args.in[0].as<const T>() + at * long_row;
       for (std::int64_t i = 0; i < long_row; i += n)
-        for (std::int64_t c = 0; c < n; ++c)
-          sums[static_cast<std::size_t>(c)] += static_cast<compute_t<T>>(from[i + c]);
+        for (std::int64_t c = 0; c < n; ++c) sums[c] += static_cast<compute_t<T>>(from[i + c]);
     }
-    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[static_cast<std::size_t>(c)]);
+    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[c]);
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::concat>> {
+struct kernel<on_cpu, ir::key<op::tile>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::concat};
+  static constexpr kernel_entry entry{&cpu::detail::tile};
 };
 template <>
-struct kernel<ir::key<op::part_of_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_of_whole};
-};
-template <>
-struct kernel<ir::key<op::part_into_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_into_whole};
-};
-template <>
-struct kernel<ir::key<op::tile>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::tile};
-};
-template <>
-struct kernel<ir::key<op::tile_gradient>> {
+struct kernel<on_cpu, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::tile_gradient<stored<Out>>,
+                                      &cpu::detail::prepare_tile_gradient<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/conv.hpp
 
 /// @file
@@ -19894,6 +21487,9 @@ struct conv_problem {
                      : role == conv_role::input_gradient ? a
                                                          : b,
                      attributes) {}
+  /// Of a kernel in a role.
+  conv_problem(conv_role role, const kernel_args& args)
+      : conv_problem(role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes) {}
 
   /// Channels and filters of one group.
   [[nodiscard]] TAGMA_DEVICE std::int64_t own_channels() const { return quotient(channels, groups); }
@@ -19911,6 +21507,16 @@ struct conv_problem {
   [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const { return patch() * filters; }
 };
 
+/// What follows a convolution in its kernel.
+struct conv_epilogue {
+  bool biased, relu;
+  conv_epilogue(conv_role role, const kernel_args& args)
+      : biased(role == conv_role::forward && args.in.size() == 3), relu(biased && args.attributes[3] != 0) {}
+};
+
+/// What is computed of windows: their maxima or means; what is where their maxima are; or the gradients of these.
+enum class pool_kind : std::uint8_t { maximum, mean, select, maximum_gradient, mean_gradient };
+
 /// Pooling of `images` images.
 struct pool_problem {
   conv_axis rows, columns;
@@ -19921,6 +21527,13 @@ struct pool_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
+  /// Of a kernel of a kind.
+  pool_problem(pool_kind kind, const kernel_args& args)
+      : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
+                     kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
+                     : kind == pool_kind::mean_gradient                    ? args.in[0].dims
+                                                                           : args.in[1].dims,
+                     args.attributes) {}
   /// Elements of one image, and of its result.
   [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
   [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return rows.out * columns.out * channels; }
@@ -20446,7 +22059,7 @@ class onednn_convolution {
     if (!sums) arrange_filter(b);
     const auto task = [&](std::int64_t t) {
       use_one_openmp_thread();
-      part& one = parts_[static_cast<std::size_t>(t)];
+      part& one = parts_[t];
       const std::int64_t first = t * p_.images_per_part;
       const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
       set_dnnl_data(one.a, a + first * a_size);
@@ -20553,7 +22166,7 @@ class onednn_convolution {
     const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
     scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
-    parts_ = heap_array<part>(static_cast<std::size_t>(p_.parts));
+    parts_ = heap_array<part>(p_.parts);
     for (std::size_t t = 0; t < parts_.size(); ++t) {
       part& one = parts_[t];
       const bool last = rest_ != nullptr && t + 1 == parts_.size();
@@ -20615,9 +22228,8 @@ class onednn_convolution {
 
 #endif
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Row by row, the window of each position of an image; what lies outside the image is zero.
 template <class T>
@@ -20818,28 +22430,26 @@ struct widened_copy {
 template <class T>
 struct conv_state final : kernel_state {
   using C = compute_t<T>;
+  explicit conv_state(const conv_epilogue& epilogue) : after(epilogue) {}
   owned<matrix_convolution<C>> matrices;
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<onednn_convolution> library;
 #endif
   widened_copy<T> a, b, bias, out;
-  bool biased = false;
-  bool relu = false;
+  conv_epilogue after;
 };
 
 template <class T, conv_role Role>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
   using C = compute_t<T>;
-  conv_problem p(Role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes);
-  auto state = make_owned<conv_state<T>>();
-  state->biased = Role == conv_role::forward && args.in.size() == 3;
-  state->relu = state->biased && args.attributes[3] != 0;
+  conv_problem p(Role, args);
+  auto state = make_owned<conv_state<T>>(conv_epilogue(Role, args));
   if (p.images == 0 || args.out.elements() == 0) return state;
   p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      state->library = onednn_convolution::make(p, Role, state->biased, state->relu);
+      state->library = onednn_convolution::make(p, Role, state->after.biased, state->after.relu);
       if (state->library != nullptr) return state;
     }
 #endif
@@ -20855,7 +22465,7 @@ void convolve(const kernel_args& args, const run_context& context) {
   bool done = false;
   const C* a = s.a.widen(args.in[0]);
   const C* b = s.b.widen(args.in[1]);
-  const C* bias = s.biased ? s.bias.widen(args.in[2]) : nullptr;
+  const C* bias = s.after.biased ? s.bias.widen(args.in[2]) : nullptr;
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
@@ -20864,146 +22474,131 @@ void convolve(const kernel_args& args, const run_context& context) {
     }
 #endif
   if (!done && s.matrices != nullptr)
-    s.matrices->run(a, b, bias, s.relu, out, *context.threads);
+    s.matrices->run(a, b, bias, s.after.relu, out, *context.threads);
   else if (!done)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::conv2d>> {
+struct kernel<on_cpu, ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_bias>> {
+struct kernel<on_cpu, ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_input_gradient>> {
+struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_filter_gradient>> {
+struct kernel<on_cpu, ir::key<op::conv2d_filter_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/elementwise.hpp
 
 /// @file
-/// Bodies of the element-wise operations, over packs of elements.
+/// Bodies of the element-wise operations on the CPU, over packs of elements.
 
 // ---- tagma/device/elementwise.hpp
 
 /// @file
-/// Bodies of the element-wise operations that are one expression, for kernels of all devices. A macro without a pragma:
-/// see base/config.hpp.
+/// Bodies of the element-wise operations that are one expression, for all devices. Macros without a pragma: see
+/// base/config.hpp.
 
-#ifndef TAGMA_ELEMENTWISE_BODIES
+#ifndef TAGMA_ELEMENTWISE_KERNELS
 
 // clang-format off
-/// Writes `ONE(operation, expression)` for each operation of one operand `x`, and `TWO(operation, expression)` for each
-/// of two, `a` and `b`, of one type P: a pack of elements on the CPU, an element on a GPU. The outcome of a comparison
-/// is not yet of the type of the result.
-#define TAGMA_ELEMENTWISE_BODIES(ONE, TWO) \
-  TWO(op::add, a + b) \
-  TWO(op::subtract, a - b) \
-  TWO(op::multiply, a * b) \
-  TWO(op::maximum, max(a, b)) \
-  TWO(op::minimum, min(a, b)) \
-  TWO(op::power, pow(a, b)) \
-  TWO(op::equal, a == b) \
-  TWO(op::not_equal, a != b) \
-  TWO(op::less, a < b) \
-  TWO(op::less_equal, a <= b) \
-  TWO(op::greater, a > b) \
-  TWO(op::greater_equal, a >= b) \
-  TWO(op::logical_and, a & b) \
-  TWO(op::logical_or, a | b) \
-  ONE(op::logical_not, !x) \
-  ONE(op::broadcast_like, x) \
-  ONE(op::negate, -x) \
-  ONE(op::square, x * x) \
-  ONE(op::floor, floor(x)) \
-  ONE(op::ceil, ceil(x)) \
-  ONE(op::round, round(x)) \
-  ONE(op::exp, exp(x)) \
-  ONE(op::log, log(x)) \
-  ONE(op::log1p, log1p(x)) \
-  ONE(op::expm1, expm1(x)) \
-  ONE(op::sqrt, sqrt(x)) \
-  ONE(op::rsqrt, 1 / sqrt(x)) \
-  ONE(op::tanh, tanh(x)) \
-  ONE(op::erf, erf(x)) \
-  ONE(op::sin, sin(x)) \
-  ONE(op::cos, cos(x)) \
-  ONE(op::relu, max(x, P{})) \
-  ONE(op::sigmoid, sigmoid(x)) \
-  ONE(op::softplus, softplus(x)) \
-  TWO(op::relu_gradient, select(b > P{}, a, P{}))
+/// Registers the body of an operation of one operand `x`, or of two, `a` and `b`, of one type P: a pack of elements on
+/// the CPU, an element on a GPU. Packs are compared to masks, and the sum of two small integers is an int.
+/// @param FUNCTION TAGMA_INLINE or TAGMA_DEVICE: nvcc takes no function of the GPU that gives vectors
+#define TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, operation, ...) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<operation>> { \
+    template <class Out, class P> \
+    FUNCTION static Out apply(const P& x) { \
+      return static_cast<Out>(__VA_ARGS__); \
+    } \
+  };
+#define TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, operation, ...) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<operation>> { \
+    template <class Out, class P> \
+    FUNCTION static Out apply(const P& a, const P& b) { \
+      return static_cast<Out>(__VA_ARGS__); \
+    } \
+  };
+
+/// Registers those that are the same on all devices, in namespace tagma::device.
+#define TAGMA_ELEMENTWISE_KERNELS(Device, FUNCTION) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::add, a + b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::subtract, a - b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::multiply, a * b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::maximum, max(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::minimum, min(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::power, pow(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::equal, a == b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::not_equal, a != b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::less, a < b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::less_equal, a <= b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::greater, a > b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::greater_equal, a >= b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_and, a & b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_or, a | b) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::logical_not, !x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::broadcast_like, x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::negate, -x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::square, x * x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::floor, floor(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::ceil, ceil(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::round, round(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::exp, exp(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::log, log(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::log1p, log1p(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::expm1, expm1(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sqrt, sqrt(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::rsqrt, 1 / sqrt(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::tanh, tanh(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::erf, erf(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sin, sin(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::cos, cos(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::relu, max(x, P{})) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sigmoid, sigmoid(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::softplus, softplus(x)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::relu_gradient, select(b > P{}, a, P{})) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<op::select>> { \
+    template <class Out, class C, class P> \
+    FUNCTION static Out apply(const C& condition, const P& a, const P& b) { \
+      return select(condition, a, b); \
+    } \
+  };
 // clang-format on
 
 #endif
 
-namespace tagma::device::cpu {
+namespace tagma::device {
 
-namespace detail {
+TAGMA_ELEMENTWISE_KERNELS(on_cpu, TAGMA_INLINE)
+TAGMA_SCALAR_KERNEL_OF_TWO(on_cpu, TAGMA_INLINE, op::divide, a / b)
+TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::cast, cpu::convert<typename Out::value_type>(x))
+TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::abs, abs(x))
+TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::sign, sign(x))
 
-/// What a body makes, as its result: comparisons make masks.
-template <class Out>
-TAGMA_INLINE Out as(const Out& result) {
-  return result;
-}
-template <class Out, int B, int W>
-TAGMA_INLINE Out as(const mask<B, W>& m) {
-  return to_bool(m);
-}
-
-}  // namespace detail
-
-#define TAGMA_BODY_OF_ONE(operation, ...)       \
-  template <>                                   \
-  struct scalar_kernel<ir::key<operation>> {    \
-    template <class Out, class P>               \
-    TAGMA_INLINE static Out apply(const P& x) { \
-      return detail::as<Out>(__VA_ARGS__);      \
-    }                                           \
-  };
-#define TAGMA_BODY_OF_TWO(operation, ...)                   \
-  template <>                                               \
-  struct scalar_kernel<ir::key<operation>> {                \
-    template <class Out, class P>                           \
-    TAGMA_INLINE static Out apply(const P& a, const P& b) { \
-      return detail::as<Out>(__VA_ARGS__);                  \
-    }                                                       \
-  };
-TAGMA_ELEMENTWISE_BODIES(TAGMA_BODY_OF_ONE, TAGMA_BODY_OF_TWO)
-TAGMA_BODY_OF_TWO(op::divide, a / b)
-TAGMA_BODY_OF_ONE(op::cast, convert<typename Out::value_type>(x))
-TAGMA_BODY_OF_ONE(op::abs, abs(x))
-TAGMA_BODY_OF_ONE(op::sign, sign(x))
-#undef TAGMA_BODY_OF_ONE
-#undef TAGMA_BODY_OF_TWO
-
-template <>
-struct scalar_kernel<ir::key<op::select>> {
-  template <class Out, class C, class P>
-  TAGMA_INLINE static Out apply(const C& condition, const P& a, const P& b) {
-    return select(condition, a, b);
-  }
-};
-
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/gather.hpp
 
 /// @file
@@ -21037,19 +22632,38 @@ void check_indices(const Index* index, std::int64_t count, extent size) {
 }
 
 }  // namespace tagma::device::cpu
+// ---- tagma/device/run_values.hpp
 
-namespace tagma::device::cpu {
+/// @file
+/// What random numbers and initial values are made from, for kernels of all devices.
 
-namespace detail {
+namespace tagma::device {
+
+/// The key of the random numbers of a node in a run.
+/// @param run of the session, counted from 0. Keys count from 1: step 0 of every stream belongs to the initializers.
+TAGMA_DEVICE random_key key_of_run(std::uint64_t seed, std::int32_t node, std::uint64_t run) {
+  return {seed, static_cast<std::uint32_t>(node), static_cast<std::uint32_t>(run + 1)};
+}
+
+/// Writes the initial value of a variable to memory of the host. It is the same in every run of a session, and on every
+/// device.
+inline void write_initial_value(std::byte* to, const kernel_args& args, const run_context& context) {
+  runtime::write_initial_value(to, {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
+                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+}
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+namespace cpu::detail {
 
 inline void assign(const kernel_args& args, const run_context&) {
-  const std::size_t bytes = static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type);
+  const std::size_t bytes = args.out.bytes();
   if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
 }
 
 inline void initialize(const kernel_args& args, const run_context& context) {
-  runtime::write_initial_value(args.out.data, {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
-                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+  write_initial_value(args.out.data, args, context);
 }
 
 /// `to` += or -= `from`; `To` may be wider than the elements.
@@ -21075,7 +22689,7 @@ void accumulate(const kernel_args& args, const run_context&) {
 template <class T, class Index>
 void scatter_add(const kernel_args& args, const run_context&) {
   const shape& rows = args.out.dims;
-  const std::int64_t width = rows.sub(1, rows.rank).elements(), count = args.in[1].elements();
+  const std::int64_t width = rows.elements(1, rows.rank), count = args.in[1].elements();
   const Index* index = args.in[1].as<const Index>();
   check_indices(index, count, rows[0]);  // before the first write: a failing run leaves the variable as it was
   for (std::int64_t i = 0; i < count; ++i)
@@ -21083,39 +22697,38 @@ void scatter_add(const kernel_args& args, const run_context&) {
                                        args.in[2].as<const T>() + i * width, width);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::assign>> {
+struct kernel<on_cpu, ir::key<op::assign>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::assign};
+  static constexpr kernel_entry entry{&cpu::detail::assign};
 };
 template <>
-struct kernel<ir::key<op::initialize>> {
+struct kernel<on_cpu, ir::key<op::initialize>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::initialize};
+  static constexpr kernel_entry entry{&cpu::detail::initialize};
 };
 template <>
-struct kernel<ir::key<op::assign_add>> {
+struct kernel<on_cpu, ir::key<op::assign_add>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, true>};
+  static constexpr kernel_entry entry{&cpu::detail::accumulate<stored<Out>, true>};
 };
 template <>
-struct kernel<ir::key<op::assign_sub>> {
+struct kernel<on_cpu, ir::key<op::assign_sub>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, false>};
+  static constexpr kernel_entry entry{&cpu::detail::accumulate<stored<Out>, false>};
 };
 template <>
-struct kernel<ir::key<op::scatter_add>> {
+struct kernel<on_cpu, ir::key<op::scatter_add>> {
   template <dtype Out, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>, stored<Index>>};
+  static constexpr kernel_entry entry{&cpu::detail::scatter_add<stored<Out>, stored<Index>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
@@ -21173,25 +22786,26 @@ void one_hot(const kernel_args& args, const run_context&) {
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::gather>> {
+struct kernel<on_cpu, ir::key<op::gather>> {
   template <dtype, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::gather<stored<Index>>};
+  static constexpr kernel_entry entry{&cpu::detail::gather<stored<Index>>};
 };
 template <>
-struct kernel<ir::key<op::scatter_rows>> {
+struct kernel<on_cpu, ir::key<op::scatter_rows>> {
   template <dtype Out, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::scatter_rows<stored<Out>, stored<Index>>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::scatter_rows<stored<Out>, stored<Index>>);
 };
 template <>
-struct kernel<ir::key<op::one_hot>> {
+struct kernel<on_cpu, ir::key<op::one_hot>> {
   template <dtype Out, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::one_hot<stored<Out>, stored<Index>>};
+  static constexpr kernel_entry entry{&cpu::detail::one_hot<stored<Out>, stored<Index>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/matmul.hpp
 
 /// @file
@@ -21308,10 +22922,33 @@ class onednn_product final : public kernel_state {
 #endif
 
 }  // namespace tagma::device::cpu::detail
+// ---- tagma/device/product.hpp
 
-namespace tagma::device::cpu {
+/// @file
+/// Matrix products in numbers, for kernels of all devices.
 
-namespace detail {
+namespace tagma::device {
+
+/// A product of an [m, k] and a [k, n] matrix, either transposed in memory, for each position of the axes before.
+struct product_extents {
+  bool transpose_a, transpose_b;
+  bool one;  ///< the axes before, if any, are nothing but more rows of the first matrix
+  std::int64_t m, n, k;
+
+  explicit product_extents(const kernel_args& args)
+      : transpose_a(args.attributes[0] != 0), transpose_b(args.attributes[1] != 0) {
+    const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+    one = out.rank == 2 || (y.rank == 2 && !transpose_a);
+    m = one ? out.elements(0, out.rank - 1) : out[out.rank - 2];
+    n = out[out.rank - 1];
+    k = x[x.rank - (transpose_a ? 2 : 1)];
+  }
+};
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class T>
 void split_gemm(const gemm_args<T>& g, const run_context& context) {
@@ -21322,33 +22959,41 @@ void split_gemm(const gemm_args<T>& g, const run_context& context) {
 
 /// A product without its addresses, of matrices that are whole in memory.
 template <class T>
-[[nodiscard]] gemm_args<T> describe_product(const kernel_args& args) {
-  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+[[nodiscard]] gemm_args<T> describe_product(const kernel_args& args, const product_extents& p) {
+  const shape &x = args.in[0].dims, &y = args.in[1].dims;
   gemm_args<T> g;
-  g.transpose_a = args.attributes[0] != 0;
-  g.transpose_b = args.attributes[1] != 0;
-  g.m = out[out.rank - 2];
-  g.n = out[out.rank - 1];
-  g.k = g.transpose_a ? x[x.rank - 2] : x[x.rank - 1];
+  g.transpose_a = p.transpose_a;
+  g.transpose_b = p.transpose_b;
+  g.m = p.m;
+  g.n = p.n;
+  g.k = p.k;
   g.lda = x[x.rank - 1];
   g.ldb = y[y.rank - 1];
   g.ldc = g.n;
   return g;
 }
-/// True if the batch of the first operand, if it has one, is nothing but more rows.
-[[nodiscard]] inline bool is_one_product(const kernel_args& args) {
-  return args.out.dims.rank == 2 || (args.in[1].dims.rank == 2 && args.attributes[0] == 0);
+
+/// Where matrix `index` of the batch of `out` is in an operand, which may be stretched along it.
+[[nodiscard, gnu::noinline]] inline std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index) {
+  std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
+  for (int axis = out.rank - 3, own = s.rank - 3; own >= 0; --axis, --own) {
+    const std::int64_t i = index % out[axis];
+    index /= out[axis];
+    if (s[own] != 1) at += i * stride;
+    stride *= s[own];
+  }
+  return at;
 }
 
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
   const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
-  gemm_args<T> g = describe_product<T>(args);
+  const product_extents p(args);
+  gemm_args<T> g = describe_product<T>(args, p);
   const T* a = args.in[0].as<const T>();
   const T* b = args.in[1].as<const T>();
   T* c = args.out.as<T>();
-  if (is_one_product(args)) {
-    if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();
+  if (p.one) {
     g.a = a, g.b = b, g.c = c;
 #if TAGMA_ONEDNN_PRIMITIVES
     if constexpr (std::is_same_v<T, float>)
@@ -21356,23 +23001,10 @@ void matmul(const kernel_args& args, const run_context& context) {
 #endif
     return split_gemm(g, context);
   }
-  const shape batch = out.sub(0, out.rank - 2);
-  const auto offset = [&](const shape& s, std::int64_t index) {
-    std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
-    for (int axis = batch.rank - 1; axis >= 0; --axis) {
-      const std::int64_t i = index % batch[axis];
-      index /= batch[axis];
-      const int own = axis - (out.rank - s.rank);
-      if (own < 0) continue;
-      if (s[own] != 1) at += i * stride;
-      stride *= s[own];
-    }
-    return at;
-  };
-  context.threads->parallel_for(batch.elements(), [&](std::int64_t i) {
+  context.threads->parallel_for(out.elements(0, out.rank - 2), [&](std::int64_t i) {
     gemm_args<T> one = g;
-    one.a = a + offset(x, i);
-    one.b = b + offset(y, i);
+    one.a = a + offset_in_batch(out, x, i);
+    one.b = b + offset_in_batch(out, y, i);
     one.c = c + i * g.m * g.n;
     gemm(one);
   });
@@ -21380,18 +23012,16 @@ void matmul(const kernel_args& args, const run_context& context) {
 
 #if TAGMA_ONEDNN_PRIMITIVES
 inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
-  gemm_args<float> g = describe_product<float>(args);
-  const shape& out = args.out.dims;
-  if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();
-  if (!is_one_product(args) || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
-  return onednn_product::make(g);
+  const product_extents p(args);
+  if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
+  return onednn_product::make(describe_product<float>(args, p));
 }
 #endif
 
 /// Operands of 16-bit floats are widened once, the product is rounded once.
 struct half_product final : kernel_state {
   explicit half_product(const kernel_args& args)
-      : values(static_cast<std::size_t>(args.in[0].elements() + args.in[1].elements() + args.out.elements())),
+      : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
         in{args.in[0], args.in[1]},
         wide(args) {
     in[0].data = reinterpret_cast<std::byte*>(values.data());
@@ -21424,24 +23054,24 @@ void matmul_half(const kernel_args& args, const run_context& context) {
   dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::matmul>> {
+struct kernel<on_cpu, ir::key<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)
-      return kernel_entry{&detail::matmul_half<stored<Out>>, &detail::prepare_half_product};
+      return kernel_entry{&cpu::detail::matmul_half<stored<Out>>, &cpu::detail::prepare_half_product};
 #if TAGMA_ONEDNN_PRIMITIVES
     else if constexpr (Out == dtype::float32)
-      return kernel_entry{&detail::matmul<float>, &detail::prepare_product};
+      return kernel_entry{&cpu::detail::matmul<float>, &cpu::detail::prepare_product};
 #endif
     else
-      return kernel_entry{&detail::matmul<stored<Out>>};
+      return kernel_entry{&cpu::detail::matmul<stored<Out>>};
   }();
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/optimizers.hpp
 
 /// @file
@@ -21478,7 +23108,7 @@ class row_sorter final : public runtime::kernel_state {
         count_ = 0;
         fail_index(row, i, table);
       }
-      rows_[static_cast<std::size_t>(count_++)] = {row, rows.data + i * bytes};
+      rows_[count_++] = {row, rows.data + i * bytes};
     }
   }
 
@@ -21496,7 +23126,7 @@ class row_sorter final : public runtime::kernel_state {
       to = from;
       from = sorted;
     }
-    const auto count = static_cast<std::size_t>(count_);
+    const std::int64_t count = count_;
     count_ = 0;
     return {from, count};
   }
@@ -21507,20 +23137,6 @@ class row_sorter final : public runtime::kernel_state {
 };
 
 }  // namespace tagma::device::cpu
-// ---- tagma/device/each_update.hpp
-
-/// @file
-/// The updates of the optimizers, for kernels of all devices. A macro without a pragma: see base/config.hpp.
-
-#ifndef TAGMA_EACH_UPDATE
-
-/// Writes `each(Update)` for every update that has a rule.
-#define TAGMA_EACH_UPDATE(each)                                                                           \
-  each(op::apply_sgd) each(op::apply_momentum) each(op::apply_adagrad) each(op::apply_adadelta)           \
-      each(op::apply_rmsprop) each(op::apply_centered_rmsprop) each(op::apply_adam) each(op::apply_adamw) \
-          each(op::apply_ftrl)
-
-#endif
 // ---- tagma/device/update_rules.hpp
 
 /// @file
@@ -21528,12 +23144,6 @@ class row_sorter final : public runtime::kernel_state {
 /// on the CPU, single elements on a GPU.
 
 namespace tagma::device {
-
-// Of single elements; those of packs are found by their type.
-using scalar_math::abs;
-using scalar_math::pow;
-using scalar_math::select;
-using scalar_math::sqrt;
 
 /// Numbers of an update, in the type of the computation.
 template <class C>
@@ -21689,14 +23299,48 @@ struct row_update_operands {
     return {args, rows_type::slots, rows_type::index_input(args.in.size(), parts(), 0)};
   }
   /// Elements of a row of the variable.
-  [[nodiscard]] std::int64_t width() const { return args.out.dims.sub(1, args.out.dims.rank).elements(); }
+  [[nodiscard]] std::int64_t width() const { return args.out.dims.elements(1, args.out.dims.rank); }
 };
 
 }  // namespace tagma::device
+// ---- tagma/device/updates.hpp
 
-namespace tagma::device::cpu {
+/// @file
+/// Kernels of the updates of optimizers, as far as they are the same on all devices.
 
-namespace detail {
+namespace tagma::device {
+
+/// What a device does for an update that has a rule, by a gradient and by a sparse one. A specialisation has `entry`,
+/// as a kernel has.
+template <class Device, class Update>
+struct update_kernel {
+  static constexpr bool missing = true;
+};
+template <class Device, class Update>
+struct row_update_kernel {
+  static constexpr bool missing = true;
+};
+
+#define TAGMA_UPDATE_KERNELS(Update)                                         \
+  template <class Device>                                                    \
+  struct kernel<Device, ir::key<Update>> : update_kernel<Device, Update> {}; \
+  template <class Device>                                                    \
+  struct kernel<Device, ir::key<op::apply_rows<Update>>> : row_update_kernel<Device, Update> {};
+TAGMA_UPDATE_KERNELS(op::apply_sgd)
+TAGMA_UPDATE_KERNELS(op::apply_momentum)
+TAGMA_UPDATE_KERNELS(op::apply_adagrad)
+TAGMA_UPDATE_KERNELS(op::apply_adadelta)
+TAGMA_UPDATE_KERNELS(op::apply_rmsprop)
+TAGMA_UPDATE_KERNELS(op::apply_centered_rmsprop)
+TAGMA_UPDATE_KERNELS(op::apply_adam)
+TAGMA_UPDATE_KERNELS(op::apply_adamw)
+TAGMA_UPDATE_KERNELS(op::apply_ftrl)
+#undef TAGMA_UPDATE_KERNELS
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class Update, class T>
 struct update_body {
@@ -21803,7 +23447,7 @@ class row_updates {
   static constexpr std::int64_t piece = 1024;
 
   [[nodiscard]] const T* gradient(std::int64_t i) const { return reinterpret_cast<const T*>(at(i).from); }
-  [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[i]; }
 
   /// Updates the row that gradient `i` and perhaps its successors go to; the first gradient that goes elsewhere.
   std::int64_t one_row(std::int64_t i) const {
@@ -21871,36 +23515,26 @@ inline void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
 }
 
-/// A kernel table entry of an update.
+}  // namespace cpu::detail
+
 template <class Update>
-struct update_kernel {
+struct update_kernel<on_cpu, Update> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&apply_update<Update, stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::apply_update<Update, stored<Out>>};
 };
 template <class Update>
-struct row_update_kernel {
+struct row_update_kernel<on_cpu, Update> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&row_updates<Update, stored<Out>>::run,
-                                      &row_updates<Update, stored<Out>>::prepare};
+  static constexpr kernel_entry entry{&cpu::detail::row_updates<Update, stored<Out>>::run,
+                                      &cpu::detail::row_updates<Update, stored<Out>>::prepare};
 };
-
-}  // namespace detail
-
-#define TAGMA_UPDATE_KERNELS(Update)                                 \
-  template <>                                                        \
-  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
-  template <>                                                        \
-  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
-TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
-#undef TAGMA_UPDATE_KERNELS
-
 template <>
-struct kernel<ir::key<op::scheduled_rate>> {
+struct kernel<on_cpu, ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::scheduled_rate};
+  static constexpr kernel_entry entry{&cpu::detail::scheduled_rate};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/pool.hpp
 
 /// @file
@@ -21908,9 +23542,8 @@ struct kernel<ir::key<op::scheduled_rate>> {
 
 #include <cstring>
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Calls `step(channel, count)` for vectors of 8 channels; the last may have fewer.
 template <class Step>
@@ -22072,7 +23705,7 @@ void over_images(const pool_problem& p, const run_context& context, const Task& 
 /// The maxima of windows, or their means.
 template <class Body, class T>
 void pool(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.out.dims, args.attributes);
+  const pool_problem p(pool_kind::maximum, args);
   over_images(p, context, [&](std::int64_t i) {
     dispatch<Body>(&p, args.in[0].as<const T>() + i * p.input_size(), args.out.as<T>() + i * p.output_size());
   });
@@ -22080,7 +23713,7 @@ void pool(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void max_pool_gradient(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const pool_problem p(pool_kind::maximum_gradient, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<max_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
@@ -22091,7 +23724,7 @@ void max_pool_gradient(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void max_pool_select(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const pool_problem p(pool_kind::select, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<max_pool_select_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
@@ -22101,7 +23734,7 @@ void max_pool_select(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void average_pool_gradient(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.out.dims, args.in[0].dims, args.attributes);
+  const pool_problem p(pool_kind::mean_gradient, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * y, wide_result<T>(args) + i * x);
@@ -22109,35 +23742,35 @@ void average_pool_gradient(const kernel_args& args, const run_context& context) 
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::max_pool>> {
+struct kernel<on_cpu, ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<detail::max_pool_body<stored<Out>>, stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::pool<cpu::detail::max_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_gradient>> {
+struct kernel<on_cpu, ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::max_pool_gradient<stored<Out>>);
+  static constexpr kernel_entry entry = cpu::wide_entry<stored<Out>>(&cpu::detail::max_pool_gradient<stored<Out>>);
 };
 template <>
-struct kernel<ir::key<op::max_pool_select>> {
+struct kernel<on_cpu, ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::max_pool_select<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::max_pool_select<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::average_pool>> {
+struct kernel<on_cpu, ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<detail::average_pool_body<stored<Out>>, stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::pool<cpu::detail::average_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::average_pool_gradient>> {
+struct kernel<on_cpu, ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::average_pool_gradient<stored<Out>>);
+  static constexpr kernel_entry entry = cpu::wide_entry<stored<Out>>(&cpu::detail::average_pool_gradient<stored<Out>>);
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/random.hpp
 
 /// @file
@@ -22235,8 +23868,6 @@ TAGMA_INLINE pack<T, W> random_truncated_normal(const random_key& key, std::uint
 
 namespace tagma::device {
 
-using scalar_math::floor;
-
 /// What random numbers are drawn from; truncated normal ones lie within (-2, 2).
 enum class distribution : unsigned char { uniform, normal, truncated };
 
@@ -22266,9 +23897,8 @@ TAGMA_FORMULAS_END
 
 }  // namespace tagma::device
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class T, distribution Which>
 struct random_body {
@@ -22293,9 +23923,7 @@ template <class T, distribution Which>
 void random(const kernel_args& args, const run_context& context) {
   constexpr std::int64_t per_task = 8192;
   const std::int64_t n = args.out.elements(), tasks = pieces(n, per_task);
-  // Runs count from 1: step 0 of every stream belongs to the initializers.
-  const random_key key{context.seed, static_cast<std::uint32_t>(args.source),
-                       static_cast<std::uint32_t>(context.step + 1)};
+  const random_key key = key_of_run(context.seed, args.source, context.step);
   const auto some = [&](std::int64_t t) {
     dispatch<random_body<T, Which>>(args.out.as<T>(), &key, t * per_task, t + 1 < tasks ? (t + 1) * per_task : n);
   };
@@ -22305,33 +23933,32 @@ void random(const kernel_args& args, const run_context& context) {
     context.threads->parallel_for(tasks, some);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::random_uniform>> {
+struct kernel<on_cpu, ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::uniform>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::uniform>};
 };
 template <>
-struct kernel<ir::key<op::random_normal>> {
+struct kernel<on_cpu, ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::normal>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::normal>};
 };
 template <>
-struct kernel<ir::key<op::truncated_normal>> {
+struct kernel<on_cpu, ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::truncated>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::truncated>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/reduce.hpp
 
 /// @file
 /// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// How two values join, and what joins with nothing.
 struct join_sum {
@@ -22636,7 +24263,7 @@ void arg_extreme(const kernel_args& args, const run_context&) {
   const shape& in = args.in[0].dims;
   int axis = 0;
   while (!((args.attributes[0] >> axis) & 1)) ++axis;
-  const std::int64_t n = in[axis], inner = in.sub(axis + 1, in.rank).elements(), outer = in.sub(0, axis).elements();
+  const std::int64_t n = in[axis], inner = in.elements(axis + 1, in.rank), outer = in.elements(0, axis);
   if (n == 0 && args.out.elements() > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
   const T* from = args.in[0].as<const T>();
   auto* to = args.out.as<std::int64_t>();
@@ -22652,115 +24279,81 @@ void arg_extreme(const kernel_args& args, const run_context&) {
     }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::sum>> {
+struct kernel<on_cpu, ir::key<op::sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_sum>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_sum>);
 };
 template <>
-struct kernel<ir::key<op::product>> {
+struct kernel<on_cpu, ir::key<op::product>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_product>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_product>);
 };
 template <>
-struct kernel<ir::key<op::reduce_max>> {
+struct kernel<on_cpu, ir::key<op::reduce_max>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_max>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_max>);
 };
 template <>
-struct kernel<ir::key<op::reduce_min>> {
+struct kernel<on_cpu, ir::key<op::reduce_min>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_min>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_min>);
 };
 template <>
-struct kernel<ir::key<op::fraction>> {
+struct kernel<on_cpu, ir::key<op::fraction>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::fraction<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::all>> {
+struct kernel<on_cpu, ir::key<op::all>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce_bool<true>};
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<true>};
 };
 template <>
-struct kernel<ir::key<op::any>> {
+struct kernel<on_cpu, ir::key<op::any>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce_bool<false>};
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<false>};
 };
 template <>
-struct kernel<ir::key<op::argmax>> {
+struct kernel<on_cpu, ir::key<op::argmax>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, true>};
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, true>};
 };
 template <>
-struct kernel<ir::key<op::argmin>> {
+struct kernel<on_cpu, ir::key<op::argmin>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, false>};
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, false>};
 };
 
-}  // namespace tagma::device::cpu
-// ---- tagma/device/cpu/kernel/slice.hpp
-
-/// @file
-/// Slices and padding on the CPU; elements are moved, whatever their type.
-
-namespace tagma::device::cpu {
-
-namespace detail {
-
-inline void slice(const kernel_args& args, const run_context& context) {
-  box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  op::slice::first_positions(args.in[0].dims, args.attributes, b.from_first);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
-}
-
-inline void slice_gradient(const kernel_args& args, const run_context& context) {
-  fill_zero(args.out);
-  box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  op::slice::first_positions(args.out.dims, args.attributes, b.to_first);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
-}
-
-inline void pad(const kernel_args& args, const run_context& context) {
-  const std::size_t size = size_of(args.out.type), bytes = static_cast<std::size_t>(args.out.elements()) * size;
-  if (bytes == 0) return;
-  std::memcpy(args.out.data, args.in[1].data, size);
-  for (std::size_t done = size; done < bytes; done *= 2)
-    std::memcpy(args.out.data + done, args.out.data, done < bytes - done ? done : bytes - done);
-  box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  for (int i = 0; i < args.out.dims.rank; ++i) b.to_first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
-  copy_box(args.out.data, args.in[0].data, b, size, context);
-}
-
-}  // namespace detail
-
-template <>
-struct kernel<ir::key<op::slice>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice};
-};
-template <>
-struct kernel<ir::key<op::slice_gradient>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice_gradient};
-};
-template <>
-struct kernel<ir::key<op::pad>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::pad};
-};
-
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/softmax.hpp
 
 /// @file
 /// Softmax, its logarithm and cross entropy on the CPU, row by row.
 
-namespace tagma::device::cpu {
+// ---- tagma/device/rows.hpp
 
-namespace detail {
+/// @file
+/// Rows along the last axis, for kernels of all devices.
+
+namespace tagma::device {
+
+/// The rows of a tensor of one axis or more, and the elements of each.
+struct row_extents {
+  std::int64_t rows, n;
+  explicit row_extents(const shape& dims) : rows(dims.elements(0, dims.rank - 1)), n(dims[dims.rank - 1]) {}
+};
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+namespace cpu::detail {
 
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
@@ -22815,8 +24408,8 @@ struct softmax_rows {
 
 template <class Body, class T>
 void over_rows(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   if (n == 0 || rows == 0) return;
   const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
   const auto some = [&](std::int64_t t) {
@@ -22851,8 +24444,8 @@ struct entropy_row {
 
 template <class T, class Label>
 void sparse_cross_entropy(const kernel_args& args, const run_context&) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = args.out.elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   const Label* labels = args.in[1].as<const Label>();
   for (std::int64_t r = 0; r < rows; ++r)
     dispatch<entropy_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n), args.out.as<T>() + r);
@@ -22878,48 +24471,47 @@ struct entropy_gradient_row {
 
 template <class T, class Label>
 void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = args.in[1].elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   const Label* labels = args.in[1].as<const Label>();
   for (std::int64_t r = 0; r < rows; ++r)
     dispatch<entropy_gradient_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n),
                                       static_cast<compute_t<T>>(args.in[2].as<const T>()[r]), args.out.as<T>() + r * n);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::softmax>> {
+struct kernel<on_cpu, ir::key<op::softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::softmax>, stored<Out>>};
+      &cpu::detail::over_rows<cpu::detail::softmax_rows<stored<Out>, cpu::detail::row_kind::softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::log_softmax>> {
+struct kernel<on_cpu, ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::log_softmax>, stored<Out>>};
+      &cpu::detail::over_rows<cpu::detail::softmax_rows<stored<Out>, cpu::detail::row_kind::log_softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
+struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
 };
 template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
+struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/top_k.hpp
 
 /// @file
 /// The largest elements of each row on the CPU: a heap of the best so far, kept in the result itself.
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// True if the element at `a` comes before the one at `b`.
 template <class T>
@@ -22966,8 +24558,8 @@ void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t 
 
 template <class T>
 void top_k_indices(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents in(args.in[0].dims);
+  const std::int64_t rows = in.rows, n = in.n, k = args.attributes[0];
   over_pieces(rows, 4 * n * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t r = first; r < last; ++r)
       best_of_row(args.in[0].as<const T>() + r * n, n, args.out.as<std::int64_t>() + r * k, k);
@@ -22996,37 +24588,37 @@ void scatter_last(const kernel_args& args, const run_context&) {
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::top_k_indices>> {
+struct kernel<on_cpu, ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
+  static constexpr kernel_entry entry{&cpu::detail::top_k_indices<stored<In>>};
 };
 template <>
-struct kernel<ir::key<op::gather_last>> {
+struct kernel<on_cpu, ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::gather_last<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::gather_last<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::scatter_last>> {
+struct kernel<on_cpu, ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::scatter_last<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/transfer.hpp
 
 /// @file
 /// Copies between devices whose memory the host can read.
 
-namespace tagma::device::cpu {
+namespace tagma::device {
 
 template <>
-struct kernel<ir::key<plan::transfer>> {
+struct kernel<on_cpu, ir::key<plan::transfer>> {
   static void run(const kernel_args& args, const run_context& context) {
     const auto size = static_cast<std::int64_t>(size_of(args.out.type));
-    over_pieces(args.out.elements(), size, context, [&](std::int64_t first, std::int64_t last) {
+    cpu::over_pieces(args.out.elements(), size, context, [&](std::int64_t first, std::int64_t last) {
       std::memcpy(args.out.data + first * size, args.in[0].data + first * size,
                   static_cast<std::size_t>((last - first) * size));
     });
@@ -23036,16 +24628,15 @@ struct kernel<ir::key<plan::transfer>> {
   static constexpr kernel_entry entry{&run};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/transpose.hpp
 
 /// @file
 /// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
 /// does not, so that both sides stay in the cache.
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// An axis of the result: its extent, and how far apart its neighbours are on both sides, in elements.
 struct moved_axis {
@@ -23067,7 +24658,7 @@ struct moved_axes {
     }
     for (int a = 0; a < out.rank; ++a) {
       if (out[a] == 1) continue;
-      const std::int64_t from = strides[order[static_cast<std::size_t>(a)]];
+      const std::int64_t from = strides[order[a]];
       if (count > 0 && axis[count - 1].from == from * out[a]) {
         axis[count - 1].count *= out[a];
         axis[count - 1].from = from;
@@ -23172,15 +24763,15 @@ inline void transpose(const kernel_args& args, const run_context& context) {
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::transpose>> {
+struct kernel<on_cpu, ir::key<op::transpose>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::transpose};
+  static constexpr kernel_entry entry{&cpu::detail::transpose};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel_table.hpp
 
 /// @file
@@ -23189,25 +24780,26 @@ struct kernel<ir::key<op::transpose>> {
 // ---- tagma/device/cpu/kernel/fused.hpp
 
 /// @file
-/// Fused element-wise loops. The type of a loop is its recipe (what it loads, which operations follow), so loops of
-/// equal recipe anywhere in a program are one function; extents and strides reach it as run-time numbers.
-
-#include <tuple>
+/// Fused element-wise loops on the CPU, over packs of elements.
 
 // ---- tagma/device/kernel_table.hpp
 
 /// @file
-/// Picks the kernel of each step of a plan from those that a kind of device has. Kernels are keyed by operation and
-/// element types, loops by their recipe, so a hundred equal layers cost the compiler as much as one, and no plan is
-/// ever an argument of a kernel. A device names its own in a class, here `Kernels`:
-///   template <const char& Key> static constexpr bool has_kernel, has_loop
-///   template <const char& Key> using kernel, with `entry<Out, In...>`
-///   template <dtype Type, bool Contiguous> using load
-///   template <const char& Key, dtype Out, int A, int B, int C> using operation
-///   template <class Loads, class Operations> using loop, with `entry`; both arguments are `types<...>`
-///   template <const char& Key, class Loop, dtype Out, dtype... In> using kernel_with_loop, with `entry`
+/// Picks the kernel of each step of a plan from those that a device has. Kernels are keyed by operation and element
+/// types, loops by their recipe, so a hundred equal layers cost the compiler as much as one, and no plan is ever an
+/// argument of a kernel. A device has specialisations of `kernel` and `scalar_kernel`, and of `fused_loop`.
 
 #include <type_traits>
+#include <utility>
+
+// ---- tagma/device/loop.hpp
+
+/// @file
+/// Fused element-wise loops, as far as they are the same on all devices. The type of a loop is its recipe (what it
+/// loads, which operations follow), so loops of equal recipe anywhere in a program are one function; extents and
+/// strides reach it as run-time numbers.
+
+#include <tuple>
 #include <utility>
 
 namespace tagma::device {
@@ -23216,9 +24808,95 @@ namespace tagma::device {
 template <class...>
 struct types;
 
+/// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
+template <dtype Type, bool Contiguous>
+struct load_of {
+  using stored_type = stored<Type>;
+  static constexpr bool contiguous = Contiguous;
+};
+
+/// An operation of a loop. Operands count loads first, then earlier operations.
+template <const char& Operation, dtype Type, int A, int B, int C>
+struct operation_of {
+  using stored_type = stored<Type>;
+};
+
+/// A loop on a device, with `entry`.
+/// @tparam Loads,Operations `types<...>`
+template <class Device, class Loads, class Operations>
+struct fused_loop;
+
+/// The most tensors that a loop reads.
+inline constexpr std::size_t most_loads = ir::max_group_loads + 4;
+
+/// The extents of a loop. Innermost axes along which all tensors step or stand still together are joined into one.
+struct loop_extents {
+  std::int64_t inner = 1;  ///< elements of the joined axis
+  std::int64_t rows = 1;   ///< how often it is run along
+  std::int64_t extents[max_rank]{};
+  /// Of each tensor, bytes from neighbour to neighbour along the axes around, 0 where they are the same.
+  std::int64_t strides[most_loads][max_rank]{};
+  std::int32_t axes = 0;  ///< around the joined one
+
+  /// By the declared shapes, as the plan was made.
+  TAGMA_COLD explicit loop_extents(const kernel_args& args) {
+    const shape &out = args.out.dims, &declared = args.declared_out;
+    const std::size_t loads = args.in.size();
+    const auto stretched = [&](std::size_t l, int axis) {
+      return plan::detail::is_stretched(args.declared[l], declared, axis);
+    };
+    axes = out.rank - plan::detail::innermost_axes(declared, loads, stretched);
+    for (int a = axes; a < out.rank; ++a) inner *= out[a];
+    for (int a = 0; a < axes; ++a) {
+      extents[a] = out[a];
+      rows *= out[a];
+    }
+    for (std::size_t l = 0; l < loads; ++l) {
+      const shape& in = args.in[l].dims;
+      auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
+      for (int a = in.rank - 1; a >= 0; --a) {
+        const int axis = a + out.rank - in.rank;
+        if (axis < axes) strides[l][axis] = stretched(l, axis) ? 0 : stride;
+        stride *= in[a];
+      }
+    }
+  }
+};
+
+namespace detail {
+
+/// What one round of a loop holds: its loads, then what its operations make.
+template <int Index, class Value>
+struct loop_slot {
+  Value value;
+};
+template <class Indices, class... Values>
+struct loop_slots;
+template <std::size_t... I, class... Values>
+struct loop_slots<std::index_sequence<I...>, Values...> : loop_slot<static_cast<int>(I), Values>... {};
+
+template <int I, class Value>
+TAGMA_DEVICE Value& slot(loop_slot<I, Value>& s) {
+  return s.value;
+}
+
+/// The last of some types.
+template <class... T>
+using last_of = std::tuple_element_t<sizeof...(T) - 1, std::tuple<T...>>;
+
+}  // namespace detail
+}  // namespace tagma::device
+
+namespace tagma::device {
+
 /// A kernel that goes on with a loop over its result; in kernel_then_loop.hpp.
-template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+template <const kernel_entry* Kernel, const kernel_entry* Loop, std::size_t Inputs>
 class kernel_then_loop;
+
+/// The same of an operation, with `entry`. A device that does both at once has a specialisation.
+template <class Device, const char& Operation, class Loop, dtype Out, dtype... In>
+struct kernel_with_loop
+    : kernel_then_loop<&kernel<Device, Operation>::template entry<Out, In...>, &Loop::entry, sizeof...(In)> {};
 
 namespace detail {
 
@@ -23230,59 +24908,59 @@ struct step_facts {
   plan::plan_step step;
   const ir::op_info* op = nullptr;  ///< of its kernel, or of the result of its loop
   dtype type = dtype::none;         ///< of the result of that operation
-  std::size_t before = 0;           ///< inputs of the kernel before its loop
-  std::size_t operation = 0;        ///< its first, of its part
-  std::size_t operations = 0;
+  std::int32_t before = 0;          ///< inputs of the kernel before its loop
+  std::int32_t operation = 0;       ///< its first, of its part
+  std::int32_t operations = 0;
 };
 /// Which steps, operations and operands of a plan are one part.
 struct part_range {
-  std::size_t first = 0, steps = 0, first_operation = 0, operations = 0, first_operand = 0, operands = 0;
+  std::int32_t first = 0, steps = 0, first_operation = 0, operations = 0, first_operand = 0, operands = 0;
 };
 
 template <class Raw>
-constexpr part_range range_of(const Raw& raw, std::size_t first, std::size_t most) {
+constexpr part_range range_of(const Raw& raw, std::int32_t first, std::int32_t most) {
   part_range part{first, raw.sizes.steps - first, raw.sizes.operations, 0, 0, 0};
   if (part.steps > most) part.steps = most;
-  std::size_t end = 0;
-  for (std::size_t s = first; s < first + part.steps; ++s) {
+  std::int32_t end = 0;
+  for (std::int32_t s = first; s < first + part.steps; ++s) {
     if (raw.operation_count[s] == 0) continue;  // a step without a loop may have any first operation
-    const auto from = static_cast<std::size_t>(raw.first_operation[s]);
-    const std::size_t to = from + static_cast<std::size_t>(raw.operation_count[s]);
+    const std::int32_t from = raw.first_operation[s], to = from + raw.operation_count[s];
     if (from < part.first_operation) part.first_operation = from;
     if (to > end) end = to;
   }
   part.operations = end > part.first_operation ? end - part.first_operation : 0;
   const plan::plan_step& last = raw.steps[first + part.steps - 1];
-  part.first_operand = static_cast<std::size_t>(raw.steps[first].first_operand);
-  part.operands = static_cast<std::size_t>(last.first_operand + last.operands) - part.first_operand;
+  part.first_operand = raw.steps[first].first_operand;
+  part.operands = last.first_operand + last.operands - part.first_operand;
   return part;
 }
 template <std::size_t Count, class Raw>
 constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_range& part) {
   fixed_array<step_facts, Count> facts{};
-  for (std::size_t i = 0; i != Count; ++i) {
+  for (std::int32_t i = 0; i < part.steps; ++i) {
     step_facts& f = facts[i];
     f.step = raw.steps[part.first + i];
     const plan::plan_node& main = raw.nodes[f.step.main_node()];
     f.op = main.op;
     f.type = main.spec.type;
-    f.before = f.step.before == ir::no_node ? 0 : static_cast<std::size_t>(main.inputs);
-    f.operations = static_cast<std::size_t>(raw.operation_count[part.first + i]);
-    if (f.operations > 0)
-      f.operation = static_cast<std::size_t>(raw.first_operation[part.first + i]) - part.first_operation;
+    f.before = f.step.before == ir::no_node ? 0 : main.inputs;
+    f.operations = raw.operation_count[part.first + i];
+    if (f.operations > 0) f.operation = raw.first_operation[part.first + i] - part.first_operation;
   }
   return facts;
 }
 template <std::size_t Count, class T, std::size_t All>
-constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::size_t first) {
+constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {
+  const T* const from = table.data() + first;
   fixed_array<T, Count> some{};
-  for (std::size_t i = 0; i != Count; ++i) some[i] = table[first + i];
+  for (std::size_t i = 0; i != Count; ++i) some[i] = from[i];
   return some;
 }
 template <std::size_t Count, class Raw>
-constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::size_t first) {
+constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::int32_t first) {
+  const ir::node_id* const from = raw.operands.data() + first;
   fixed_array<dtype, Count> types{};
-  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[raw.operands[first + i]].spec.type;
+  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[from[i]].spec.type;
   return types;
 }
 
@@ -23304,8 +24982,8 @@ struct step_of {
   static constexpr const ir::op_info* op = facts.op;
   static constexpr dtype type = facts.type;
   static constexpr std::size_t operations = facts.operations, operation = facts.operation;
-  static constexpr std::size_t operands = static_cast<std::size_t>(facts.step.operands);
-  static constexpr std::size_t operand = static_cast<std::size_t>(facts.step.first_operand) - part::range.first_operand;
+  static constexpr std::size_t operands = facts.step.operands;
+  static constexpr std::size_t operand = facts.step.first_operand - part::range.first_operand;
   static constexpr std::size_t inputs = fused ? facts.before : operands;  ///< of its kernel
   /// What its loop reads, behind the inputs of the kernel before it but the last.
   static constexpr std::size_t load = operand + (inputs == 0 ? 0 : inputs - 1);
@@ -23313,57 +24991,55 @@ struct step_of {
 };
 
 /// The operation of a step that there is nothing for, or nullptr.
-template <class Kernels, class Step, std::size_t... O>
+template <class Device, class Step, std::size_t... O>
 constexpr const ir::op_info* find_missing(std::index_sequence<O...>) {
   const ir::op_info* missing = nullptr;
   if constexpr (!Step::fused || Step::inputs > 0)
-    if (!Kernels::template has_kernel<*Step::op->key>) missing = Step::op;
+    if (!has_kernel<Device, *Step::op->key>) missing = Step::op;
   if constexpr (Step::fused) {
     constexpr const auto& operations = Step::part::operations;
-    ((missing == nullptr && !Kernels::template has_loop<*operations[Step::operation + O].op->key>
+    ((missing == nullptr && !has_scalar_kernel<Device, *operations[Step::operation + O].op->key>
           ? void(missing = operations[Step::operation + O].op)
           : void()),
      ...);
   }
   return missing;
 }
-template <class Kernels, class Plan, std::size_t Step>
+template <class Device, class Plan, std::size_t Step>
 inline constexpr const ir::op_info* missing_in_step =
-    find_missing<Kernels, step_of<Plan, Step>>(std::make_index_sequence<step_of<Plan, Step>::operations>{});
+    find_missing<Device, step_of<Plan, Step>>(std::make_index_sequence<step_of<Plan, Step>::operations>{});
 
-template <class Kernels, class Step, std::size_t... L, std::size_t... O>
+template <class Device, class Step, std::size_t... L, std::size_t... O>
 constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
   constexpr const auto& loads = Step::part::loads;
   constexpr const auto& operations = Step::part::operations;
   constexpr std::size_t load = Step::load, first = Step::operation;
-  return std::type_identity<typename Kernels::template loop<
-      types<typename Kernels::template load<loads[load + L].type, loads[load + L].contiguous>...>,
-      types<typename Kernels::template operation<*operations[first + O].op->key, operations[first + O].type,
-                                                 operations[first + O].operand[0], operations[first + O].operand[1],
-                                                 operations[first + O].operand[2]>...>>>{};
+  return std::type_identity<fused_loop<
+      Device, types<load_of<loads[load + L].type, loads[load + L].contiguous>...>,
+      types<operation_of<*operations[first + O].op->key, operations[first + O].type, operations[first + O].operand[0],
+                         operations[first + O].operand[1], operations[first + O].operand[2]>...>>>{};
 }
 
 /// @tparam I the inputs of the kernel before the loop
-template <class Kernels, class Step, std::size_t... I>
-constexpr runtime::kernel_entry loop_entry(std::index_sequence<I...>) {
-  using loop = typename decltype(loop_type<Kernels, Step>(std::make_index_sequence<Step::loads>{},
-                                                          std::make_index_sequence<Step::operations>{}))::type;
+template <class Device, class Step, std::size_t... I>
+constexpr kernel_entry loop_entry(std::index_sequence<I...>) {
+  using loop = typename decltype(loop_type<Device, Step>(std::make_index_sequence<Step::loads>{},
+                                                         std::make_index_sequence<Step::operations>{}))::type;
   if constexpr (sizeof...(I) == 0)
     return loop::entry;
   else
-    return Kernels::template kernel_with_loop<*Step::op->key, loop, Step::type,
-                                              Step::part::types[Step::operand + I]...>::entry;
+    return kernel_with_loop<Device, *Step::op->key, loop, Step::type, Step::part::types[Step::operand + I]...>::entry;
 }
 
-template <class Kernels, class Step, std::size_t... I>
-constexpr runtime::kernel_entry plain_entry(std::index_sequence<I...>) {
-  return Kernels::template kernel<*Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
+template <class Device, class Step, std::size_t... I>
+constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
+  return kernel<Device, *Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
 
-template <class Kernels, class Plan, std::size_t... Step>
+template <class Device, class Plan, std::size_t... Step>
 constexpr const ir::op_info* first_missing(std::index_sequence<Step...>) {
   // An array, not a fold: clang folds at most 256 terms.
-  const ir::op_info* const missing[] = {nullptr, missing_in_step<Kernels, Plan, Step>...};
+  const ir::op_info* const missing[] = {nullptr, missing_in_step<Device, Plan, Step>...};
   for (const ir::op_info* op : missing)
     if (op != nullptr) return op;
   return nullptr;
@@ -23372,25 +25048,35 @@ constexpr const ir::op_info* first_missing(std::index_sequence<Step...>) {
 }  // namespace detail
 
 /// The first operation of a plan that a device has no kernel for, or nullptr.
-template <class Kernels, class Plan>
+template <class Device, class Plan>
 inline constexpr const ir::op_info* missing_kernel =
-    detail::first_missing<Kernels, Plan>(std::make_index_sequence<Plan::steps.size()>{});
+    detail::first_missing<Device, Plan>(std::make_index_sequence<Plan::steps.size()>{});
 
 /// The kernel of a step; empty if there is none.
-template <class Kernels, class Plan, std::size_t Step>
-[[nodiscard]] constexpr runtime::kernel_entry step_entry() {
+template <class Device, class Plan, std::size_t Step>
+[[nodiscard]] constexpr kernel_entry step_entry() {
   using step = detail::step_of<Plan, Step>;
-  if constexpr (detail::missing_in_step<Kernels, Plan, Step> != nullptr)
+  if constexpr (detail::missing_in_step<Device, Plan, Step> != nullptr)
     return {};
   else if constexpr (step::fused)
-    return detail::loop_entry<Kernels, step>(std::make_index_sequence<step::inputs>{});
+    return detail::loop_entry<Device, step>(std::make_index_sequence<step::inputs>{});
   else
-    return detail::plain_entry<Kernels, step>(std::make_index_sequence<step::inputs>{});
+    return detail::plain_entry<Device, step>(std::make_index_sequence<step::inputs>{});
 }
 
 }  // namespace tagma::device
 
+<<<<<<< HEAD
+namespace tagma::device {
+
+namespace cpu {
+=======
+namespace tagma::op {
+struct cast;
+}
+
 namespace tagma::device::cpu {
+>>>>>>> casts
 
 /// Elements that one instruction sequence handles.
 inline constexpr int lanes = 8;
@@ -23400,79 +25086,47 @@ inline constexpr std::int64_t task_elements = 32768;
 /// Computes `n` neighbouring elements; `in` points at the first element of each tensor that the loop reads.
 using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
 
-/// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
-template <dtype Type, bool Contiguous>
-struct load_of {
-  using stored_type = stored<Type>;
-  using value = pack<compute_t<stored_type>, lanes>;
-  static constexpr bool contiguous = Contiguous;
-  static constexpr std::int64_t stride = Contiguous ? static_cast<std::int64_t>(sizeof(stored_type)) : 0;
-
-  TAGMA_INLINE static value whole(const std::byte* from, std::int64_t i) {
-    const auto* p = reinterpret_cast<const stored_type*>(from);
-    if constexpr (Contiguous)
-      return load<lanes>(p + i);
-    else
-      return first(p);
-  }
-  /// The last elements of a row, followed by zeros.
-  TAGMA_INLINE static void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
-    __builtin_memset(to, 0, sizeof(stored_type) * lanes);
-    const std::int64_t count = Contiguous ? n : 1;
-    __builtin_memcpy(to, from + i * stride, static_cast<std::size_t>(count) * sizeof(stored_type));
-  }
-
- private:
-  TAGMA_INLINE static value first(const stored_type* p) {
-    if constexpr (std::is_same_v<stored_type, float16> || std::is_same_v<stored_type, bfloat16>)
-      return splat<value>(static_cast<float>(*p));
-    else
-      return splat<value>(*p);
-  }
-};
-
-/// An operation of a loop. Operands count loads first, then earlier operations.
-template <const char& Operation, dtype Type, int A, int B, int C>
-struct operation_of {
-  using value = pack<compute_t<stored<Type>>, lanes>;
-};
+/// What a load or an operation of a loop gives in each round.
+template <class Step>
+using loop_value = pack<compute_t<typename Step::stored_type>, lanes>;
 
 namespace detail {
-
-template <int Index, class Value>
-struct loop_slot {
-  Value value;
-};
-
-template <class Indices, class... Values>
-struct loop_slots;
-template <std::size_t... I, class... Values>
-struct loop_slots<std::index_sequence<I...>, Values...> : loop_slot<static_cast<int>(I), Values>... {};
-
-template <int I, class Value>
-TAGMA_INLINE Value& slot(loop_slot<I, Value>& s) {
-  return s.value;
-}
 
 /// What a load gives in each round. One element for all lanes is read before the loop, since the compiler cannot know
 /// that no store changes it.
 template <class Load>
 struct held_load {
-  typename Load::value value;
-  TAGMA_INLINE explicit held_load(const std::byte* from) : value(Load::whole(from, 0)) {}
-  TAGMA_INLINE typename Load::value operator()(const std::byte*, std::int64_t) const { return value; }
+  using stored_type = typename Load::stored_type;
+  loop_value<Load> value;
+  TAGMA_INLINE explicit held_load(const std::byte* from)
+      : value(
+            splat<loop_value<Load>>(static_cast<compute_t<stored_type>>(*reinterpret_cast<const stored_type*>(from)))) {
+  }
+  TAGMA_INLINE loop_value<Load> operator()(const std::byte*, std::int64_t) const { return value; }
 };
 template <class Load>
 requires Load::contiguous struct held_load<Load> {
+  using stored_type = typename Load::stored_type;
   TAGMA_INLINE explicit held_load(const std::byte*) {}
-  TAGMA_INLINE typename Load::value operator()(const std::byte* from, std::int64_t i) const {
-    return Load::whole(from, i);
+  TAGMA_INLINE loop_value<Load> operator()(const std::byte* from, std::int64_t i) const {
+    return load<lanes>(reinterpret_cast<const stored_type*>(from) + i);
   }
 };
 
-/// Calls the body of an operation with as many operands as it takes.
+/// The last elements of a row, followed by zeros.
+template <class Load>
+TAGMA_INLINE void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(typename Load::stored_type));
+  __builtin_memset(to, 0, sizeof(typename Load::stored_type) * lanes);
+  __builtin_memcpy(to, Load::contiguous ? from + i * size : from,
+                   static_cast<std::size_t>(Load::contiguous ? n * size : size));
+}
+
+/// Calls the body of an operation with as many operands as it takes. Each device has its own such function:
+/// nvcc takes none of the GPU that gives vectors.
 template <class Body, class Out, int A, int B, int C, class Slots>
 TAGMA_INLINE Out call_body(Slots& s) {
+  using device::detail::slot;
   if constexpr (requires { Body::template apply<Out>(slot<A>(s)); })
     return Body::template apply<Out>(slot<A>(s));
   else if constexpr (requires { Body::template apply<Out>(slot<A>(s), slot<B>(s)); })
@@ -23481,127 +25135,115 @@ TAGMA_INLINE Out call_body(Slots& s) {
     return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
 }
 
-template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
-TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = typename operation_of<Operation, Type, A, B, C>::value;
-  // So that an operation gives the same bytes wherever loops begin and end.
-  slot<I>(s) = separate(call_body<scalar_kernel<Operation>, out, A, B, C>(s));
+/// The result of an operation whose type has 16 bits. A cast of what is wider than a float rounds it once, here: a
+/// float in between would be rounded as well.
+template <const char& Operation, class Out, class Stored, int A, int B, int C, class Slots>
+TAGMA_INLINE Out call_for_half(Slots& s) {
+  using from = typename std::remove_cvref_t<decltype(slot<A>(s))>::value_type;
+  if constexpr (&Operation == &ir::key<op::cast> && wider_than_float<from>)
+    return convert<Stored>(slot<A>(s));
+  else
+    return call_body<scalar_kernel<Operation>, Out, A, B, C>(s);
 }
 
-/// What a loop knows of its extents: strides of the axes around the innermost joined one, and its function.
+template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
+  using out = loop_value<operation_of<Operation, Type, A, B, C>>;
+  // So that an operation gives the same bytes wherever loops begin and end.
+<<<<<<< HEAD
+  device::detail::slot<I>(s) = separate(call_body<scalar_kernel<on_cpu, Operation>, out, A, B, C>(s));
+=======
+  if constexpr (same<stored<Type>, typename out::value_type>)
+    slot<I>(s) = separate(call_body<scalar_kernel<Operation>, out, A, B, C>(s));
+  else
+    slot<I>(s) = separate(call_for_half<Operation, out, stored<Type>, A, B, C>(s));
+>>>>>>> casts
+}
+
+/// What a loop knows of its extents, and its function.
 struct loop_state final : kernel_state {
+  explicit loop_state(const kernel_args& args) : extents(args) {}
+  loop_extents extents;
   span_function span = nullptr;
-  std::int64_t inner = 1, rows = 1;
   std::int64_t result_size = 1;
-  int axes = 0;
-  std::int64_t extents[max_rank]{};
-  std::int64_t steps[ir::max_group_loads + 4]{};  ///< bytes from an element to its neighbour, 0 where it is stretched
-  std::int64_t strides[ir::max_group_loads + 4][max_rank]{};
+  std::int64_t steps[most_loads]{};  ///< bytes from an element to its neighbour, 0 where it is stretched
 };
 
 /// Rows `first` to `last` of a loop.
 inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
-  const std::byte* in[ir::max_group_loads + 4];
+  const loop_extents& e = s.extents;
+  const std::byte* in[most_loads];
   for (std::int64_t row = first; row < last; ++row) {
     for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
     std::int64_t rest = row;
-    for (int a = s.axes; a-- > 0;) {
-      const std::int64_t at = rest % s.extents[a];
-      rest /= s.extents[a];
-      for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * s.strides[l][a];
+    for (int a = e.axes; a-- > 0;) {
+      const std::int64_t at = rest % e.extents[a];
+      rest /= e.extents[a];
+      for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * e.strides[l][a];
     }
-    s.span(args.out.data + row * s.inner * s.result_size, in, s.inner);
+    s.span(args.out.data + row * e.inner * s.result_size, in, e.inner);
   }
 }
 
 /// Elements `first` to `last` of a loop that is one row.
 inline void run_elements(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
-  const std::byte* in[ir::max_group_loads + 4];
+  const std::byte* in[most_loads];
   for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data + first * s.steps[l];
   s.span(args.out.data + first * s.result_size, in, last - first);
+}
+
+/// A part of a loop, of elements or of rows: one copy of the code.
+[[gnu::noinline]] inline void run_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+  const auto& s = *static_cast<const loop_state*>(args.state);
+  if (s.extents.rows == 1)
+    run_elements(args, s, first, last);
+  else
+    run_rows(args, s, first, last);
 }
 
 /// Runs a loop, on several threads if it is long. The split depends on the extents alone.
 inline void run_loop(const kernel_args& args, const run_context& context) {
   const auto& s = *static_cast<const loop_state*>(args.state);
-  const bool one_row = s.rows == 1;
-  const std::int64_t count = one_row ? s.inner : s.rows;
-  const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (s.inner > 0 ? s.inner : 1);
-  const auto some = [&](std::int64_t t) {
-    const std::int64_t first = t * each, last = first + each < count ? first + each : count;
-    if (one_row)
-      run_elements(args, s, first, last);
-    else
-      run_rows(args, s, first, last);
-  };
-  if (count <= 2 * each) {
-    if (one_row)
-      run_elements(args, s, 0, count);
-    else
-      run_rows(args, s, 0, count);
-    return;
-  }
-  context.threads->parallel_for(pieces(count, each), some);
+  const loop_extents& e = s.extents;
+  const bool one_row = e.rows == 1;
+  const std::int64_t count = one_row ? e.inner : e.rows;
+  const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
+  if (count <= 2 * each) return run_part(args, 0, count);
+  context.threads->parallel_for(pieces(count, each), [&](std::int64_t t) {
+    const std::int64_t first = t * each;
+    run_part(args, first, first + each < count ? first + each : count);
+  });
 }
 
 /// Works out the strides of a loop.
 [[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, span_function span,
                                                       const bool* contiguous) {
-  auto state = make_owned<loop_state>();
-  const shape &out = args.out.dims, &declared = args.declared_out;
-  const std::size_t loads = args.in.size();
-  const auto stretched = [&](std::size_t l, int axis) {
-    return plan::detail::is_stretched(args.declared[l], declared, axis);
-  };
-  const int joined = plan::detail::innermost_axes(declared, loads, stretched);
+  auto state = make_owned<loop_state>(args);
   state->span = span;
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
-  state->axes = out.rank - joined;
-  for (int a = state->axes; a < out.rank; ++a) state->inner *= out[a];
-  for (int a = 0; a < state->axes; ++a) {
-    state->extents[a] = out[a];
-    state->rows *= out[a];
-  }
-  for (std::size_t l = 0; l < loads; ++l) {
-    const shape& in = args.in[l].dims;
-    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
-    state->steps[l] = contiguous[l] ? stride : 0;
-    for (int a = in.rank - 1; a >= 0; --a) {
-      const int axis = a + out.rank - in.rank;
-      if (axis < state->axes) state->strides[l][axis] = stretched(l, axis) ? 0 : stride;
-      stride *= in[a];
-    }
-  }
+  for (std::size_t l = 0; l < args.in.size(); ++l)
+    if (contiguous[l]) state->steps[l] = static_cast<std::int64_t>(size_of(args.in[l].type));
   return state;
 }
 
 }  // namespace detail
-
-template <class Loads, class Operations>
-struct fused_loop;
+}  // namespace cpu
 
 template <class... Load, class... Operation>
-struct fused_loop<types<Load...>, types<Operation...>> {
+struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
-  using last = std::tuple_element_t<operation_count - 1, std::tuple<Operation...>>;
-
-  template <class T>
-  struct result_type;
-  template <const char& O, dtype Type, int A, int B, int C>
-  struct result_type<operation_of<O, Type, A, B, C>> {
-    using type = stored<Type>;
-  };
-  using result = typename result_type<last>::type;
-  using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
-                                   typename Operation::value...>;
+  using result = typename detail::last_of<Operation...>::stored_type;
+  using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>, cpu::loop_value<Load>...,
+                                   cpu::loop_value<Operation>...>;
 
   /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
   /// the last pack goes through padded copies, so that there is one copy of the code.
   struct body {
     template <std::size_t... L, std::size_t... O>
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
-                                  std::index_sequence<O...>, const detail::held_load<Load>&... load) {
+                                  std::index_sequence<O...>, const cpu::detail::held_load<Load>&... load) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
+      constexpr int lanes = cpu::lanes;
       constexpr std::size_t widest = 8 * lanes;
       alignas(64) std::byte padded[load_count + 1][widest];
       const std::byte* from[load_count + 1]{in[L]...};
@@ -23611,7 +25253,7 @@ struct fused_loop<types<Load...>, types<Operation...>> {
         for (std::int64_t i = 0; i < count; i += lanes) {
           slots s;
           ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
-          (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+          (cpu::detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
@@ -23620,7 +25262,7 @@ struct fused_loop<types<Load...>, types<Operation...>> {
           return;
         }
         if (rest == 0) return;
-        (Load::pad(padded[L], from[L], n - rest, rest), ...);
+        (cpu::detail::pad<Load>(padded[L], from[L], n - rest, rest), ...);
         ((from[L] = padded[L]), ...);
         to = padded[load_count];
         count = lanes;
@@ -23632,42 +25274,20 @@ struct fused_loop<types<Load...>, types<Operation...>> {
     template <std::size_t... L>
     TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n,
                                    std::index_sequence<L...> l) {
-      span(out, in, n, l, std::make_index_sequence<operation_count>{}, detail::held_load<Load>(in[L])...);
+      span(out, in, n, l, std::make_index_sequence<operation_count>{}, cpu::detail::held_load<Load>(in[L])...);
     }
   };
 
   static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
-    return detail::prepare_loop(args, best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
-                                contiguous);
+    return cpu::detail::prepare_loop(args, cpu::best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
+                                     contiguous);
   }
 
-  static constexpr kernel_entry entry{&detail::run_loop, &prepare};
+  static constexpr kernel_entry entry{&cpu::detail::run_loop, &prepare};
 };
 
-/// What the CPU has.
-struct kernel_set {
-  template <const char& Key>
-  static constexpr bool has_kernel = !requires {
-    cpu::kernel<Key>::missing;
-  };
-  template <const char& Key>
-  static constexpr bool has_loop = !requires {
-    scalar_kernel<Key>::missing;
-  };
-  template <const char& Key>
-  using kernel = cpu::kernel<Key>;
-  template <dtype Type, bool Contiguous>
-  using load = load_of<Type, Contiguous>;
-  template <const char& Key, dtype Out, int A, int B, int C>
-  using operation = operation_of<Key, Out, A, B, C>;
-  template <class Loads, class Operations>
-  using loop = fused_loop<Loads, Operations>;
-  template <const char& Key, class Loop, dtype Out, dtype... In>
-  using kernel_with_loop = kernel_then_loop<&cpu::kernel<Key>::template entry<Out, In...>, &Loop::entry, sizeof...(In)>;
-};
-
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
 
 namespace tagma {
 
@@ -23675,7 +25295,7 @@ namespace device::cpu::detail {
 
 template <class Plan, std::size_t... Step>
 constexpr fixed_array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
-  return {{step_entry<kernel_set, Plan, Step>()...}};
+  return {{step_entry<on_cpu, Plan, Step>()...}};
 }
 
 }  // namespace device::cpu::detail
@@ -23685,7 +25305,7 @@ namespace runtime {
 template <class Plan>
 struct kernel_table {
   /// The first operation of the plan that the CPU has no kernel for, or nullptr.
-  static constexpr const ir::op_info* missing = device::missing_kernel<device::cpu::kernel_set, Plan>;
+  static constexpr const ir::op_info* missing = device::missing_kernel<device::on_cpu, Plan>;
   static constexpr auto entries =
       device::cpu::detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
 };
@@ -23701,8 +25321,9 @@ struct kernel_table {
 /// pragma.
 
 #undef TAGMA_ONEDNN_PRIMITIVES
-#undef TAGMA_EACH_UPDATE
-#undef TAGMA_ELEMENTWISE_BODIES
+#undef TAGMA_ELEMENTWISE_KERNELS
+#undef TAGMA_SCALAR_KERNEL_OF_ONE
+#undef TAGMA_SCALAR_KERNEL_OF_TWO
 
 #ifndef TAGMA_WITH_MACROS
 // base/config.hpp

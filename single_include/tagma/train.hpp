@@ -1323,12 +1323,14 @@ inline void save_variables(runtime::session_core& session, const std::string& pa
   const runtime::session_core::pass reading(session, false, path + ": nothing was saved: ");
   std::vector<safetensors::named_tensor> tensors;
   std::vector<runtime::aligned_bytes> copies(session.variables().size());
-  for (std::size_t i = 0; i < session.variables().size(); ++i) {
-    if (!session.is_initialized(i))
+  std::vector<runtime::pinned_version> versions(copies.size());
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    runtime::stored_variable& v = session.variable(i);
+    if (!v.initialized())
       fail(status_code::failed_precondition,
-           path + ": variable '" + session.variable_name(i) + "' has no value yet, so nothing was saved");
-    const raw_view value = session.read_variable(i, copies[i]);
-    tensors.push_back({session.variable_name(i), value.type, value.dims, value.data});
+           path + ": variable '" + v.name() + "' has no value yet, so nothing was saved");
+    versions[i] = runtime::pinned_version(v);
+    tensors.push_back({v.name(), v.spec().type, v.spec().dims, v.read(*versions[i], copies[i])});
   }
   if (!texts.try_emplace("step", std::to_string(session.step())).second)
     fail(status_code::invalid_argument, path + ": the text \"step\" is the session's own, give yours another name");
@@ -1339,7 +1341,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
   const safetensors::file stored(path);
   std::vector<const safetensors::stored_tensor*> sources;
   for (std::size_t i = 0; i < session.variables().size(); ++i) {
-    const std::string name = session.variable_name(i);
+    const std::string& name = session.variable(i).name();
     const tensor_spec& wanted = session.variables()[i].spec;
     const safetensors::stored_tensor* found = stored.find(name);
     if (found == nullptr)
@@ -1364,8 +1366,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
 
   const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    session.set_variable(i, sources[i]->data);
-    session.mark_initialized(i);
+    session.variable(i).assign(sources[i]->data);
   }
   if (text != stored.metadata().end()) session.set_step(step);
   return stored.metadata();
@@ -1405,8 +1406,9 @@ safetensors::metadata restore(session<Program>& s, const std::string& path) {
 /// pragma.
 
 #undef TAGMA_ONEDNN_PRIMITIVES
-#undef TAGMA_EACH_UPDATE
-#undef TAGMA_ELEMENTWISE_BODIES
+#undef TAGMA_ELEMENTWISE_KERNELS
+#undef TAGMA_SCALAR_KERNEL_OF_ONE
+#undef TAGMA_SCALAR_KERNEL_OF_TWO
 
 #ifndef TAGMA_WITH_MACROS
 // base/config.hpp

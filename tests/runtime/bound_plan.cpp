@@ -152,6 +152,9 @@ TEST_CASE("scalars keep their value in every element type") {
   tg::bfloat16 b;
   std::memcpy(&b, bytes, 2);
   CHECK(static_cast<float>(b) == 1.5f);
+  tg::runtime::detail::store_scalar(bytes, tg::dtype::bfloat16, 1 + 0x1p-8 + 0x1p-40, 1);  // not by way of a float
+  std::memcpy(&b, bytes, 2);
+  CHECK(static_cast<float>(b) == 1 + 0x1p-7f);
 }
 
 }  // namespace

@@ -12,51 +12,14 @@
 #include <limits>
 #include <type_traits>
 
+#include "support/half_formats.hpp"
 #include "tagma/base/random.hpp"
 
 namespace {
 
 using tagma::bfloat16, tagma::float16;
 
-/// An IEEE 754 binary format of 16 bits by its definition: numbers in double and powers of two, no tricks with bits.
-struct format {
-  int fraction_bits;
-  int exponent_bits;
-
-  [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  /// The distance between the smallest numbers is two to this power.
-  [[nodiscard]] int smallest() const { return 1 - bias() - fraction_bits; }
-
-  [[nodiscard]] double value(std::uint32_t bits) const {
-    const auto fractions = static_cast<std::uint32_t>(std::ldexp(1.0, fraction_bits));
-    const std::uint32_t fraction = bits % fractions, exponent = bits % 32768 / fractions;
-    const double sign = bits >= 32768 ? -1.0 : 1.0;
-    if (static_cast<int>(exponent) == 2 * bias() + 1)
-      return sign *
-             (fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN());
-    if (exponent == 0) return sign * std::ldexp(static_cast<double>(fraction), smallest());
-    return sign * std::ldexp(static_cast<double>(fractions + fraction), static_cast<int>(exponent) - 1 + smallest());
-  }
-
-  /// The number of the format nearest to `x`, the one with an even fraction of two; not for a NaN.
-  [[nodiscard]] double nearest(double x) const {
-    if (x == 0 || std::isinf(x)) return x;
-    int exponent = 0;
-    static_cast<void>(std::frexp(x, &exponent));  // |x| in [1/2, 1) times two to this power
-    const int unit = std::max(exponent - 1 - fraction_bits, smallest());
-    const double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
-    return std::abs(rounded) >= std::ldexp(1.0, bias() + 1) ? std::copysign(HUGE_VAL, x) : rounded;
-  }
-};
-constexpr format half{10, 5}, brain{7, 8};
-
-template <class T>
-constexpr const format& format_of = std::is_same_v<T, float16> ? half : brain;
-
-[[nodiscard]] bool same(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return a == b && std::signbit(a) == std::signbit(b);
-}
+using tagma::test::doubles_around, tagma::test::format, tagma::test::format_of, tagma::test::same;
 
 template <class T>
 [[nodiscard]] T from_bits(std::uint32_t bits) {
@@ -120,6 +83,17 @@ TEMPLATE_TEST_CASE("floats of any bits are rounded as the definition says", "[ha
       check_rounding<TestType>(std::bit_cast<float>(0x32000000u + r % 0x16000000u));
     }
   }
+}
+
+TEMPLATE_TEST_CASE("doubles are rounded once, not by way of a float", "[half]", float16, bfloat16) {
+  for (const double x : doubles_around<TestType>()) {
+    const std::uint16_t bits = TestType(x).bits;
+    if (!same(format_of<TestType>.value(bits), format_of<TestType>.nearest(x)) || (bits >= 32768) != std::signbit(x))
+      FAIL("x = " << std::hexfloat << x << ": " << bits);
+  }
+  CHECK(std::isnan(format_of<TestType>.value(TestType(std::numeric_limits<double>::quiet_NaN()).bits)));
+  CHECK(std::isnan(format_of<TestType>.value(TestType(std::bit_cast<double>(0xfff0000000000001u)).bits)));
+  static_assert(TestType(1.0).bits == TestType(1.0f).bits && TestType(1e300).bits == TestType(HUGE_VALF).bits);
 }
 
 TEMPLATE_TEST_CASE("a NaN stays a NaN of the same sign, whichever of its bits are set", "[half]", float16, bfloat16) {

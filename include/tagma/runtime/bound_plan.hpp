@@ -52,10 +52,8 @@ struct scalar_writer {
     T value{};
     if constexpr (kind != 'f')
       value = static_cast<T>(integer);
-    else if constexpr (sizeof(T) < sizeof(float))
-      value = T(static_cast<float>(number));
     else
-      value = static_cast<T>(number);
+      value = T(number);
     std::memcpy(to, &value, sizeof value);
   }
 };

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace tagma {
 
@@ -52,12 +53,28 @@ namespace tagma {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+/// The float next to `value` whose last bit is set, unless `value` is a float. To round it to far fewer bits is to
+/// round `value`: it is on the same side of every number halfway between two. S. Boldo, G. Melquiond, When double
+/// rounding is odd, 2005.
+[[nodiscard]] constexpr float double_to_odd_float(double value) {
+  if (value > 0x1.fffffep127 || value < -0x1.fffffep127)
+    return value > 0 ? __builtin_huge_valf() : -__builtin_huge_valf();
+  const auto nearest = static_cast<float>(value);
+  const auto exact = static_cast<double>(nearest);
+  if (!(exact < value) && !(exact > value)) return nearest;
+  const bool beyond = value < 0 ? exact < value : exact > value;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(nearest) - (beyond ? 1u : 0u)) | 1u);
+}
+
 /// IEEE 754 binary16: 5 exponent and 10 fraction bits.
 struct float16 {
   std::uint16_t bits = 0;
 
   constexpr float16() = default;
   constexpr explicit float16(float value) : bits(float_to_half_bits(value)) {}
+  template <class Number>
+    requires std::is_same_v<Number, double>
+  constexpr explicit float16(Number value) : bits(float_to_half_bits(double_to_odd_float(value))) {}
   constexpr operator float() const { return half_bits_to_float(bits); }
 };
 
@@ -67,6 +84,9 @@ struct bfloat16 {
 
   constexpr bfloat16() = default;
   constexpr explicit bfloat16(float value) : bits(float_to_bfloat16_bits(value)) {}
+  template <class Number>
+    requires std::is_same_v<Number, double>
+  constexpr explicit bfloat16(Number value) : bits(float_to_bfloat16_bits(double_to_odd_float(value))) {}
   constexpr operator float() const { return bfloat16_bits_to_float(bits); }
 };
 

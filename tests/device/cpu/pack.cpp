@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/half_formats.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/with_macros.hpp"
 
@@ -25,11 +26,25 @@ std::vector<T> numbers() {
     return {};
   } else if constexpr (std::is_integral_v<T>) {
     using l = std::numeric_limits<T>;
-    return {T(0), T(1), T(2), T(7), static_cast<T>(-1), static_cast<T>(-3), l::max(), l::min(),
-            T(5), T(3), T(100), T(64), static_cast<T>(-100), static_cast<T>(-7), static_cast<T>(l::max() - 1), T(9)};
+    return {T(0),
+            T(1),
+            T(2),
+            T(7),
+            static_cast<T>(-1),
+            static_cast<T>(-3),
+            l::max(),
+            l::min(),
+            T(5),
+            T(3),
+            T(100),
+            T(64),
+            static_cast<T>(-100),
+            static_cast<T>(-7),
+            static_cast<T>(l::max() - 1),
+            T(9)};
   } else {
-    return {T(0), T(1), T(2), T(7.5f), T(-1), T(-3), T(1000), T(-0.125f),
-            T(5), T(3), T(100), T(64), T(-100.5f), T(-7), T(0.5f), T(9)};
+    return {T(0), T(1), T(2),   T(7.5f), T(-1),      T(-3), T(1000), T(-0.125f),
+            T(5), T(3), T(100), T(64),   T(-100.5f), T(-7), T(0.5f), T(9)};
   }
 }
 
@@ -68,12 +83,12 @@ void check_pairs(const Reference& reference) {
   check();
 }
 
-#define TAGMA_TEST_OP(name, expression)            \
-  struct name##_op {                               \
-    template <class P>                             \
+#define TAGMA_TEST_OP(name, expression)                      \
+  struct name##_op {                                         \
+    template <class P>                                       \
     TAGMA_INLINE static auto apply(const P& a, const P& b) { \
-      return expression;                           \
-    }                                              \
+      return expression;                                     \
+    }                                                        \
   };
 TAGMA_TEST_OP(add, a + b)
 TAGMA_TEST_OP(subtract, a - b)
@@ -94,7 +109,9 @@ TAGMA_TEST_OP(bits, ((a & b) ^ (a | b)) + ~a)
 
 // Integers wrap around in packs, so the reference computes modulo 2^64.
 template <class T>
-std::uint64_t wide(T x) { return static_cast<std::uint64_t>(x); }
+std::uint64_t wide(T x) {
+  return static_cast<std::uint64_t>(x);
+}
 
 template <class U, class T>
 struct convert_loop {
@@ -104,18 +121,23 @@ template <class U, class T>
 void check_conversion() {
   T in[8];
   for (int i = 0; i < 8; ++i) {
-    if constexpr (std::is_same_v<T, bool>) in[i] = i % 3 == 0;
+    if constexpr (std::is_same_v<T, bool>)
+      in[i] = i % 3 == 0;
     else if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<U, std::uint8_t>)
       in[i] = static_cast<T>(static_cast<float>(i * 17));
-    else if constexpr (std::is_integral_v<T>) in[i] = static_cast<T>(i * 17 - 60);
-    else in[i] = static_cast<T>(static_cast<float>(i) * 15.625f - 60.0f);
+    else if constexpr (std::is_integral_v<T>)
+      in[i] = static_cast<T>(i * 17 - 60);
+    else
+      in[i] = static_cast<T>(static_cast<float>(i) * 15.625f - 60.0f);
   }
   U expected[8], baseline[8], best[8];
   for (int i = 0; i < 8; ++i) {
-    if constexpr (std::is_same_v<U, float16> || std::is_same_v<U, bfloat16>) expected[i] = U(static_cast<float>(in[i]));
+    if constexpr (std::is_same_v<U, float16> || std::is_same_v<U, bfloat16>)
+      expected[i] = U(static_cast<float>(in[i]));
     else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
       expected[i] = static_cast<U>(static_cast<float>(in[i]));
-    else expected[i] = static_cast<U>(in[i]);
+    else
+      expected[i] = static_cast<U>(in[i]);
   }
   cpu::run_baseline<convert_loop<U, T>, U*, const T*>(baseline, in);
   cpu::dispatch<convert_loop<U, T>>(static_cast<U*>(best), static_cast<const T*>(in));
@@ -124,6 +146,39 @@ void check_conversion() {
     CHECK(static_cast<double>(best[i]) == static_cast<double>(expected[i]));
   }
 }
+/// Rounds all of `in` and compares with the definition of the format.
+template <class U, class T>
+void check_rounding(std::vector<T> in) {
+  while (in.size() % 8 != 0) in.push_back(T(0));
+  std::vector<U> baseline(in.size()), best(in.size());
+  for (std::size_t i = 0; i < in.size(); i += 8) {
+    cpu::run_baseline<convert_loop<U, T>, U*, const T*>(&baseline[i], &in[i]);
+    cpu::dispatch<convert_loop<U, T>>(&best[i], static_cast<const T*>(&in[i]));
+  }
+  const auto& format = tagma::test::format_of<U>;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const double expected = format.nearest(static_cast<long double>(in[i]));
+    if (!tagma::test::same(format.value(baseline[i].bits), expected) ||
+        !tagma::test::same(format.value(best[i].bits), expected))
+      FAIL(in[i] << " becomes " << format.value(baseline[i].bits) << " and " << format.value(best[i].bits) << ", not "
+                 << expected);
+  }
+}
+/// Integers at, halfway between and next to numbers of 8 and 11 bits.
+template <class T>
+std::vector<T> integers_around() {
+  std::vector<T> all;
+  for (int top = 0; top < static_cast<int>(8 * sizeof(T)) - 1; ++top)
+    for (int bit = 0; bit <= top; ++bit)
+      for (const T middle : {T((T(1) << top) | (T(1) << bit)), T((T(1) << top) | ((T(1) << bit) - 1))})
+        for (const T tiny : {T(-1), T(0), T(1)}) {
+          if (tiny > 0 && middle == std::numeric_limits<T>::max()) continue;
+          all.insert(all.end(), {T(middle + tiny), T(-(middle + tiny))});
+        }
+  all.insert(all.end(), {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()});
+  return all;
+}
+
 template <class T>
 void check_conversions() {
   check_conversion<double, T>();
@@ -139,6 +194,12 @@ void check_conversions() {
 }
 
 }  // namespace
+
+TEMPLATE_TEST_CASE("what is wider than a float is rounded to 16 bits once", "[pack]", float16, bfloat16) {
+  check_rounding<TestType>(tagma::test::doubles_around<TestType>());
+  check_rounding<TestType>(integers_around<std::int64_t>());
+  check_rounding<TestType>(integers_around<std::int32_t>());
+}
 
 TEMPLATE_TEST_CASE("arithmetic of floating packs", "[pack]", float, double) {
   using T = TestType;
@@ -220,10 +281,10 @@ TEST_CASE("every 16-bit float is loaded exactly and stored unchanged", "[pack]")
     cpu::store(b_back, y);
     for (int i = 0; i < 8; ++i) {
       const float exact_h = h[i], exact_b = b[i];
-      const bool same_h = std::isnan(exact_h) ? std::isnan(cpu::lane(x, i))
-                                              : cpu::lane(x, i) == exact_h && h_back[i].bits == h[i].bits;
-      const bool same_b = std::isnan(exact_b) ? std::isnan(cpu::lane(y, i))
-                                              : cpu::lane(y, i) == exact_b && b_back[i].bits == b[i].bits;
+      const bool same_h =
+          std::isnan(exact_h) ? std::isnan(cpu::lane(x, i)) : cpu::lane(x, i) == exact_h && h_back[i].bits == h[i].bits;
+      const bool same_b =
+          std::isnan(exact_b) ? std::isnan(cpu::lane(y, i)) : cpu::lane(y, i) == exact_b && b_back[i].bits == b[i].bits;
       if (!same_h || !same_b) FAIL("bits " << first + static_cast<std::uint32_t>(i));
     }
   }

@@ -110,6 +110,38 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_bfloat(const pack<float, W>& p) {
   const auto rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
   return convert<std::uint16_t>(select((x & 0x7fffffffu) > 0x7f800000u, (x >> 16) | 0x40u, rounded));
 }
+
+/// True for elements that a float does not hold exactly.
+template <class T>
+inline constexpr bool wider_than_float = same<T, double> || (!floating<T> && sizeof(T) >= sizeof(float));
+
+/// As `double_to_odd_float`.
+template <int W>
+TAGMA_INLINE pack<float, W> to_odd_float(const pack<double, W>& p) {
+  const pack<float, W> nearest = convert<float>(p);
+  const pack<double, W> exact = convert<double>(nearest);
+  const auto less = exact<p, more = exact> p;
+  const auto zero = splat<pack<double, W>>(0);
+  const auto inexact = convert<std::int32_t>((less | more).bits);  // -1 where it is
+  const auto beyond = convert<std::int32_t>(((less & (p < zero)) | (more & (p > zero))).bits);
+  const auto infinite = (reinterpret<std::int32_t>(nearest) << 1) == splat<pack<std::int32_t, W>>(-0x1000000);
+  const auto odd = (reinterpret<std::int32_t>(nearest) + beyond) | (inexact & 1);
+  return select(infinite, nearest, reinterpret<float>(odd));
+}
+/// Integers are brought to doubles first; those that are too long for one keep their high bits, and an odd one.
+template <class T, int W>
+TAGMA_INLINE pack<float, W> to_odd_float(const pack<T, W>& p) {
+  if constexpr (sizeof(T) < 8) {
+    return to_odd_float(convert<double>(p));
+  } else {
+    using U = pack<std::uint64_t, W>;
+    const U x = reinterpret<std::uint64_t>(p), low = splat<U>(0x7ff);
+    const U short_enough = splat<U>(std::uint64_t{1} << 53);
+    const U odd = (x & ~low) | select((x & low) == splat<U>(0), splat<U>(0), splat<U>(0x800));
+    return to_odd_float(
+        convert<double>(reinterpret<T>(select(x + short_enough < short_enough + short_enough, x, odd))));
+  }
+}
 }  // namespace detail
 
 /// Rounds floats to the precision of T, where T is float16 or bfloat16; leaves every other pack as it is.
@@ -125,11 +157,13 @@ TAGMA_INLINE P round_to(const P& p) {
 
 /// Elements as another type. Floating to integer truncates, and is meaningful only within the range of the integer;
 /// integer to integer keeps the low bits; everything but zero becomes true; float16 and bfloat16 are floats rounded to
-/// that precision.
+/// that precision, once.
 template <class U, class T, int W>
 TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p) {
   using D = compute_t<U>;
-  if constexpr (!detail::same<U, D>)
+  if constexpr (!detail::same<U, D> && detail::wider_than_float<T>)
+    return round_to<U>(detail::to_odd_float(p));
+  else if constexpr (!detail::same<U, D>)
     return round_to<U>(convert<float>(p));
   else if constexpr (detail::same<T, U>)
     return p;

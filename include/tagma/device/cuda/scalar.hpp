@@ -65,6 +65,34 @@ TAGMA_DEVICE T narrow(compute_t<T> x) {
   }
 }
 
+/// True for elements that a float does not hold exactly.
+template <class T>
+inline constexpr bool wider_than_float = std::is_same_v<T, double> ||
+                                         (std::is_integral_v<T> && sizeof(T) >= sizeof(float));
+
+/// As `double_to_odd_float`, on the device as well.
+TAGMA_DEVICE float to_odd_float(double x) {
+  const auto nearest = static_cast<float>(x);
+  const auto exact = static_cast<double>(nearest);
+  if (!(exact < x) && !(exact > x)) return nearest;
+  std::uint32_t bits;
+  memcpy(&bits, &nearest, sizeof bits);
+  if (bits << 1 == 0xff000000u) return nearest;
+  bits = (bits - ((x < 0 ? exact < x : exact > x) ? 1u : 0u)) | 1u;
+  float odd;
+  memcpy(&odd, &bits, sizeof odd);
+  return odd;
+}
+/// Integers that are too long for a double keep their high bits, and an odd one.
+template <class T>
+TAGMA_DEVICE float to_odd_float(T x) {
+  if constexpr (sizeof(T) == 8) {
+    constexpr T most = T(1) << 53;
+    if ((x > most || x < -most) && (x & 0x7ff) != 0) x = (x & ~T(0x7ff)) | T(0x800);
+  }
+  return to_odd_float(static_cast<double>(x));
+}
+
 /// An element as another type. Floating to integer truncates, and is meaningful only within the range of the integer;
 /// integer to integer keeps the low bits; everything but zero becomes true.
 template <class To, class From>

@@ -3,6 +3,7 @@
 #include "tagma/device/cuda/kernel/fused.hpp"
 
 #include "support/cuda.hpp"
+#include "support/half_formats.hpp"
 #include "tagma/device/cpu/kernel/elementwise.hpp"
 #include "tagma/device/cpu/kernel/fused.hpp"
 #include "tagma/device/cuda/kernel/elementwise.hpp"
@@ -38,6 +39,24 @@ device_tensor numbers(double low, double high, std::uint32_t seed) {
 device_tensor edges() {
   const float inf = __builtin_huge_valf(), nan = __builtin_nanf("");
   return {odd, std::vector<float>{0, -0.0f, 1, -1, inf, -inf, nan, 0.5f, -0.5f, 1.5f, 2.5f, -2.5f, 100, -100}};
+}
+
+/// Some of the doubles that a float between would round to the wrong side.
+template <class T>
+device_tensor halfway() {
+  std::vector<double> some;
+  const std::vector<double> all = tg::test::doubles_around<T>();
+  for (std::size_t i = 0; i < all.size(); i += 37) some.push_back(all[i]);
+  return {{static_cast<tg::extent>(some.size())}, some};
+}
+device_tensor halfway_integers() {
+  std::vector<std::int64_t> all;
+  for (int bit = 9; bit < 62; ++bit)
+    for (const int tiny : {-1, 0, 1}) {
+      const std::int64_t middle = (std::int64_t{1} << bit) | (std::int64_t{1} << (bit - 8));
+      all.insert(all.end(), {middle + tiny, -middle + tiny, 3 * (middle / 2) + tiny});
+    }
+  return {{static_cast<tg::extent>(all.size())}, all};
 }
 
 #define FLOATS(operation, low, high, ulps)                                                     \
@@ -126,6 +145,9 @@ void pairs() {
   one<tg::ir::key<op::cast>, dtype::int8, f32>("cast to int8", {numbers<float>(-100, 100, 14)}, 0);
   one<tg::ir::key<op::cast>, dtype::uint8, dtype::int64>("cast of int64", {numbers<std::int64_t>(-999, 999, 15)}, 0);
   one<tg::ir::key<op::cast>, f16, f32>("cast to float16", {numbers<float>(-7e4, 7e4, 16)}, 0);
+  one<tg::ir::key<op::cast>, f16, f64>("cast of float64 to float16", {halfway<tg::float16>()}, 0);
+  one<tg::ir::key<op::cast>, bf16, f64>("cast of float64 to bfloat16", {halfway<tg::bfloat16>()}, 0);
+  one<tg::ir::key<op::cast>, bf16, dtype::int64>("cast of int64 to bfloat16", {halfway_integers()}, 0);
   one<tg::ir::key<op::cast>, f64, bf16>("cast of bfloat16", {numbers<tg::bfloat16>(-9, 9, 17)}, 0);
 }
 
