@@ -4862,15 +4862,11 @@ class kernel_then_loop {
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
 
-<<<<<<< HEAD
-namespace tagma::device {
-=======
 namespace tagma::op {
 struct cast;
 }
 
-namespace tagma::device::cuda {
->>>>>>> casts
+namespace tagma::device {
 
 namespace cuda::detail {
 
@@ -4920,31 +4916,27 @@ TAGMA_DEVICE Out call_body(Slots& s) {
   else
     return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
 }
-<<<<<<< HEAD
 
-template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
-TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = loop_value<operation_of<Operation, Type, A, B, C>>;
-  device::detail::slot<I>(s) = call_body<scalar_kernel<on_cuda, Operation>, out, A, B, C>(s);
-=======
 /// The result of an operation whose type has 16 bits. A cast of what is wider than a float rounds it once, here: a
 /// float in between would be rounded as well.
 template <const char& Operation, class Out, class Stored, int A, int B, int C, class Slots>
 TAGMA_DEVICE Out call_for_half(Slots& s) {
+  using device::detail::slot;
   using from = std::remove_cvref_t<decltype(slot<A>(s))>;
   if constexpr (&Operation == &ir::key<op::cast> && wider_than_float<from>)
     return widen(narrow<Stored>(to_odd_float(slot<A>(s))));
   else
-    return call_body<scalar_kernel<Operation>, Out, A, B, C>(s);
+    return call_body<scalar_kernel<on_cuda, Operation>, Out, A, B, C>(s);
 }
+
 template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = typename operation_of<Operation, Type, A, B, C>::value;
+  using device::detail::slot;
+  using out = loop_value<operation_of<Operation, Type, A, B, C>>;
   if constexpr (is_half<stored<Type>>)
     slot<I>(s) = call_for_half<Operation, out, stored<Type>, A, B, C>(s);
   else
-    slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
->>>>>>> casts
+    slot<I>(s) = call_body<scalar_kernel<on_cuda, Operation>, out, A, B, C>(s);
 }
 
 /// Where a loop reads, and how far apart in bytes neighbours along the outer axes are, 0 where they are the same.

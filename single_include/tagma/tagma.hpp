@@ -25066,17 +25066,13 @@ template <class Device, class Plan, std::size_t Step>
 
 }  // namespace tagma::device
 
-<<<<<<< HEAD
-namespace tagma::device {
-
-namespace cpu {
-=======
 namespace tagma::op {
 struct cast;
 }
 
-namespace tagma::device::cpu {
->>>>>>> casts
+namespace tagma::device {
+
+namespace cpu {
 
 /// Elements that one instruction sequence handles.
 inline constexpr int lanes = 8;
@@ -25139,25 +25135,23 @@ TAGMA_INLINE Out call_body(Slots& s) {
 /// float in between would be rounded as well.
 template <const char& Operation, class Out, class Stored, int A, int B, int C, class Slots>
 TAGMA_INLINE Out call_for_half(Slots& s) {
+  using device::detail::slot;
   using from = typename std::remove_cvref_t<decltype(slot<A>(s))>::value_type;
   if constexpr (&Operation == &ir::key<op::cast> && wider_than_float<from>)
     return convert<Stored>(slot<A>(s));
   else
-    return call_body<scalar_kernel<Operation>, Out, A, B, C>(s);
+    return call_body<scalar_kernel<on_cpu, Operation>, Out, A, B, C>(s);
 }
 
 template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
   using out = loop_value<operation_of<Operation, Type, A, B, C>>;
   // So that an operation gives the same bytes wherever loops begin and end.
-<<<<<<< HEAD
-  device::detail::slot<I>(s) = separate(call_body<scalar_kernel<on_cpu, Operation>, out, A, B, C>(s));
-=======
+  using device::detail::slot;
   if constexpr (same<stored<Type>, typename out::value_type>)
-    slot<I>(s) = separate(call_body<scalar_kernel<Operation>, out, A, B, C>(s));
+    slot<I>(s) = separate(call_body<scalar_kernel<on_cpu, Operation>, out, A, B, C>(s));
   else
     slot<I>(s) = separate(call_for_half<Operation, out, stored<Type>, A, B, C>(s));
->>>>>>> casts
 }
 
 /// What a loop knows of its extents, and its function.
