@@ -177,8 +177,12 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
   static constexpr auto attributes = Attributes;
 
   static constexpr ir::infer_args infer() {
+    if constexpr (requires { Op::outputs; }) return {};
+    return infer_output(0);
+  }
+  static constexpr ir::infer_args infer_output(int output) {
     fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
-    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}};
+    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}, output};
     if (const char* problem = Op::infer(args)) throw problem;
     return {{}, {}, args.out};
   }
@@ -224,6 +228,35 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
   using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
   return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(
       operands...);
+}
+
+/// Result `Output` of the node behind `Id`, of which `Whole` is the definition.
+template <class Whole, class Id, int Output>
+struct output_definition {
+  static constexpr const ir::record* inputs[] = {find_record<Id>()};
+  static constexpr auto attributes = ir::pack_attributes(Output);
+  static constexpr tensor_spec spec = Whole::infer_output(Output).out;
+  static constexpr std::uint64_t hash = hash_combine(ir::info<ir::output_op>.id + Output, inputs[0]->hash);
+  static constexpr ir::record value{ir::rules_for<ir::output_op, Id>, hash, spec, inputs, {}, attributes.list(), {}, false,
+                                    inputs[0]->carries};
+};
+/// Tells the results of one node apart where structure does not.
+template <class Id, int Output>
+struct result_of {};
+
+template <class Whole, class Node, int... Output>
+[[nodiscard]] constexpr auto split_results(const Node& node, std::integer_sequence<int, Output...>) {
+  using id = typename Node::id;
+  return std::tuple{make_handle<output_definition<Whole, id, Output>,
+                                std::conditional_t<is_structural<id>, void, result_of<id, Output>>>(node)...};
+}
+
+/// The results of an operation that has several, over handles.
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
+[[nodiscard]] constexpr auto make_nodes(const E&... operands) {
+  using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
+  using whole = node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>;
+  return split_results<whole>(make_handle<whole, Place>(operands...), std::make_integer_sequence<int, Op::outputs>{});
 }
 
 }  // namespace detail
