@@ -85,7 +85,8 @@ constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::int32_t f
   const ir::node_id* const from = raw.operands.data() + first;
   fixed_array<dtype, Count> types{};
   for (std::size_t i = 0; i != Count; ++i)
-    types[i] = from[i] == ir::no_node ? raw.loads[first + static_cast<std::int32_t>(i)].type : raw.nodes[from[i]].spec.type;
+    types[i] =
+        from[i] == ir::no_node ? raw.loads[first + static_cast<std::int32_t>(i)].type : raw.nodes[from[i]].spec.type;
   return types;
 }
 

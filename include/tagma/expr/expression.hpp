@@ -4,6 +4,7 @@
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -237,8 +238,8 @@ struct output_definition {
   static constexpr auto attributes = ir::pack_attributes(Output);
   static constexpr tensor_spec spec = Whole::infer_output(Output).out;
   static constexpr std::uint64_t hash = hash_combine(ir::info<ir::output_op>.id + Output, inputs[0]->hash);
-  static constexpr ir::record value{ir::rules_for<ir::output_op, Id>, hash, spec, inputs, {}, attributes.list(), {}, false,
-                                    inputs[0]->carries};
+  static constexpr ir::record value{
+      ir::rules_for<ir::output_op, Id>, hash, spec, inputs, {}, attributes.list(), {}, false, inputs[0]->carries};
 };
 /// Tells the results of one node apart where structure does not.
 template <class Id, int Output>
@@ -255,6 +256,7 @@ template <class Whole, class Node, int... Output>
 template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
 [[nodiscard]] constexpr auto make_nodes(const E&... operands) {
   using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
+  static_assert(Op::outputs > 1 && Op::outputs <= ir::most_outputs && Op::kind == ir::op_kind::compute);
   using whole = node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>;
   return split_results<whole>(make_handle<whole, Place>(operands...), std::make_integer_sequence<int, Op::outputs>{});
 }
@@ -268,9 +270,15 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
 /// @tparam Place of the calling function, `class Place = TAGMA_FRESH_TYPE(E)`: tells apart equal calls where an operand
 ///               carries numbers written in place, or the operation is stateful
 /// @param operands what `Op::infer` and the kernel take, in their order; check them before, with sentences of one's own
+/// @return a handle; a tuple of them if the tag says by `outputs` that it has several results, at most eight. Then
+/// `infer` is asked for each, which `infer_args::output` names; `gradient` asks `upstream_of(i)` what flows into which,
+/// and the kernel writes those of `kernel_args::outs` that have data.
 template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, expression... E>
 [[nodiscard]] constexpr auto make_operation(const E&... operands) {
-  return detail::make_node<Op, Attributes, Place>(operands...);
+  if constexpr (requires { Op::outputs; })
+    return detail::make_nodes<Op, Attributes, Place>(operands...);
+  else
+    return detail::make_node<Op, Attributes, Place>(operands...);
 }
 
 }  // namespace tagma

@@ -329,7 +329,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     plan_node& n = nodes[self];
     if (n.op->is(op_kind::update)) continue;
     if (step.outputs > 0) {
-      for (std::int32_t k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs; ++k)
+      for (std::int32_t k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs;
+           ++k)
         if (const node_id out = operands[k]; out != ir::no_node) {
           nodes[out].storage = storage_kind::arena;
           nodes[out].slot = p.sizes.blocks;

@@ -45,7 +45,7 @@ struct plan_step {
   std::int16_t operands = 0;
   bool fused = false;
   node_id before = ir::no_node;  ///< the node whose kernel the loop goes on from
-  std::int16_t outputs = 0;      ///< of a node with several: they stand behind the operands, `no_node` where nobody reads
+  std::int16_t outputs = 0;  ///< of a node with several: they stand behind the operands, `no_node` where nobody reads
 
   /// The node that has the attributes of the call, and most of its work.
   [[nodiscard]] constexpr node_id main_node() const { return before == ir::no_node ? node : before; }

@@ -122,7 +122,8 @@ class plan_printer {
       const plan_step& step = plan_.steps[s];
       step_of_[step.node] = s;
       for (int k = 0; k < step.outputs; ++k)
-        if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node) step_of_[out] = s;
+        if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node)
+          step_of_[out] = s;
       if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
       for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
     }
