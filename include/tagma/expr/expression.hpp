@@ -234,12 +234,19 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
 /// Result `Output` of the node behind `Id`, of which `Whole` is the definition.
 template <class Whole, class Id, int Output>
 struct output_definition {
-  static constexpr const ir::record* inputs[] = {find_record<Id>()};
+  static constexpr const ir::record* whole = find_record<Id>();
+  static constexpr const ir::record* inputs[] = {whole};
   static constexpr auto attributes = ir::pack_attributes(Output);
   static constexpr tensor_spec spec = Whole::infer_output(Output).out;
-  static constexpr std::uint64_t hash = hash_combine(ir::info<ir::output_op>.id + Output, inputs[0]->hash);
-  static constexpr ir::record value{
-      ir::rules_for<ir::output_op, Id>, hash, spec, inputs, {}, attributes.list(), {}, false, inputs[0]->carries};
+  static constexpr ir::record value{ir::rules_for<ir::output_op, Id>,
+                                    hash_combine(ir::info<ir::output_op>.id + Output, whole->hash),
+                                    spec,
+                                    inputs,
+                                    {},
+                                    attributes.list(),
+                                    {},
+                                    false,
+                                    whole->carries};
 };
 /// Tells the results of one node apart where structure does not.
 template <class Id, int Output>
