@@ -71,7 +71,7 @@ struct op_info {
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
-  int outputs = 0;               ///< results, if there are several: each a node of kind `output`; the node has none itself
+  int outputs = 0;               ///< results, if there are several, each a node of kind `output`
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
