@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations with several results.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -212,6 +213,25 @@ TEST_CASE("results on several devices, behind what they wait for") {
     }
     CHECK(session.run(count) == 3);
   }
+}
+
+TEST_CASE("a result that waits makes its operation wait, once for all its results") {
+  const auto u = tg::variable<"u", float, 3>(tg::ones);
+  const auto up = tg::assign_add(u, tg::placeholder<"d", float, 3>());
+  const auto plain = both_of(u, u);
+  const auto before = tg::identity(std::get<1>(plain));
+  const auto first = tg::after(up)(std::get<0>(plain));
+  const auto second = tg::after(up)(std::get<1>(plain));
+  const auto sum = tg::on<tg::cpu<0>>(first + second);
+  const auto all = tg::on<tg::cpu<0>>(tg::sum(before));
+  const auto program = tg::compile([=] { return tg::outputs(sum, all); });
+  tg::session session(program, {.intra_op_threads = 2});
+  constexpr auto d = tg::placeholder<"d", float, 3>();
+  calls = 0;
+  const auto [now, then] = session.run(tg::fetch(sum, all), d = std::array<float, 3>{1, 2, 3});
+  CHECK(calls == 2);
+  CHECK(then == 3);                                      // 1 * 1, of the variable before
+  CHECK((now[0] == 8 && now[1] == 15 && now[2] == 24));  // 2 + 2 + 2 * 2, and so on
 }
 
 /// Layers of calls whose results cross: what ends early gives its memory to what comes later.

@@ -75,6 +75,10 @@ class graph {
     const node& n = nodes_[id];
     return {edges_ + n.first_edge + n.inputs, n.controls};
   }
+  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
+    const node& n = nodes_[id];
+    return {edges_ + n.first_edge + n.inputs + n.controls, n.colocated};
+  }
   [[nodiscard]] constexpr node_id input(node_id id, int i) const { return edges_[nodes_[id].first_edge + i]; }
   /// Nodes that are emitted without a request are asked for by `source`, if there is one.
   constexpr void ask(request_source* source) { source_ = source; }
