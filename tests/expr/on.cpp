@@ -174,7 +174,7 @@ static_assert(colocation());
 
 /// Setters count variables in the order in which they are met, each once, wherever it is met again.
 constexpr bool setters_count() {
-  constexpr replica_device_setter setter{.ps_tasks = 2};
+  constexpr replica_device_setter setter{.ps_tasks = 2, .strategy = ps_strategy::round_robin};
   const auto v = variable<"v", float, 3, 3>(static_initializer<initializer_kind::zeros>{});
   const auto u = variable<"u", float, 3, 3>(static_initializer<initializer_kind::zeros>{});
   const auto built =
@@ -187,6 +187,22 @@ constexpr bool setters_count() {
          g.request(built.roots[0]) == device_string<"/job:worker">;
 }
 static_assert(setters_count());
+
+/// By name, a variable is on one task, in whatever order the outputs of a program reach it.
+constexpr bool setters_know_names() {
+  constexpr replica_device_setter setter{.ps_tasks = 2};
+  const auto v = variable<"v", float, 3, 3>(static_initializer<initializer_kind::zeros>{});
+  const auto one = build_scoped(on<setter>(matmul(w, v)), on<setter>(tagma::exp(v)));
+  const auto two = build_scoped(on<setter>(tagma::exp(v)), on<setter>(matmul(v, w)));
+  const auto task = [](const auto& built, std::string_view name) {
+    const auto g = view_of(built);
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g[i].name == name) return g.request(i).task;
+    return -1;
+  };
+  return task(one, "v") == task(two, "v") && task(one, "w") == task(two, "w") && task(one, "v") >= 0;
+}
+static_assert(setters_know_names());
 
 /// A function's text that names no device is a problem of the graph.
 constexpr bool problems() {

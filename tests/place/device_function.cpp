@@ -24,11 +24,11 @@ constexpr bool gives(const op_info (&ops)[N], const std::string_view (&expected)
 }
 
 // A variable that is asked for in another job takes no task, and does not count.
-static_assert(gives<replica_device_setter{.ps_tasks = 2}>(
+static_assert(gives<replica_device_setter{.ps_tasks = 2, .strategy = ps_strategy::round_robin}>(
     {variable("v", ""), variable("w", "/job:moon"), variable("x", "/job:ps"), compute("")},
     {"/job:ps/task:0", "/job:moon", "/job:ps/task:1", "/job:worker"}));
 // Without merging, whatever is asked for anywhere stays as it is.
-static_assert(gives<replica_device_setter{.ps_tasks = 2, .merge_devices = false}>(
+static_assert(gives<replica_device_setter{.ps_tasks = 2, .merge_devices = false, .strategy = ps_strategy::round_robin}>(
     {variable("v", ""), variable("w", "/job:ps"), variable("x", ""), compute("/gpu:0")},
     {"/job:ps/task:0", "/job:ps", "/job:ps/task:1", "/gpu:0"}));
 // A device without a job takes no tasks.
@@ -36,12 +36,13 @@ static_assert(gives<replica_device_setter{.ps_tasks = 1, .ps_device = "/cpu:0"}>
                                                                                   variable("w", "/job:moon")},
                                                                                  {"/cpu:0", "/job:moon/cpu:0"}));
 // What is asked for inside wins, component by component.
-static_assert(gives<replica_device_setter{.ps_tasks = 3, .worker_device = "/job:worker/task:4"}>(
+static_assert(gives<replica_device_setter{
+                  .ps_tasks = 3, .worker_device = "/job:worker/task:4", .strategy = ps_strategy::round_robin}>(
     {compute("/gpu:1"), compute("/job:other"), variable("v", "/gpu:2")},
     {"/job:worker/task:4/gpu:1", "/job:other/task:4", "/job:ps/task:0/gpu:2"}));
 // Round-robin wraps around.
-static_assert(gives<replica_device_setter{.ps_tasks = 2}>({variable("a", ""), variable("b", ""), variable("c", "")},
-                                                          {"/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:0"}));
+static_assert(gives<replica_device_setter{.ps_tasks = 2, .strategy = ps_strategy::round_robin}>(
+    {variable("a", ""), variable("b", ""), variable("c", "")}, {"/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:0"}));
 // By bytes, the first of equals.
 static_assert(gives<replica_device_setter{.ps_tasks = 2, .strategy = ps_strategy::greedy}>(
     {variable("a", "", {2, 2}), variable("b", "", {2, 1}), variable("c", "", {2, 2}), variable("d", "", {1, 3})},
@@ -51,7 +52,7 @@ static_assert(gives<replica_device_setter{}>({variable("v", ""), compute("/gpu:0
 
 /// By the name: the same task whatever else there is, and every task gets some.
 constexpr bool hashes_names() {
-  constexpr replica_device_setter setter{.ps_tasks = 4, .strategy = ps_strategy::hash};
+  constexpr replica_device_setter setter{.ps_tasks = 4};
   bool seen[4]{};
   for (const std::string_view name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"}) {
     device_counts fresh, used{.next = 3};
@@ -65,9 +66,24 @@ constexpr bool hashes_names() {
 }
 static_assert(hashes_names());
 
+/// Parts of one variable are on as many tasks as there are, each where it is in every program.
+constexpr bool spreads_parts() {
+  constexpr replica_device_setter setter{.ps_tasks = 3};
+  const auto task_of = [&](std::string_view name) {
+    device_counts counts;
+    int task = -1;
+    static_cast<void>(setter(variable(name, ""), counts, task));
+    return task;
+  };
+  const int first = task_of("w/part_0");
+  return first == task_of("w") && task_of("w/part_1") == (first + 1) % 3 && task_of("w/part_2") == (first + 2) % 3 &&
+         task_of("w/part_12") == first && task_of("7") == task_of("7") && task_of("w/part_") >= 0;
+}
+static_assert(spreads_parts());
+
 /// A task that was handed out stays, and is not counted twice.
 constexpr bool keeps_tasks() {
-  constexpr replica_device_setter setter{.ps_tasks = 2};
+  constexpr replica_device_setter setter{.ps_tasks = 2, .strategy = ps_strategy::round_robin};
   device_counts counts;
   int task = 1;
   return setter(variable("v", ""), counts, task).task == 1 && counts.next == 0;

@@ -55,7 +55,7 @@ constexpr part_range range_of(const Raw& raw, std::int32_t first, std::int32_t m
   part.operations = end > part.first_operation ? end - part.first_operation : 0;
   const plan::plan_step& last = raw.steps[first + part.steps - 1];
   part.first_operand = raw.steps[first].first_operand;
-  part.operands = last.first_operand + last.operands - part.first_operand;
+  part.operands = last.first_operand + last.operands + last.outputs - part.first_operand;
   return part;
 }
 template <std::size_t Count, class Raw>
@@ -84,7 +84,9 @@ template <std::size_t Count, class Raw>
 constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::int32_t first) {
   const ir::node_id* const from = raw.operands.data() + first;
   fixed_array<dtype, Count> types{};
-  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[from[i]].spec.type;
+  for (std::size_t i = 0; i != Count; ++i)
+    types[i] =
+        from[i] == ir::no_node ? raw.loads[first + static_cast<std::int32_t>(i)].type : raw.nodes[from[i]].spec.type;
   return types;
 }
 
@@ -106,7 +108,7 @@ struct step_of {
   static constexpr const ir::op_info* op = facts.op;
   static constexpr dtype type = facts.type;
   static constexpr std::size_t operations = facts.operations, operation = facts.operation;
-  static constexpr std::size_t operands = facts.step.operands;
+  static constexpr std::size_t operands = facts.step.operands, outputs = facts.step.outputs;
   static constexpr std::size_t operand = facts.step.first_operand - part::range.first_operand;
   static constexpr std::size_t inputs = fused ? facts.before : operands;  ///< of its kernel
   /// What its loop reads, behind the inputs of the kernel before it but the last.
@@ -160,6 +162,14 @@ constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   return kernel<Device, *Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
 
+/// @tparam O the results of the kernel, which stand behind its inputs
+template <class Device, class Step, std::size_t... O, std::size_t... I>
+constexpr kernel_entry entry_of_several(std::index_sequence<O...>, std::index_sequence<I...>) {
+  constexpr std::size_t behind = Step::operand + Step::operands;
+  return kernel<Device, *Step::op->key>::template entry<Step::part::types[behind + O]...,
+                                                        Step::part::types[Step::operand + I]...>;
+}
+
 template <class Device, class Plan, std::size_t... Step>
 constexpr const ir::op_info* first_missing(std::index_sequence<Step...>) {
   // An array, not a fold: clang folds at most 256 terms.
@@ -184,6 +194,9 @@ template <class Device, class Plan, std::size_t Step>
     return {};
   else if constexpr (step::fused)
     return detail::loop_entry<Device, step>(std::make_index_sequence<step::inputs>{});
+  else if constexpr (step::outputs > 0)
+    return detail::entry_of_several<Device, step>(std::make_index_sequence<step::outputs>{},
+                                                  std::make_index_sequence<step::inputs>{});
   else
     return detail::plain_entry<Device, step>(std::make_index_sequence<step::inputs>{});
 }

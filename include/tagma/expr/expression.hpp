@@ -4,6 +4,7 @@
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -177,8 +178,12 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
   static constexpr auto attributes = Attributes;
 
   static constexpr ir::infer_args infer() {
+    if constexpr (requires { Op::outputs; }) return {};
+    return infer_output(0);
+  }
+  static constexpr ir::infer_args infer_output(int output) {
     fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
-    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}};
+    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}, output};
     if (const char* problem = Op::infer(args)) throw problem;
     return {{}, {}, args.out};
   }
@@ -226,6 +231,43 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
       operands...);
 }
 
+/// Result `Output` of the node behind `Id`, of which `Whole` is the definition.
+template <class Whole, class Id, int Output>
+struct output_definition {
+  static constexpr const ir::record* whole = find_record<Id>();
+  static constexpr const ir::record* inputs[] = {whole};
+  static constexpr auto attributes = ir::pack_attributes(Output);
+  static constexpr tensor_spec spec = Whole::infer_output(Output).out;
+  static constexpr ir::record value{ir::rules_for<ir::output_op, Id>,
+                                    hash_combine(ir::info<ir::output_op>.id + Output, whole->hash),
+                                    spec,
+                                    inputs,
+                                    {},
+                                    attributes.list(),
+                                    {},
+                                    false,
+                                    whole->carries};
+};
+/// Tells the results of one node apart where structure does not.
+template <class Id, int Output>
+struct result_of {};
+
+template <class Whole, class Node, int... Output>
+[[nodiscard]] constexpr auto split_results(const Node& node, std::integer_sequence<int, Output...>) {
+  using id = typename Node::id;
+  return std::tuple{make_handle<output_definition<Whole, id, Output>,
+                                std::conditional_t<is_structural<id>, void, result_of<id, Output>>>(node)...};
+}
+
+/// The results of an operation that has several, over handles.
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
+[[nodiscard]] constexpr auto make_nodes(const E&... operands) {
+  using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
+  static_assert(Op::outputs > 1 && Op::outputs <= ir::most_outputs && Op::kind == ir::op_kind::compute);
+  using whole = node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>;
+  return split_results<whole>(make_handle<whole, Place>(operands...), std::make_integer_sequence<int, Op::outputs>{});
+}
+
 }  // namespace detail
 
 /// A node of an operation over handles: what functions such as `tagma::tanh` return, for operations of one's own.
@@ -235,9 +277,15 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
 /// @tparam Place of the calling function, `class Place = TAGMA_FRESH_TYPE(E)`: tells apart equal calls where an operand
 ///               carries numbers written in place, or the operation is stateful
 /// @param operands what `Op::infer` and the kernel take, in their order; check them before, with sentences of one's own
+/// @return a handle; a tuple of them if the tag says by `outputs` that it has several results, at most eight. Then
+/// `infer` is asked for each, which `infer_args::output` names; `gradient` asks `upstream_of(i)` what flows into which,
+/// and the kernel writes those of `kernel_args::outs` that have data.
 template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, expression... E>
 [[nodiscard]] constexpr auto make_operation(const E&... operands) {
-  return detail::make_node<Op, Attributes, Place>(operands...);
+  if constexpr (requires { Op::outputs; })
+    return detail::make_nodes<Op, Attributes, Place>(operands...);
+  else
+    return detail::make_node<Op, Attributes, Place>(operands...);
 }
 
 }  // namespace tagma

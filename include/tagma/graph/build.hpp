@@ -316,6 +316,9 @@ class graph_builder {
     const array_view<const node_id> in = inputs.view(), after = controls.view();
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
+      case op_kind::output:
+        if (!after.empty() || !colocated.view().empty()) return output_behind(in[0], r, after, colocated.view());
+        break;
       case op_kind::gradient:
         return add_gradient(r, at, in);
       case op_kind::optimizer:
@@ -383,6 +386,30 @@ class graph_builder {
     return results[0];
   }
 
+  /// An output that waits, or runs beside others: all of its operation does. Outputs of one node that wait for the same
+  /// are those of one node again.
+  constexpr node_id output_behind(node_id of, const record& r, array_view<const node_id> after,
+                                  array_view<const node_id> colocated) {
+    node_id whole = no_node;
+    for (int i = 0; i < behind_count_ && whole == no_node; ++i)
+      if (behind_[i].of == of && are_equal(g_.controls(behind_[i].whole), after) &&
+          are_equal(g_.colocated(behind_[i].whole), colocated))
+        whole = behind_[i].whole;
+    if (whole == no_node) {
+      const node bound = g_[of];
+      whole = g_.emit_as(*bound.op, bound.spec, g_.inputs(of), g_.attributes(of),
+                         {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+      if (behind_count_ < most_behind) behind_[behind_count_++] = {of, whole};
+    }
+    return g_.emit_output(whole, static_cast<int>(r.attributes[0]));
+  }
+  [[nodiscard]] static constexpr bool are_equal(array_view<const node_id> a, array_view<const node_id> b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+
   /// The nodes of a composition. What it waits for, or runs beside, is for its result.
   constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
                             array_view<const node_id> colocated) {
@@ -410,6 +437,14 @@ class graph_builder {
   variable_gradient pairs_[Nodes / 2]{};
   bool wanted_[Nodes]{};
   pending stack_[4 * Nodes]{};
+  /// Copies of nodes with several outputs that wait.
+  struct copy_behind {
+    node_id of = no_node;
+    node_id whole = no_node;
+  };
+  static constexpr int most_behind = 64;
+  copy_behind behind_[most_behind]{};
+  int behind_count_ = 0;
 };
 
 }  // namespace detail

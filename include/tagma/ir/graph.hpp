@@ -75,6 +75,10 @@ class graph {
     const node& n = nodes_[id];
     return {edges_ + n.first_edge + n.inputs, n.controls};
   }
+  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
+    const node& n = nodes_[id];
+    return {edges_ + n.first_edge + n.inputs + n.controls, n.colocated};
+  }
   [[nodiscard]] constexpr node_id input(node_id id, int i) const { return edges_[nodes_[id].first_edge + i]; }
   /// Nodes that are emitted without a request are asked for by `source`, if there is one.
   constexpr void ask(request_source* source) { source_ = source; }
@@ -110,6 +114,9 @@ class graph {
   constexpr node_id emit_op(Op, array_view<const node_id> inputs, attribute_list attributes = {}) {
     return emit(rules<Op>, inputs, attributes);
   }
+
+  /// Result `index` of a node with several.
+  constexpr node_id emit_output(node_id of, int index);
 
   /// The same for operations whose spec does not follow from inputs.
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
@@ -211,6 +218,13 @@ struct graph_storage {
   [[nodiscard]] constexpr graph view() { return {nodes, edges, attributes, buckets}; }
 };
 
+/// One of several results of an operation.
+struct output_op {
+  static constexpr const char* name = "output";
+  static constexpr op_kind kind = op_kind::output;
+  static constexpr const char* infer(infer_args&) { return "output: its operation infers it"; }
+};
+
 /// A scalar that the compiler knows.
 struct constant_op {
   static constexpr const char* name = "constant";
@@ -258,6 +272,17 @@ struct fold_args {
   }
 };
 
+constexpr node_id graph::emit_output(node_id of, int index) {
+  if (overflow_) return 0;
+  const int count = nodes_[of].inputs;
+  scratch_array<tensor_spec, 8> in(count);
+  for (int k = 0; k < count; ++k) in[k] = nodes_[edges_[nodes_[of].first_edge + k]].spec;
+  infer_args args{in.view(), attributes(of), {}, index};
+  if (const char* problem = info(of).infer(args)) throw problem;
+  const attribute which = index;
+  return emit_as(rules<output_op>, args.out, {&of, 1}, {&which, 1});
+}
+
 constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
                               const tensor_spec& spec) {
   fold_args args{*this, inputs, attributes, spec};
@@ -291,13 +316,19 @@ struct node_writer {
 /// have the operation, not wherever its header is included.
 struct gradient_args : node_writer {
   node_id self;
-  node_id upstream;            ///< gradient of the loss by this node's output
+  node_id upstream;            ///< gradient of the loss by this node's output; of several, by the first
   array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
+  array_view<const node_id> upstreams{};
 
   [[nodiscard]] constexpr node_id in(int i) const { return g.input(self, i); }
   [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
+
+  /// Of a node with several outputs, the gradient of the loss by output `i`; `no_node` where there is none.
+  [[nodiscard]] constexpr node_id upstream_of(int i) const { return upstreams[i]; }
+  /// Output `i` of such a node.
+  [[nodiscard]] constexpr node_id output(int i) { return g.emit_output(self, i); }
 
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }

@@ -34,17 +34,22 @@ enum class op_kind : std::uint8_t {
   constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
   update,       ///< writes the variable that is its first input, and hands out the new value
   control,      ///< no value, only an order
+  output,       ///< a result of input 0, which has several; attribute 0 says which
   resource,     ///< a thing of the container that has no elements, such as a queue; kernels take it as an operand
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
   composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
 };
 
+/// The most results of one operation.
+inline constexpr int most_outputs = 8;
+
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
 struct infer_args {
   array_view<const tensor_spec> in;
   attribute_list attributes;
   tensor_spec out;
+  int output = 0;  ///< of an operation with several results: which one is asked for
 };
 
 /// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
@@ -66,6 +71,7 @@ struct op_info {
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
+  int outputs = 0;               ///< results, if there are several, each a node of kind `output`
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
@@ -113,6 +119,7 @@ constexpr op_info make_info() {
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::single; }) info.single = Op::single;
+  if constexpr (requires { Op::outputs; }) info.outputs = Op::outputs;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;

@@ -50,9 +50,9 @@ namespace detail {
 
 /// How a `replica_device_setter` shares the variables among the tasks.
 enum class ps_strategy : std::uint8_t {
-  round_robin,  ///< in the order in which the graph compiler meets them
-  greedy,       ///< each to the task with the fewest bytes so far, the first of equals
-  hash,         ///< by the hash of the name: the same in every program that has the variable
+  hash,         ///< by the name: the same in every program that has the variable; parts of one are spread
+  round_robin,  ///< in the order in which the graph compiler meets them, which depends on what is fetched
+  greedy,       ///< each to the task with the fewest bytes so far, the first of equals; depends on that order, too
 };
 
 /// Variables to the parameter servers, everything else to the worker, as TensorFlow's function of that name. What
@@ -64,7 +64,7 @@ struct replica_device_setter {
   device_name ps_device = "/job:ps";
   device_name worker_device = "/job:worker";
   bool merge_devices = true;  ///< false: a node that is asked for anywhere is left alone
-  ps_strategy strategy = ps_strategy::round_robin;
+  ps_strategy strategy = ps_strategy::hash;
 
   [[nodiscard]] constexpr device_spec operator()(const op_info& op, device_counts& counts, int& task) const {
     if (ps_tasks == 0 || (!merge_devices && !op.device.empty())) return op.device;
@@ -78,10 +78,23 @@ struct replica_device_setter {
   }
 
  private:
+  /// Parts of a variable, "w/part_2", go to the tasks one after the other, from where the variable itself would be.
+  [[nodiscard]] constexpr int task_of_name(std::string_view name) const {
+    constexpr std::string_view mark = "/part_";
+    std::size_t digits = name.size();
+    std::uint64_t part = 0;
+    for (std::uint64_t ten = 1; digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9'; ten *= 10)
+      part += ten * static_cast<std::uint64_t>(name[--digits] - '0');
+    const std::string_view before = name.substr(0, digits);
+    if (digits == name.size() || !before.ends_with(mark))
+      part = 0;
+    else
+      name = before.substr(0, before.size() - mark.size());
+    return static_cast<int>((hash_text(name) + part) % static_cast<std::uint64_t>(ps_tasks));
+  }
   [[nodiscard]] constexpr int next_task(const op_info& op, device_counts& counts) const {
     if (strategy == ps_strategy::round_robin) return counts.next++ % ps_tasks;
-    if (strategy == ps_strategy::hash)
-      return static_cast<int>(hash_text(op.name) % static_cast<std::uint64_t>(ps_tasks));
+    if (strategy == ps_strategy::hash) return task_of_name(op.name);
     int least = 0;
     for (int t = 1; t < ps_tasks; ++t)
       if (counts.load[t] < counts.load[least]) least = t;

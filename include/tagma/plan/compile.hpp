@@ -16,6 +16,14 @@ struct loop_load {
   bool contiguous = true;  ///< consecutive elements along the innermost joined axis, or one element for all of it
 };
 
+/// Results of all nodes that have several: operands of their steps as well.
+[[nodiscard]] constexpr std::size_t output_count(const ir::graph_view& g) {
+  std::size_t count = 0;
+  const ir::node* const nodes = g.nodes.data();
+  for (int i = 0; i < g.size(); ++i) count += static_cast<std::size_t>(nodes[i].op->info->outputs);
+  return count;
+}
+
 /// One operation of a fused loop; operands count loads first, then earlier operations.
 struct loop_operation {
   const ir::op_info* op = nullptr;
@@ -76,6 +84,34 @@ constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
   return own < 0 || (in[own] == 1 && out[axis] != 1);
 }
 
+/// Room for the outputs of a step, behind its operands, and their types.
+template <class Plan>
+constexpr void add_outputs(Plan& p, plan_step& step, const ir::graph_view& g, node_id i) {
+  const ir::op_info& info = g.info(i);
+  const array_view<const node_id> from = g.inputs(i);
+  scratch_array<tensor_spec, 8> in(from.size());
+  for (std::size_t k = 0; k < from.size(); ++k) in[k] = g[from[k]].spec;
+  step.outputs = static_cast<std::int16_t>(info.outputs);
+  for (int k = 0; k < info.outputs; ++k) {
+    ir::infer_args args{in.view(), g.attributes(i), {}, k};
+    if (const char* problem = info.infer(args)) throw problem;
+    p.operands[p.sizes.operands] = ir::no_node;
+    p.loads[p.sizes.operands++] = {ir::no_node, args.out.type, true};
+  }
+}
+/// Puts the outputs that a plan needs behind the operands of their steps.
+template <class Plan>
+constexpr void find_outputs(Plan& p) {
+  for (node_id i = 0; i < p.sizes.nodes; ++i) {
+    plan_node& n = p.nodes[i];
+    if (!n.op->is(op_kind::output)) continue;
+    n.step = p.nodes[p.inputs[n.first_input]].step;
+    if (n.step < 0) continue;
+    const plan_step& step = p.steps[n.step];
+    p.operands[step.first_operand + step.operands + p.attributes[n.first_attribute]] = i;
+  }
+}
+
 }  // namespace detail
 
 /// Writes the tables of a plan: nodes, steps, loops. Transfers and storage are still missing.
@@ -99,6 +135,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   attribute* const attributes = p.attributes.data();
   std::int32_t literals = 0, placeholders = 0, variables = 0, resources = 0;
   const int size = g.size();
+  bool several = false;  // there are outputs of nodes that have several
   for (node_id i = 0; i < size; ++i) {
     const ir::node& n = graph_nodes[i];
     const ir::op_info& info = *n.op->info;
@@ -120,6 +157,9 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       case op_kind::constant:
         storage = storage_kind::constant, slot = literals;
         break;
+      case op_kind::output:
+        several = true;
+        break;
       default:
         break;
     }
@@ -140,7 +180,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     p.feeds += fed;
     literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    if (!device.empty() && !fed) out.device = info.shares_bytes() ? nodes[inputs[out.first_input]].device : device[i];
+    if (!device.empty() && !fed)
+      out.device = info.shares_bytes() || info.is(op_kind::output) ? nodes[inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
@@ -183,6 +224,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       const node_id* const in = g.edges.data() + n.first_edge;
       for (int k = 0; k < n.inputs; ++k) operands[sizes.operands++] = renumbered[in[k]];
       step.operands = n.inputs;
+      if (info.outputs > 0) detail::add_outputs(p, step, g, i);
       continue;
     }
     // First all loads, so that operations are numbered after them.
@@ -243,6 +285,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (int l = 0; l < loads; ++l) load[l].node = renumbered[load[l].node];
   }
 
+  if (several) detail::find_outputs(p);
   const auto versions = ir::find_versions<N>(g, needs);
   for (std::size_t f = 0; f < F; ++f) {
     p.fetches[f] = renumbered[fetches[f]];
@@ -285,6 +328,17 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const node_id self = step.node;
     plan_node& n = nodes[self];
     if (n.op->is(op_kind::update)) continue;
+    if (step.outputs > 0) {
+      for (std::int32_t k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs;
+           ++k)
+        if (const node_id out = operands[k]; out != ir::no_node) {
+          nodes[out].storage = storage_kind::arena;
+          nodes[out].slot = p.sizes.blocks;
+          block_holder[p.sizes.blocks] = out;
+          p.blocks.values[p.sizes.blocks++] = {out, s, last_use[out] < s ? s : last_use[out], n.device};
+        }
+      continue;
+    }
     n.storage = storage_kind::arena;
     const std::int32_t last = last_use[self] < s ? s : last_use[self];
     const node_id* const in = operands + step.first_operand;

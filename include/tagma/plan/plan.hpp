@@ -45,10 +45,22 @@ struct plan_step {
   std::int16_t operands = 0;
   bool fused = false;
   node_id before = ir::no_node;  ///< the node whose kernel the loop goes on from
+  std::int16_t outputs = 0;  ///< of a node with several: they stand behind the operands, `no_node` where nobody reads
 
   /// The node that has the attributes of the call, and most of its work.
   [[nodiscard]] constexpr node_id main_node() const { return before == ir::no_node ? node : before; }
 };
+
+/// The node whose operation infers the extents of node `n`: of an output, the one that has it.
+template <class Nodes, class Inputs>
+[[nodiscard]] constexpr const plan_node& inferring(const Nodes& nodes, const Inputs& inputs, const plan_node& n) {
+  return n.op->is(ir::op_kind::output) ? nodes[inputs[n.first_input]] : n;
+}
+/// Which of the results of that operation node `n` is.
+template <class Attributes>
+[[nodiscard]] constexpr int inferred_output(const Attributes& attributes, const plan_node& n) {
+  return n.op->is(ir::op_kind::output) ? static_cast<int>(attributes[n.first_attribute]) : 0;
+}
 
 /// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the
 /// last that reads.

@@ -344,7 +344,7 @@ template <class Graph, int... Outputs>
 struct compiled_plan {
   using graph = Graph;
   static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
-  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
+  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes + plan::output_count(Graph::view);
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
   using where = placed_graph<Graph>;
   static constexpr auto fusion =
@@ -381,11 +381,14 @@ template <class Plan>
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
     check_size(specs[i]);
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
-    scratch_array<tensor_spec, 8> in(node.inputs);
-    for (int k = 0; k < node.inputs; ++k) in[k] = specs[Plan::inputs[node.first_input + k]];
-    ir::infer_args args{
-        in.view(), ir::attribute_list(Plan::attributes).subspan(node.first_attribute, node.attribute_count), {}};
-    if (const char* problem = node.op->infer(args))
+    const plan::plan_node& of = plan::inferring(Plan::nodes, Plan::inputs, node);
+    scratch_array<tensor_spec, 8> in(of.inputs);
+    for (int k = 0; k < of.inputs; ++k) in[k] = specs[Plan::inputs[of.first_input + k]];
+    ir::infer_args args{in.view(),
+                        ir::attribute_list(Plan::attributes).subspan(of.first_attribute, of.attribute_count),
+                        {},
+                        plan::inferred_output(Plan::attributes, node)};
+    if (const char* problem = of.op->infer(args))
       fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
     specs[i] = args.out;
     check_size(specs[i]);

@@ -53,8 +53,10 @@ class step_graph {
     const std::size_t blocks = plan_->blocks.size();
     const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
     for (std::size_t s = 0; s < size(); ++s)
-      for (int k = -1; k < plan_->steps[s].operands; ++k) {
-        const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
+      for (int k = -1; k < plan_->steps[s].operands + plan_->steps[s].outputs; ++k) {
+        const node_id used = used_node(plan_->steps[s], k);
+        if (used == ir::no_node) continue;
+        const plan_node& n = plan_->nodes[used];
         if (n.is_in(storage_kind::arena)) row(users, n.slot)[s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
@@ -100,7 +102,7 @@ class step_graph {
     return table.data() + static_cast<std::size_t>(i) * words_;
   }
 
-  /// Operand `k` of a step; -1 is what it writes.
+  /// Operand `k` of a step; -1 is what it writes, and behind the operands are its outputs if it has several.
   [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
     return k < 0 ? step.node : plan_->operands[step.first_operand + k];
   }
@@ -158,9 +160,10 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];
       const auto self = static_cast<step_id>(s);
-      for (int k = 0; k <= step.operands; ++k) {
-        const bool writes = k == step.operands;  // after its reads
-        const std::int32_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
+      for (int k = 0; k <= step.operands + step.outputs; ++k) {
+        const bool writes = k >= step.operands;  // after its reads
+        const node_id used = used_node(step, !writes ? k : k == step.operands ? -1 : k - 1);
+        const std::int32_t c = used == ir::no_node ? cells : cell_of(plan_->nodes[used]);
         if (c == cells) continue;
         add_edge(writer[c], self);
         if (!writes) {

@@ -118,9 +118,9 @@ class transfer_pass {
     plan_step step = from_.steps[s];
     const std::int32_t first = step.first_operand;
     step.first_operand = to_.sizes.operands;
-    for (std::int32_t k = first; k < first + step.operands; ++k) {
+    for (std::int32_t k = first; k < first + step.operands + step.outputs; ++k) {
       const node_id in = from_.operands[k];
-      const node_id here = reads(step, k - first) ? readable(in, device) : in;
+      const node_id here = k < first + step.operands && reads(step, k - first) ? readable(in, device) : in;
       to_.loads[to_.sizes.operands] = from_.loads[k];
       to_.loads[to_.sizes.operands].node = here;
       to_.operands[to_.sizes.operands++] = here;

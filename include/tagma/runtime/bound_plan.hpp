@@ -332,7 +332,7 @@ class bound_plan {
   }
 
   [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
-    if (n.op->is(ir::op_kind::control)) return false;
+    if (n.op->is(ir::op_kind::control) || n.op->outputs > 0) return false;
     for (const auto i : inputs_of(n))
       if (!plan_.nodes[i].spec.dims.is_static()) return true;
     return !n.spec.dims.is_static();
@@ -348,9 +348,10 @@ class bound_plan {
 
   /// The extents of a node in this run; they must fit what the compiler knew.
   [[nodiscard]] TAGMA_COLD shape infer(const plan::plan_node& n) const {
-    const heap_array<tensor_spec> in = input_specs(n);
-    ir::infer_args args{in, attributes_of(n), {}};
-    if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
+    const plan::plan_node& of = plan::inferring(plan_.nodes, plan_.inputs, n);
+    const heap_array<tensor_spec> in = input_specs(of);
+    ir::infer_args args{in, attributes_of(of), {}, plan::inferred_output(plan_.attributes, n)};
+    if (const char* problem = of.op->infer(args)) fail(status_code::invalid_argument, extents_text(of, problem));
     if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
       fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
     return args.out.dims;
@@ -401,7 +402,8 @@ class bound_plan {
     const plan::plan_node& n = plan_.nodes[step.main_node()];
     const auto bytes = [this](ir::node_id id) { return static_cast<double>(bytes_of(id)); };
     double moved = bytes(step.node), products = 0;
-    for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
+    for (int k = 0; k < step.operands + step.outputs; ++k)
+      if (const ir::node_id id = plan_.operands[step.first_operand + k]; id != ir::no_node) moved += bytes(id);
     if (n.op->work != nullptr) {
       const heap_array<tensor_spec> in = input_specs(n);
       products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[step.main_node()]}});
@@ -535,6 +537,11 @@ class bound_plan {
       kernel_args& call = calls_[s];
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
+      if (step.outputs > 0) {
+        call.outs = array_view<operand>(operands_).subspan(first + count, step.outputs);
+        for (std::int32_t k = first + count; k < first + count + step.outputs; ++k)
+          if (plan_.operands[k] != ir::no_node) fill(operands_[k], plan_.operands[k], n.device);
+      }
       call.attributes = attributes_of(plan_.nodes[step.main_node()]);
       call.declared_out = n.spec.dims;
       call.source = n.source;

@@ -216,7 +216,8 @@ struct feed_traits<Graph, feed<Id, Value>> {
 
   static constexpr bool is_computed() {
     const ir::op_info& info = Graph::view.info(node);
-    return info.is(ir::op_kind::view) || (info.has_step() && !info.is(ir::op_kind::update));
+    return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) ||
+           (info.has_step() && !info.is(ir::op_kind::update));
   }
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)

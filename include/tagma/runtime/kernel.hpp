@@ -62,6 +62,7 @@ struct run_context {
 struct kernel_args {
   array_view<operand> in;
   operand out;
+  array_view<operand> outs{};  ///< instead, of an operation with several results; without data where nobody reads it
   ir::attribute_list attributes;
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary

@@ -42,6 +42,52 @@ struct gradient_scratch {
   array_view<bool> wanted;
 };
 
+namespace detail {
+
+/// Gradients by outputs of nodes that have several, until their node is come to. Outputs are near their node, so few
+/// wait at a time.
+class output_gradients {
+ public:
+  constexpr output_gradients() = default;
+  output_gradients(const output_gradients&) = delete;
+  output_gradients& operator=(const output_gradients&) = delete;
+  constexpr ~output_gradients() { delete[] all_; }
+
+  constexpr void put(node_id of, std::int64_t index, node_id gradient) {
+    if (count_ == room_) grow();
+    all_[count_++] = {of, index, gradient};
+  }
+  /// Writes those of a node where their index says, and forgets them. The first of them, or `no_node`.
+  constexpr node_id take(node_id of, array_view<node_id> gradients) {
+    node_id first = no_node;
+    for (std::size_t i = count_; i-- > 0;) {
+      if (all_[i].of != of) continue;
+      first = gradients[all_[i].index] = all_[i].gradient;
+      all_[i] = all_[--count_];
+    }
+    return first;
+  }
+
+ private:
+  struct entry {
+    node_id of = 0;
+    std::int64_t index = 0;
+    node_id gradient = 0;
+  };
+  constexpr void grow() {
+    room_ = 2 * room_ + 8;
+    entry* const more = new entry[room_];
+    for (std::size_t i = 0; i < count_; ++i) more[i] = all_[i];
+    delete[] all_;
+    all_ = more;
+  }
+
+  entry* all_ = nullptr;
+  std::size_t room_ = 0, count_ = 0;
+};
+
+}  // namespace detail
+
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
 /// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
@@ -55,7 +101,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     if (x <= y) wanted[x] = true;
   for (node_id i = 0; i <= y; ++i) {
     const node& n = g[i];
-    if (n.op->stops_gradient || !is_floating(n.spec.type)) continue;
+    if (n.op->stops_gradient || (!is_floating(n.spec.type) && n.op->info->outputs == 0)) continue;
     const node_id* const in = g.inputs(i).data();
     for (int k = 0; k < n.inputs && !wanted[i]; ++k)
       if (wanted[in[k]]) wanted[i] = !n.op->info->ignores_elements(k);
@@ -69,11 +115,21 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
   }
   adjoint[y] = seed;
 
+  detail::output_gradients of_outputs;
+  node_id upstreams[most_outputs]{};
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
-    const node_id upstream = adjoint[i];
-    if (upstream == no_node || g[i].op->stops_gradient) continue;
-    const int count = g[i].inputs;
     const op_rules& op = *g[i].op;
+    node_id upstream = adjoint[i];
+    if (op.info->outputs > 0) {
+      for (node_id& u : upstreams) u = no_node;
+      upstream = of_outputs.take(i, upstreams);
+    }
+    if (upstream == no_node || op.stops_gradient) continue;
+    if (op.info->is(op_kind::output)) {
+      of_outputs.put(g.input(i, 0), g.attributes(i)[0], upstream);
+      continue;
+    }
+    const int count = g[i].inputs;
     const node_id* const inputs = g.inputs(i).data();
     bool flows = false;
     for (int k = 0; k < count && !flows; ++k) flows = wanted[inputs[k]] && !op.info->ignores_elements(k);
@@ -86,7 +142,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     node_id* const parts = room.data();
     for (int k = 0; k < count; ++k) parts[k] = no_node;
     g.follow(i);
-    gradient_args args{{g}, i, upstream, room.view()};
+    gradient_args args{{g}, i, upstream, room.view(), upstreams};
     op.gradient(args);
     const bool broadcasts = op.info->is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {

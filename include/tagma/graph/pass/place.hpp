@@ -241,7 +241,7 @@ class placer {
   }
   [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
     if (g_[i].inputs == 0) return false;
-    if (g_.info(i).is(op_kind::view)) return true;
+    if (g_.info(i).is(op_kind::view) || g_.info(i).is(op_kind::output)) return true;
     for (int k = 0; k < g_[i].inputs; ++k)
       if (!g_.info(i).ignores_elements(k)) return false;
     return true;
