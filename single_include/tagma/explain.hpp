@@ -569,9 +569,13 @@ class plan_printer {
       tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
       if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
         in.clear();
-        for (int k = 0; k < n.inputs; ++k) in.push_back(specs_[input(n, k)]);
-        ir::infer_args args{in, plan_.attributes.subspan(n.first_attribute, n.attribute_count), {}};
-        if (const char* problem = n.op->infer(args))
+        const plan_node& of = inferring(plan_.nodes, plan_.inputs, n);
+        for (int k = 0; k < of.inputs; ++k) in.push_back(specs_[input(of, k)]);
+        ir::infer_args args{in,
+                            plan_.attributes.subspan(of.first_attribute, of.attribute_count),
+                            {},
+                            inferred_output(plan_.attributes, n)};
+        if (const char* problem = of.op->infer(args))
           fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
                                                   " with dynamic extents of " + std::to_string(batch_) + ": " +
                                                   problem);
@@ -587,6 +591,9 @@ class plan_printer {
     for (int s = 0; s < steps(); ++s) {
       const plan_step& step = plan_.steps[s];
       step_of_[step.node] = s;
+      for (int k = 0; k < step.outputs; ++k)
+        if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node)
+          step_of_[out] = s;
       if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
       for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
     }

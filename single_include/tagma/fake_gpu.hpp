@@ -844,6 +844,7 @@ class accelerator : public stream::accelerator {
       add(accesses, call.in[k], writes);
     }
     add(accesses, call.out, true);
+    for (const runtime::operand& o : call.outs) add(accesses, o, true);
     driver_.launch_kernel(
         {context.stream, local().number(plan.device_of(s).number)},
         [kernel = plan.device_kernel(s).run, &call, &context] { kernel(call, context); },

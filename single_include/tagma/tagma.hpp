@@ -1620,6 +1620,7 @@ struct axis_size_partitioner {
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -2209,17 +2210,22 @@ enum class op_kind : std::uint8_t {
   constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
   update,       ///< writes the variable that is its first input, and hands out the new value
   control,      ///< no value, only an order
+  output,       ///< a result of input 0, which has several; attribute 0 says which
   resource,     ///< a thing of the container that has no elements, such as a queue; kernels take it as an operand
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
   composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
 };
 
+/// The most results of one operation.
+inline constexpr int most_outputs = 8;
+
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
 struct infer_args {
   array_view<const tensor_spec> in;
   attribute_list attributes;
   tensor_spec out;
+  int output = 0;  ///< of an operation with several results: which one is asked for
 };
 
 /// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
@@ -2241,6 +2247,7 @@ struct op_info {
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
+  int outputs = 0;               ///< results, if there are several, each a node of kind `output`
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
@@ -2288,6 +2295,7 @@ constexpr op_info make_info() {
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::single; }) info.single = Op::single;
+  if constexpr (requires { Op::outputs; }) info.outputs = Op::outputs;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -2416,6 +2424,10 @@ class graph {
     const node& n = nodes_[id];
     return {edges_ + n.first_edge + n.inputs, n.controls};
   }
+  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
+    const node& n = nodes_[id];
+    return {edges_ + n.first_edge + n.inputs + n.controls, n.colocated};
+  }
   [[nodiscard]] constexpr node_id input(node_id id, int i) const { return edges_[nodes_[id].first_edge + i]; }
   /// Nodes that are emitted without a request are asked for by `source`, if there is one.
   constexpr void ask(request_source* source) { source_ = source; }
@@ -2451,6 +2463,9 @@ class graph {
   constexpr node_id emit_op(Op, array_view<const node_id> inputs, attribute_list attributes = {}) {
     return emit(rules<Op>, inputs, attributes);
   }
+
+  /// Result `index` of a node with several.
+  constexpr node_id emit_output(node_id of, int index);
 
   /// The same for operations whose spec does not follow from inputs.
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
@@ -2552,6 +2567,13 @@ struct graph_storage {
   [[nodiscard]] constexpr graph view() { return {nodes, edges, attributes, buckets}; }
 };
 
+/// One of several results of an operation.
+struct output_op {
+  static constexpr const char* name = "output";
+  static constexpr op_kind kind = op_kind::output;
+  static constexpr const char* infer(infer_args&) { return "output: its operation infers it"; }
+};
+
 /// A scalar that the compiler knows.
 struct constant_op {
   static constexpr const char* name = "constant";
@@ -2599,6 +2621,17 @@ struct fold_args {
   }
 };
 
+constexpr node_id graph::emit_output(node_id of, int index) {
+  if (overflow_) return 0;
+  const int count = nodes_[of].inputs;
+  scratch_array<tensor_spec, 8> in(count);
+  for (int k = 0; k < count; ++k) in[k] = nodes_[edges_[nodes_[of].first_edge + k]].spec;
+  infer_args args{in.view(), attributes(of), {}, index};
+  if (const char* problem = info(of).infer(args)) throw problem;
+  const attribute which = index;
+  return emit_as(rules<output_op>, args.out, {&of, 1}, {&which, 1});
+}
+
 constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
                               const tensor_spec& spec) {
   fold_args args{*this, inputs, attributes, spec};
@@ -2632,13 +2665,19 @@ struct node_writer {
 /// have the operation, not wherever its header is included.
 struct gradient_args : node_writer {
   node_id self;
-  node_id upstream;            ///< gradient of the loss by this node's output
+  node_id upstream;            ///< gradient of the loss by this node's output; of several, by the first
   array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
+  array_view<const node_id> upstreams{};
 
   [[nodiscard]] constexpr node_id in(int i) const { return g.input(self, i); }
   [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
+
+  /// Of a node with several outputs, the gradient of the loss by output `i`; `no_node` where there is none.
+  [[nodiscard]] constexpr node_id upstream_of(int i) const { return upstreams[i]; }
+  /// Output `i` of such a node.
+  [[nodiscard]] constexpr node_id output(int i) { return g.emit_output(self, i); }
 
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
@@ -2720,9 +2759,9 @@ namespace detail {
 
 /// How a `replica_device_setter` shares the variables among the tasks.
 enum class ps_strategy : std::uint8_t {
-  round_robin,  ///< in the order in which the graph compiler meets them
-  greedy,       ///< each to the task with the fewest bytes so far, the first of equals
-  hash,         ///< by the hash of the name: the same in every program that has the variable
+  hash,         ///< by the name: the same in every program that has the variable; parts of one are spread
+  round_robin,  ///< in the order in which the graph compiler meets them, which depends on what is fetched
+  greedy,       ///< each to the task with the fewest bytes so far, the first of equals; depends on that order, too
 };
 
 /// Variables to the parameter servers, everything else to the worker, as TensorFlow's function of that name. What
@@ -2734,7 +2773,7 @@ struct replica_device_setter {
   device_name ps_device = "/job:ps";
   device_name worker_device = "/job:worker";
   bool merge_devices = true;  ///< false: a node that is asked for anywhere is left alone
-  ps_strategy strategy = ps_strategy::round_robin;
+  ps_strategy strategy = ps_strategy::hash;
 
   [[nodiscard]] constexpr device_spec operator()(const op_info& op, device_counts& counts, int& task) const {
     if (ps_tasks == 0 || (!merge_devices && !op.device.empty())) return op.device;
@@ -2748,10 +2787,23 @@ struct replica_device_setter {
   }
 
  private:
+  /// Parts of a variable, "w/part_2", go to the tasks one after the other, from where the variable itself would be.
+  [[nodiscard]] constexpr int task_of_name(std::string_view name) const {
+    constexpr std::string_view mark = "/part_";
+    std::size_t digits = name.size();
+    std::uint64_t part = 0;
+    for (std::uint64_t ten = 1; digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9'; ten *= 10)
+      part += ten * static_cast<std::uint64_t>(name[--digits] - '0');
+    const std::string_view before = name.substr(0, digits);
+    if (digits == name.size() || !before.ends_with(mark))
+      part = 0;
+    else
+      name = before.substr(0, before.size() - mark.size());
+    return static_cast<int>((hash_text(name) + part) % static_cast<std::uint64_t>(ps_tasks));
+  }
   [[nodiscard]] constexpr int next_task(const op_info& op, device_counts& counts) const {
     if (strategy == ps_strategy::round_robin) return counts.next++ % ps_tasks;
-    if (strategy == ps_strategy::hash)
-      return static_cast<int>(hash_text(op.name) % static_cast<std::uint64_t>(ps_tasks));
+    if (strategy == ps_strategy::hash) return task_of_name(op.name);
     int least = 0;
     for (int t = 1; t < ps_tasks; ++t)
       if (counts.load[t] < counts.load[least]) least = t;
@@ -3058,8 +3110,12 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
   static constexpr auto attributes = Attributes;
 
   static constexpr ir::infer_args infer() {
+    if constexpr (requires { Op::outputs; }) return {};
+    return infer_output(0);
+  }
+  static constexpr ir::infer_args infer_output(int output) {
     fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
-    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}};
+    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}, output};
     if (const char* problem = Op::infer(args)) throw problem;
     return {{}, {}, args.out};
   }
@@ -3107,6 +3163,43 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
       operands...);
 }
 
+/// Result `Output` of the node behind `Id`, of which `Whole` is the definition.
+template <class Whole, class Id, int Output>
+struct output_definition {
+  static constexpr const ir::record* whole = find_record<Id>();
+  static constexpr const ir::record* inputs[] = {whole};
+  static constexpr auto attributes = ir::pack_attributes(Output);
+  static constexpr tensor_spec spec = Whole::infer_output(Output).out;
+  static constexpr ir::record value{ir::rules_for<ir::output_op, Id>,
+                                    hash_combine(ir::info<ir::output_op>.id + Output, whole->hash),
+                                    spec,
+                                    inputs,
+                                    {},
+                                    attributes.list(),
+                                    {},
+                                    false,
+                                    whole->carries};
+};
+/// Tells the results of one node apart where structure does not.
+template <class Id, int Output>
+struct result_of {};
+
+template <class Whole, class Node, int... Output>
+[[nodiscard]] constexpr auto split_results(const Node& node, std::integer_sequence<int, Output...>) {
+  using id = typename Node::id;
+  return std::tuple{make_handle<output_definition<Whole, id, Output>,
+                                std::conditional_t<is_structural<id>, void, result_of<id, Output>>>(node)...};
+}
+
+/// The results of an operation that has several, over handles.
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
+[[nodiscard]] constexpr auto make_nodes(const E&... operands) {
+  using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
+  static_assert(Op::outputs > 1 && Op::outputs <= ir::most_outputs && Op::kind == ir::op_kind::compute);
+  using whole = node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>;
+  return split_results<whole>(make_handle<whole, Place>(operands...), std::make_integer_sequence<int, Op::outputs>{});
+}
+
 }  // namespace detail
 
 /// A node of an operation over handles: what functions such as `tagma::tanh` return, for operations of one's own.
@@ -3116,9 +3209,15 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
 /// @tparam Place of the calling function, `class Place = TAGMA_FRESH_TYPE(E)`: tells apart equal calls where an operand
 ///               carries numbers written in place, or the operation is stateful
 /// @param operands what `Op::infer` and the kernel take, in their order; check them before, with sentences of one's own
+/// @return a handle; a tuple of them if the tag says by `outputs` that it has several results, at most eight. Then
+/// `infer` is asked for each, which `infer_args::output` names; `gradient` asks `upstream_of(i)` what flows into which,
+/// and the kernel writes those of `kernel_args::outs` that have data.
 template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, expression... E>
 [[nodiscard]] constexpr auto make_operation(const E&... operands) {
-  return detail::make_node<Op, Attributes, Place>(operands...);
+  if constexpr (requires { Op::outputs; })
+    return detail::make_nodes<Op, Attributes, Place>(operands...);
+  else
+    return detail::make_node<Op, Attributes, Place>(operands...);
 }
 
 }  // namespace tagma
@@ -9816,6 +9915,52 @@ struct gradient_scratch {
   array_view<bool> wanted;
 };
 
+namespace detail {
+
+/// Gradients by outputs of nodes that have several, until their node is come to. Outputs are near their node, so few
+/// wait at a time.
+class output_gradients {
+ public:
+  constexpr output_gradients() = default;
+  output_gradients(const output_gradients&) = delete;
+  output_gradients& operator=(const output_gradients&) = delete;
+  constexpr ~output_gradients() { delete[] all_; }
+
+  constexpr void put(node_id of, std::int64_t index, node_id gradient) {
+    if (count_ == room_) grow();
+    all_[count_++] = {of, index, gradient};
+  }
+  /// Writes those of a node where their index says, and forgets them. The first of them, or `no_node`.
+  constexpr node_id take(node_id of, array_view<node_id> gradients) {
+    node_id first = no_node;
+    for (std::size_t i = count_; i-- > 0;) {
+      if (all_[i].of != of) continue;
+      first = gradients[all_[i].index] = all_[i].gradient;
+      all_[i] = all_[--count_];
+    }
+    return first;
+  }
+
+ private:
+  struct entry {
+    node_id of = 0;
+    std::int64_t index = 0;
+    node_id gradient = 0;
+  };
+  constexpr void grow() {
+    room_ = 2 * room_ + 8;
+    entry* const more = new entry[room_];
+    for (std::size_t i = 0; i < count_; ++i) more[i] = all_[i];
+    delete[] all_;
+    all_ = more;
+  }
+
+  entry* all_ = nullptr;
+  std::size_t room_ = 0, count_ = 0;
+};
+
+}  // namespace detail
+
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
 /// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
@@ -9829,7 +9974,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     if (x <= y) wanted[x] = true;
   for (node_id i = 0; i <= y; ++i) {
     const node& n = g[i];
-    if (n.op->stops_gradient || !is_floating(n.spec.type)) continue;
+    if (n.op->stops_gradient || (!is_floating(n.spec.type) && n.op->info->outputs == 0)) continue;
     const node_id* const in = g.inputs(i).data();
     for (int k = 0; k < n.inputs && !wanted[i]; ++k)
       if (wanted[in[k]]) wanted[i] = !n.op->info->ignores_elements(k);
@@ -9843,11 +9988,21 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
   }
   adjoint[y] = seed;
 
+  detail::output_gradients of_outputs;
+  node_id upstreams[most_outputs]{};
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
-    const node_id upstream = adjoint[i];
-    if (upstream == no_node || g[i].op->stops_gradient) continue;
-    const int count = g[i].inputs;
     const op_rules& op = *g[i].op;
+    node_id upstream = adjoint[i];
+    if (op.info->outputs > 0) {
+      for (node_id& u : upstreams) u = no_node;
+      upstream = of_outputs.take(i, upstreams);
+    }
+    if (upstream == no_node || op.stops_gradient) continue;
+    if (op.info->is(op_kind::output)) {
+      of_outputs.put(g.input(i, 0), g.attributes(i)[0], upstream);
+      continue;
+    }
+    const int count = g[i].inputs;
     const node_id* const inputs = g.inputs(i).data();
     bool flows = false;
     for (int k = 0; k < count && !flows; ++k) flows = wanted[inputs[k]] && !op.info->ignores_elements(k);
@@ -9860,7 +10015,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     node_id* const parts = room.data();
     for (int k = 0; k < count; ++k) parts[k] = no_node;
     g.follow(i);
-    gradient_args args{{g}, i, upstream, room.view()};
+    gradient_args args{{g}, i, upstream, room.view(), upstreams};
     op.gradient(args);
     const bool broadcasts = op.info->is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
@@ -10592,6 +10747,9 @@ class graph_builder {
     const array_view<const node_id> in = inputs.view(), after = controls.view();
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
+      case op_kind::output:
+        if (!after.empty() || !colocated.view().empty()) return output_behind(in[0], r, after, colocated.view());
+        break;
       case op_kind::gradient:
         return add_gradient(r, at, in);
       case op_kind::optimizer:
@@ -10659,6 +10817,30 @@ class graph_builder {
     return results[0];
   }
 
+  /// An output that waits, or runs beside others: all of its operation does. Outputs of one node that wait for the same
+  /// are those of one node again.
+  constexpr node_id output_behind(node_id of, const record& r, array_view<const node_id> after,
+                                  array_view<const node_id> colocated) {
+    node_id whole = no_node;
+    for (int i = 0; i < behind_count_ && whole == no_node; ++i)
+      if (behind_[i].of == of && are_equal(g_.controls(behind_[i].whole), after) &&
+          are_equal(g_.colocated(behind_[i].whole), colocated))
+        whole = behind_[i].whole;
+    if (whole == no_node) {
+      const node bound = g_[of];
+      whole = g_.emit_as(*bound.op, bound.spec, g_.inputs(of), g_.attributes(of),
+                         {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+      if (behind_count_ < most_behind) behind_[behind_count_++] = {of, whole};
+    }
+    return g_.emit_output(whole, static_cast<int>(r.attributes[0]));
+  }
+  [[nodiscard]] static constexpr bool are_equal(array_view<const node_id> a, array_view<const node_id> b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+
   /// The nodes of a composition. What it waits for, or runs beside, is for its result.
   constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
                             array_view<const node_id> colocated) {
@@ -10686,6 +10868,14 @@ class graph_builder {
   variable_gradient pairs_[Nodes / 2]{};
   bool wanted_[Nodes]{};
   pending stack_[4 * Nodes]{};
+  /// Copies of nodes with several outputs that wait.
+  struct copy_behind {
+    node_id of = no_node;
+    node_id whole = no_node;
+  };
+  static constexpr int most_behind = 64;
+  copy_behind behind_[most_behind]{};
+  int behind_count_ = 0;
 };
 
 }  // namespace detail
@@ -11150,7 +11340,7 @@ class placer {
   }
   [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
     if (g_[i].inputs == 0) return false;
-    if (g_.info(i).is(op_kind::view)) return true;
+    if (g_.info(i).is(op_kind::view) || g_.info(i).is(op_kind::output)) return true;
     for (int k = 0; k < g_[i].inputs; ++k)
       if (!g_.info(i).ignores_elements(k)) return false;
     return true;
@@ -11449,10 +11639,22 @@ struct plan_step {
   std::int16_t operands = 0;
   bool fused = false;
   node_id before = ir::no_node;  ///< the node whose kernel the loop goes on from
+  std::int16_t outputs = 0;  ///< of a node with several: they stand behind the operands, `no_node` where nobody reads
 
   /// The node that has the attributes of the call, and most of its work.
   [[nodiscard]] constexpr node_id main_node() const { return before == ir::no_node ? node : before; }
 };
+
+/// The node whose operation infers the extents of node `n`: of an output, the one that has it.
+template <class Nodes, class Inputs>
+[[nodiscard]] constexpr const plan_node& inferring(const Nodes& nodes, const Inputs& inputs, const plan_node& n) {
+  return n.op->is(ir::op_kind::output) ? nodes[inputs[n.first_input]] : n;
+}
+/// Which of the results of that operation node `n` is.
+template <class Attributes>
+[[nodiscard]] constexpr int inferred_output(const Attributes& attributes, const plan_node& n) {
+  return n.op->is(ir::op_kind::output) ? static_cast<int>(attributes[n.first_attribute]) : 0;
+}
 
 /// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the
 /// last that reads.
@@ -11862,6 +12064,14 @@ struct loop_load {
   bool contiguous = true;  ///< consecutive elements along the innermost joined axis, or one element for all of it
 };
 
+/// Results of all nodes that have several: operands of their steps as well.
+[[nodiscard]] constexpr std::size_t output_count(const ir::graph_view& g) {
+  std::size_t count = 0;
+  const ir::node* const nodes = g.nodes.data();
+  for (int i = 0; i < g.size(); ++i) count += static_cast<std::size_t>(nodes[i].op->info->outputs);
+  return count;
+}
+
 /// One operation of a fused loop; operands count loads first, then earlier operations.
 struct loop_operation {
   const ir::op_info* op = nullptr;
@@ -11922,6 +12132,34 @@ constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
   return own < 0 || (in[own] == 1 && out[axis] != 1);
 }
 
+/// Room for the outputs of a step, behind its operands, and their types.
+template <class Plan>
+constexpr void add_outputs(Plan& p, plan_step& step, const ir::graph_view& g, node_id i) {
+  const ir::op_info& info = g.info(i);
+  const array_view<const node_id> from = g.inputs(i);
+  scratch_array<tensor_spec, 8> in(from.size());
+  for (std::size_t k = 0; k < from.size(); ++k) in[k] = g[from[k]].spec;
+  step.outputs = static_cast<std::int16_t>(info.outputs);
+  for (int k = 0; k < info.outputs; ++k) {
+    ir::infer_args args{in.view(), g.attributes(i), {}, k};
+    if (const char* problem = info.infer(args)) throw problem;
+    p.operands[p.sizes.operands] = ir::no_node;
+    p.loads[p.sizes.operands++] = {ir::no_node, args.out.type, true};
+  }
+}
+/// Puts the outputs that a plan needs behind the operands of their steps.
+template <class Plan>
+constexpr void find_outputs(Plan& p) {
+  for (node_id i = 0; i < p.sizes.nodes; ++i) {
+    plan_node& n = p.nodes[i];
+    if (!n.op->is(op_kind::output)) continue;
+    n.step = p.nodes[p.inputs[n.first_input]].step;
+    if (n.step < 0) continue;
+    const plan_step& step = p.steps[n.step];
+    p.operands[step.first_operand + step.operands + p.attributes[n.first_attribute]] = i;
+  }
+}
+
 }  // namespace detail
 
 /// Writes the tables of a plan: nodes, steps, loops. Transfers and storage are still missing.
@@ -11945,6 +12183,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   attribute* const attributes = p.attributes.data();
   std::int32_t literals = 0, placeholders = 0, variables = 0, resources = 0;
   const int size = g.size();
+  bool several = false;  // there are outputs of nodes that have several
   for (node_id i = 0; i < size; ++i) {
     const ir::node& n = graph_nodes[i];
     const ir::op_info& info = *n.op->info;
@@ -11966,6 +12205,9 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       case op_kind::constant:
         storage = storage_kind::constant, slot = literals;
         break;
+      case op_kind::output:
+        several = true;
+        break;
       default:
         break;
     }
@@ -11986,7 +12228,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     p.feeds += fed;
     literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    if (!device.empty() && !fed) out.device = info.shares_bytes() ? nodes[inputs[out.first_input]].device : device[i];
+    if (!device.empty() && !fed)
+      out.device = info.shares_bytes() || info.is(op_kind::output) ? nodes[inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
@@ -12029,6 +12272,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       const node_id* const in = g.edges.data() + n.first_edge;
       for (int k = 0; k < n.inputs; ++k) operands[sizes.operands++] = renumbered[in[k]];
       step.operands = n.inputs;
+      if (info.outputs > 0) detail::add_outputs(p, step, g, i);
       continue;
     }
     // First all loads, so that operations are numbered after them.
@@ -12089,6 +12333,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (int l = 0; l < loads; ++l) load[l].node = renumbered[load[l].node];
   }
 
+  if (several) detail::find_outputs(p);
   const auto versions = ir::find_versions<N>(g, needs);
   for (std::size_t f = 0; f < F; ++f) {
     p.fetches[f] = renumbered[fetches[f]];
@@ -12131,6 +12376,17 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const node_id self = step.node;
     plan_node& n = nodes[self];
     if (n.op->is(op_kind::update)) continue;
+    if (step.outputs > 0) {
+      for (std::int32_t k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs;
+           ++k)
+        if (const node_id out = operands[k]; out != ir::no_node) {
+          nodes[out].storage = storage_kind::arena;
+          nodes[out].slot = p.sizes.blocks;
+          block_holder[p.sizes.blocks] = out;
+          p.blocks.values[p.sizes.blocks++] = {out, s, last_use[out] < s ? s : last_use[out], n.device};
+        }
+      continue;
+    }
     n.storage = storage_kind::arena;
     const std::int32_t last = last_use[self] < s ? s : last_use[self];
     const node_id* const in = operands + step.first_operand;
@@ -12276,9 +12532,9 @@ class transfer_pass {
     plan_step step = from_.steps[s];
     const std::int32_t first = step.first_operand;
     step.first_operand = to_.sizes.operands;
-    for (std::int32_t k = first; k < first + step.operands; ++k) {
+    for (std::int32_t k = first; k < first + step.operands + step.outputs; ++k) {
       const node_id in = from_.operands[k];
-      const node_id here = reads(step, k - first) ? readable(in, device) : in;
+      const node_id here = k < first + step.operands && reads(step, k - first) ? readable(in, device) : in;
       to_.loads[to_.sizes.operands] = from_.loads[k];
       to_.loads[to_.sizes.operands].node = here;
       to_.operands[to_.sizes.operands++] = here;
@@ -12658,7 +12914,7 @@ template <class Graph, int... Outputs>
 struct compiled_plan {
   using graph = Graph;
   static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
-  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
+  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes + plan::output_count(Graph::view);
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
   using where = placed_graph<Graph>;
   static constexpr auto fusion =
@@ -12695,11 +12951,14 @@ template <class Plan>
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
     check_size(specs[i]);
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
-    scratch_array<tensor_spec, 8> in(node.inputs);
-    for (int k = 0; k < node.inputs; ++k) in[k] = specs[Plan::inputs[node.first_input + k]];
-    ir::infer_args args{
-        in.view(), ir::attribute_list(Plan::attributes).subspan(node.first_attribute, node.attribute_count), {}};
-    if (const char* problem = node.op->infer(args))
+    const plan::plan_node& of = plan::inferring(Plan::nodes, Plan::inputs, node);
+    scratch_array<tensor_spec, 8> in(of.inputs);
+    for (int k = 0; k < of.inputs; ++k) in[k] = specs[Plan::inputs[of.first_input + k]];
+    ir::infer_args args{in.view(),
+                        ir::attribute_list(Plan::attributes).subspan(of.first_attribute, of.attribute_count),
+                        {},
+                        plan::inferred_output(Plan::attributes, node)};
+    if (const char* problem = of.op->infer(args))
       fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
     specs[i] = args.out;
     check_size(specs[i]);
@@ -13069,7 +13328,8 @@ struct feed_traits<Graph, feed<Id, Value>> {
 
   static constexpr bool is_computed() {
     const ir::op_info& info = Graph::view.info(node);
-    return info.is(ir::op_kind::view) || (info.has_step() && !info.is(ir::op_kind::update));
+    return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) ||
+           (info.has_step() && !info.is(ir::op_kind::update));
   }
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)
@@ -14551,6 +14811,7 @@ struct run_context {
 struct kernel_args {
   array_view<operand> in;
   operand out;
+  array_view<operand> outs{};  ///< instead, of an operation with several results; without data where nobody reads it
   ir::attribute_list attributes;
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
@@ -15254,8 +15515,10 @@ class step_graph {
     const std::size_t blocks = plan_->blocks.size();
     const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
     for (std::size_t s = 0; s < size(); ++s)
-      for (int k = -1; k < plan_->steps[s].operands; ++k) {
-        const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
+      for (int k = -1; k < plan_->steps[s].operands + plan_->steps[s].outputs; ++k) {
+        const node_id used = used_node(plan_->steps[s], k);
+        if (used == ir::no_node) continue;
+        const plan_node& n = plan_->nodes[used];
         if (n.is_in(storage_kind::arena)) row(users, n.slot)[s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
@@ -15301,7 +15564,7 @@ class step_graph {
     return table.data() + static_cast<std::size_t>(i) * words_;
   }
 
-  /// Operand `k` of a step; -1 is what it writes.
+  /// Operand `k` of a step; -1 is what it writes, and behind the operands are its outputs if it has several.
   [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
     return k < 0 ? step.node : plan_->operands[step.first_operand + k];
   }
@@ -15359,9 +15622,10 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];
       const auto self = static_cast<step_id>(s);
-      for (int k = 0; k <= step.operands; ++k) {
-        const bool writes = k == step.operands;  // after its reads
-        const std::int32_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
+      for (int k = 0; k <= step.operands + step.outputs; ++k) {
+        const bool writes = k >= step.operands;  // after its reads
+        const node_id used = used_node(step, !writes ? k : k == step.operands ? -1 : k - 1);
+        const std::int32_t c = used == ir::no_node ? cells : cell_of(plan_->nodes[used]);
         if (c == cells) continue;
         add_edge(writer[c], self);
         if (!writes) {
@@ -16599,7 +16863,7 @@ class bound_plan {
   }
 
   [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
-    if (n.op->is(ir::op_kind::control)) return false;
+    if (n.op->is(ir::op_kind::control) || n.op->outputs > 0) return false;
     for (const auto i : inputs_of(n))
       if (!plan_.nodes[i].spec.dims.is_static()) return true;
     return !n.spec.dims.is_static();
@@ -16615,9 +16879,10 @@ class bound_plan {
 
   /// The extents of a node in this run; they must fit what the compiler knew.
   [[nodiscard]] TAGMA_COLD shape infer(const plan::plan_node& n) const {
-    const heap_array<tensor_spec> in = input_specs(n);
-    ir::infer_args args{in, attributes_of(n), {}};
-    if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
+    const plan::plan_node& of = plan::inferring(plan_.nodes, plan_.inputs, n);
+    const heap_array<tensor_spec> in = input_specs(of);
+    ir::infer_args args{in, attributes_of(of), {}, plan::inferred_output(plan_.attributes, n)};
+    if (const char* problem = of.op->infer(args)) fail(status_code::invalid_argument, extents_text(of, problem));
     if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
       fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
     return args.out.dims;
@@ -16668,7 +16933,8 @@ class bound_plan {
     const plan::plan_node& n = plan_.nodes[step.main_node()];
     const auto bytes = [this](ir::node_id id) { return static_cast<double>(bytes_of(id)); };
     double moved = bytes(step.node), products = 0;
-    for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
+    for (int k = 0; k < step.operands + step.outputs; ++k)
+      if (const ir::node_id id = plan_.operands[step.first_operand + k]; id != ir::no_node) moved += bytes(id);
     if (n.op->work != nullptr) {
       const heap_array<tensor_spec> in = input_specs(n);
       products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[step.main_node()]}});
@@ -16802,6 +17068,11 @@ class bound_plan {
       kernel_args& call = calls_[s];
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
+      if (step.outputs > 0) {
+        call.outs = array_view<operand>(operands_).subspan(first + count, step.outputs);
+        for (std::int32_t k = first + count; k < first + count + step.outputs; ++k)
+          if (plan_.operands[k] != ir::no_node) fill(operands_[k], plan_.operands[k], n.device);
+      }
       call.attributes = attributes_of(plan_.nodes[step.main_node()]);
       call.declared_out = n.spec.dims;
       call.source = n.source;
@@ -24931,7 +25202,7 @@ constexpr part_range range_of(const Raw& raw, std::int32_t first, std::int32_t m
   part.operations = end > part.first_operation ? end - part.first_operation : 0;
   const plan::plan_step& last = raw.steps[first + part.steps - 1];
   part.first_operand = raw.steps[first].first_operand;
-  part.operands = last.first_operand + last.operands - part.first_operand;
+  part.operands = last.first_operand + last.operands + last.outputs - part.first_operand;
   return part;
 }
 template <std::size_t Count, class Raw>
@@ -24960,7 +25231,9 @@ template <std::size_t Count, class Raw>
 constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::int32_t first) {
   const ir::node_id* const from = raw.operands.data() + first;
   fixed_array<dtype, Count> types{};
-  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[from[i]].spec.type;
+  for (std::size_t i = 0; i != Count; ++i)
+    types[i] =
+        from[i] == ir::no_node ? raw.loads[first + static_cast<std::int32_t>(i)].type : raw.nodes[from[i]].spec.type;
   return types;
 }
 
@@ -24982,7 +25255,7 @@ struct step_of {
   static constexpr const ir::op_info* op = facts.op;
   static constexpr dtype type = facts.type;
   static constexpr std::size_t operations = facts.operations, operation = facts.operation;
-  static constexpr std::size_t operands = facts.step.operands;
+  static constexpr std::size_t operands = facts.step.operands, outputs = facts.step.outputs;
   static constexpr std::size_t operand = facts.step.first_operand - part::range.first_operand;
   static constexpr std::size_t inputs = fused ? facts.before : operands;  ///< of its kernel
   /// What its loop reads, behind the inputs of the kernel before it but the last.
@@ -25036,6 +25309,14 @@ constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   return kernel<Device, *Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
 
+/// @tparam O the results of the kernel, which stand behind its inputs
+template <class Device, class Step, std::size_t... O, std::size_t... I>
+constexpr kernel_entry entry_of_several(std::index_sequence<O...>, std::index_sequence<I...>) {
+  constexpr std::size_t behind = Step::operand + Step::operands;
+  return kernel<Device, *Step::op->key>::template entry<Step::part::types[behind + O]...,
+                                                        Step::part::types[Step::operand + I]...>;
+}
+
 template <class Device, class Plan, std::size_t... Step>
 constexpr const ir::op_info* first_missing(std::index_sequence<Step...>) {
   // An array, not a fold: clang folds at most 256 terms.
@@ -25060,6 +25341,9 @@ template <class Device, class Plan, std::size_t Step>
     return {};
   else if constexpr (step::fused)
     return detail::loop_entry<Device, step>(std::make_index_sequence<step::inputs>{});
+  else if constexpr (step::outputs > 0)
+    return detail::entry_of_several<Device, step>(std::make_index_sequence<step::outputs>{},
+                                                  std::make_index_sequence<step::inputs>{});
   else
     return detail::plain_entry<Device, step>(std::make_index_sequence<step::inputs>{});
 }
