@@ -52,8 +52,7 @@ class pinned_variables final : public variable_access {
   void begin_all() override {
     for (const use& u : whole_run_)
       if (!u.writes) read(phases_[u.phase]);
-    for (const use& u : whole_run_)
-      if (u.writes) plan_.move_variable(phases_[u.phase].slot, variable(u).begin_update(true));
+    begin_updates(whole_run_);
   }
   void end_all(bool done) noexcept override {
     for (const use& u : whole_run_)
@@ -169,7 +168,7 @@ class pinned_variables final : public variable_access {
         all[k - 1] = u;
       }
   }
-  /// Each variable of the plan once; written if any step writes it.
+  /// Each variable of the plan once; written if any step writes it, and read if that is what is done with it first.
   TAGMA_COLD void list_whole_run() {
     std::size_t count = 0;
     for (const std::size_t known : current_) count += known > 0;
@@ -177,6 +176,13 @@ class pinned_variables final : public variable_access {
     count = 0;
     for (const std::size_t known : current_)
       if (known > 0) whole_run_[count++] = {known - 1, !phases_[known - 1].first, true};
+    for (use& all : whole_run_) {
+      const std::size_t slot = phases_[all.phase].slot;
+      std::size_t u = 0;
+      while (phases_[uses_[u].phase].slot != slot) ++u;
+      all.keep = !uses_[u].writes || uses_[u].keep;
+      for (const phase& p : phases()) all.keep = all.keep || (p.slot == slot && p.first && p.uses > 0);
+    }
     sort(whole_run_);
   }
 

@@ -48,6 +48,29 @@ TEST_CASE("sessions share variables on a GPU") {
   }
 }
 
+TEST_CASE("a run that finds a variable without a value gives back what it holds") {
+  const auto v = tg::on<gpu<0>>(tg::variable<"v", float, 4>(tg::zeros));
+  const auto w = tg::on<gpu<0>>(tg::variable<"w", float, 4>(tg::zeros));
+  const auto both = tg::group(tg::on<gpu<0>>(tg::assign(v, x)), tg::on<gpu<0>>(tg::assign_add(w, x)));
+  const auto first = tg::on<gpu<0>>(tg::assign(v, x));
+  const auto second = tg::on<gpu<0>>(tg::assign(w, x));
+  const auto program = tg::compile([=] { return tg::outputs(v, w, both, first, second); });
+  for (const isolation kind : {isolation::runs, isolation::variables}) {
+    const tg::container state(kind);
+    tg::session session(program, {.initialize = false, .state = state});
+    const std::array<float, 4> ones{1, 1, 1, 1};
+    for (int i = 0; i < 3; ++i) {
+      CHECK_THROWS_WITH(session.run(both, x = ones), Catch::Contains("uninitialized variable 'w'"));
+      CHECK_THROWS_WITH(session.run(w), Catch::Contains("uninitialized variable 'w'"));
+    }
+    session.run(first, x = ones);  // overwrites
+    CHECK(session.run(v)[3] == 1);
+    session.run(second, x = ones);
+    session.run(both, x = ones);
+    CHECK(session.run(w)[0] == 2);
+  }
+}
+
 TEST_CASE("a variable that is elsewhere in the container is refused") {
   const auto here = tg::on<tg::cpu<0>>(tg::variable<"v", float, 4>(tg::zeros));
   const auto one = tg::compile([=] { return tg::outputs(here); });
