@@ -126,7 +126,7 @@ TEST_CASE("closing cancels runs that compute, that wait without a thread, and th
   const auto v = tg::variable<"v", float>(tg::zeros);
   const auto computing = apply<poll_latch>(a);
   const auto waiting = apply<await_latch, 1>(a);
-  const auto update = tg::assign_add(v, apply<poll_latch, 2>(a));
+  const auto update = tg::assign_add(v, apply<poll_latch, 2>(a + v));
   const auto value = tg::after(update)(v + 0.0f);
   const auto read = v * 1.0f;
   for (const int threads : {1, 4}) {

@@ -191,12 +191,13 @@ class session {
 
   /// Finds the devices, allocates the variables and runs their initializers.
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
+  template <class Unmade = decltype(detail::find_unmade<tables>())>
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
               runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu),
               detail::finder_of_resources<tables>()) {
     static_assert(
-        diagnose::makes_resources<decltype(detail::find_unmade<tables>())>,
+        diagnose::makes_resources<Unmade>,
         "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
   }
 
