@@ -26,9 +26,7 @@ struct of_cpu : base {
 struct of_all : base {
   static constexpr std::string_view name = "of_all";
 };
-struct of_none : base {
-  static constexpr std::string_view name = "of_none";
-};
+struct of_none : base {};
 struct cubed : tagma::op::elementwise {
   static constexpr std::string_view name = "cubed";
 };
