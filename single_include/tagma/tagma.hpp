@@ -13689,11 +13689,11 @@ struct caught {
   TAGMA_COLD explicit caught(const std::exception_ptr& e) noexcept {
     try {
       std::rethrow_exception(e);
+    } catch (const tagma::never_fits& one) {
+      never_fits = true;
+      see_error(one);
     } catch (const error& one) {
-      code = one.code();
-      is_error = true;
-      never_fits = dynamic_cast<const tagma::never_fits*>(&one) != nullptr;
-      see(one);
+      see_error(one);
     } catch (const std::bad_alloc&) {
       code = status_code::resource_exhausted;
       what = "the host has no room for what it needs";
@@ -13705,6 +13705,11 @@ struct caught {
   }
 
  private:
+  void see_error(const error& one) noexcept {
+    code = one.code();
+    is_error = true;
+    see(one);
+  }
   void see(const std::exception& one) noexcept {
     what = one.what();
     is_known = true;
@@ -16283,7 +16288,9 @@ class stored_variable final : public resource {
   /// The current version, which stays as it is until `unpin`. Waits for an update that is being computed.
   [[nodiscard]] variable_version& pin() {
     const mutex_lock lock(mutex_);
-    return pin_now();
+    variable_version& v = *current_.load(memory_order::relaxed);
+    v.readers_.fetch_add(1, memory_order::relaxed);
+    return v;
   }
   static void unpin(variable_version& v) noexcept { v.readers_.fetch_sub(1, memory_order::release); }
 
@@ -16366,14 +16373,23 @@ class stored_variable final : public resource {
   }
   /// The same as an update of its own.
   TAGMA_COLD void assign(const void* elements) {
+    overwrite([&](std::byte* to) { write(to, elements); });
+  }
+  /// An update of which `f(to)` writes all elements.
+  template <class F>
+  void overwrite(const F& f) {
     std::byte* const to = begin_update(false);
     try {
-      write(to, elements);
+      f(to);
     } catch (...) {
       abandon_update();
       throw;
     }
     end_update();
+  }
+  /// Throws the error of who reads it before it has a value.
+  [[noreturn]] TAGMA_COLD void refuse_to_read() const {
+    fail(status_code::failed_precondition, {"attempting to use uninitialized variable '", name(), "'"});
   }
   /// Memory of the host for as many elements. Throws `no_memory`.
   /// @param what it is, as errors tell it: the variable itself, or "a copy of " it
@@ -16384,12 +16400,6 @@ class stored_variable final : public resource {
   }
 
  private:
-  [[nodiscard]] variable_version& pin_now() {
-    variable_version& v = *current_.load(memory_order::relaxed);
-    v.readers_.fetch_add(1, memory_order::relaxed);
-    return v;
-  }
-
   /// The update goes to a version that nobody reads. Holds the lock; opens it if that fails.
   TAGMA_COLD void move(bool keep) {
     variable_version* const from = target_;
@@ -18311,9 +18321,7 @@ class session_core {
     for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = stored_[i]->initialized();
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
-      if (n.is_in(plan::storage_kind::variable) && !ready[n.slot])
-        fail(status_code::failed_precondition,
-             {"attempting to use uninitialized variable '", stored_[n.slot]->name(), "'"});
+      if (n.is_in(plan::storage_kind::variable) && !ready[n.slot]) stored_[n.slot]->refuse_to_read();
     };
     const auto steps = static_cast<std::int32_t>(plan.steps.size());
     for (std::int32_t s = 0; s <= steps; ++s) {
@@ -18358,16 +18366,11 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i, stored_variable& 
   const bool here = to.device() < 0;
   aligned_bytes made;
   if (!here) made = to.host_room("a copy of ");
-  std::byte* const where = to.begin_update(false);
-  try {
+  to.overwrite([&](std::byte* where) {
     write_initial_value(here ? where : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
                         {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
     if (!here) to.write(where, made.data());
-  } catch (...) {
-    to.abandon_update();
-    throw;
-  }
-  to.end_update();
+  });
 }
 
 }  // namespace tagma::runtime
@@ -18566,7 +18569,7 @@ class pinned_variables final : public variable_access {
   }
   void pin(phase& p) {
     stored_variable& v = *variables_[p.slot];
-    if (!v.initialized()) refuse(v);
+    if (!v.initialized()) v.refuse_to_read();
     p.pinned = &v.pin();
     plan_.move_variable(p.slot, p.pinned->data());
   }
@@ -18577,7 +18580,7 @@ class pinned_variables final : public variable_access {
         const use& u = all[begun];
         if (!u.writes) continue;
         stored_variable& v = variable(u);
-        if (u.keep && !v.initialized()) refuse(v);
+        if (u.keep && !v.initialized()) v.refuse_to_read();
         plan_.move_variable(phases_[u.phase].slot, v.begin_update(u.keep));
       }
     } catch (...) {
@@ -18594,9 +18597,6 @@ class pinned_variables final : public variable_access {
       behind.pinned = &variable(u).end_update_pinned();
     else
       variable(u).end_update();
-  }
-  [[noreturn]] TAGMA_COLD static void refuse(const stored_variable& v) {
-    fail(status_code::failed_precondition, {"attempting to use uninitialized variable '", v.name(), "'"});
   }
 
   Bound& plan_;

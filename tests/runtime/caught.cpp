@@ -19,6 +19,14 @@ TEST_CASE("what an exception says is told by its kind") {
   CHECK(error.what == "NotFound: no file 'a: b' is there");
   CHECK(without_code(error.what) == "no file 'a: b' is there");
 
+  CHECK(!error.never_fits);
+  const std::exception_ptr large =
+      std::make_exception_ptr(tg::never_fits(tg::status_code::resource_exhausted, "too large"));
+  const caught hopeless(large);
+  CHECK((hopeless.never_fits && hopeless.is_error && hopeless.is_known));
+  CHECK(hopeless.code == tg::status_code::resource_exhausted);
+  CHECK(hopeless.what == "ResourceExhausted: too large");
+
   const std::exception_ptr standard = std::make_exception_ptr(std::runtime_error("it went wrong"));
   const caught other(standard);
   CHECK(!other.is_error);

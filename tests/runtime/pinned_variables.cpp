@@ -143,6 +143,39 @@ TEST_CASE("slots of an optimizer are written with their variable") {
   CHECK(session.run(w)[2] == alone.run(w)[2]);
 }
 
+/// Steps long enough to be shared: several begin to read one variable at once, and its update waits for all of them.
+TEST_CASE("steps of a run on several threads read one version, and what the run updates is read behind it") {
+  const auto v = tg::variable<"v", float, 256, 256>(tg::ones);
+  const auto u = tg::variable<"u", float, 256, 256>(tg::glorot_uniform);
+  const auto product = tg::matmul(v, u) + tg::matmul(u, v);
+  const auto other = tg::matmul(tg::tanh(v), tg::tanh(u));
+  const auto update = tg::assign_add(v, (product + other) * 0.001f);
+  const auto behind = tg::matmul(update, u) + tg::matmul(u, update);
+  const auto n = tg::variable<"n", float>(tg::zeros);
+  const auto counted = tg::assign_add(n, 1.0f);
+  const auto program = tg::compile([=] { return tg::outputs(v, product, update, behind, n, counted); });
+  tg::session alone(program, {.seed = 5, .intra_op_threads = 1});
+  const tg::container state(isolation::variables);
+  tg::session shared(program, {.seed = 5, .intra_op_threads = 1, .inter_op_threads = 4, .state = state});
+  for (int i = 0; i < 10; ++i) {
+    const auto expected = alone.run(tg::fetch(v, product, update, behind));
+    const auto got = shared.run(tg::fetch(v, product, update, behind));
+    CHECK(std::get<0>(expected) == std::get<0>(got));
+    CHECK(std::get<1>(expected) == std::get<1>(got));
+    CHECK(std::get<2>(expected) == std::get<2>(got));
+    CHECK(std::get<3>(expected) == std::get<3>(got));
+  }
+  CHECK(state.bytes() <= 3 * 256 * 256 * 4);
+  // Two threads that do so at once lose no update.
+  const auto count = [&](int runs) {
+    for (int i = 0; i < runs; ++i) shared.run(tg::fetch(product, update, counted));
+  };
+  std::thread second([&] { count(5); });
+  count(5);
+  second.join();
+  CHECK(shared.run(n) == 10);
+}
+
 /// A run of a history: when it began and ended, and the number that it saw or made.
 struct event {
   std::int64_t begin = 0, end = 0;

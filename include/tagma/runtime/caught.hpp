@@ -36,11 +36,11 @@ struct caught {
   TAGMA_COLD explicit caught(const std::exception_ptr& e) noexcept {
     try {
       std::rethrow_exception(e);
+    } catch (const tagma::never_fits& one) {
+      never_fits = true;
+      see_error(one);
     } catch (const error& one) {
-      code = one.code();
-      is_error = true;
-      never_fits = dynamic_cast<const tagma::never_fits*>(&one) != nullptr;
-      see(one);
+      see_error(one);
     } catch (const std::bad_alloc&) {
       code = status_code::resource_exhausted;
       what = "the host has no room for what it needs";
@@ -52,6 +52,11 @@ struct caught {
   }
 
  private:
+  void see_error(const error& one) noexcept {
+    code = one.code();
+    is_error = true;
+    see(one);
+  }
   void see(const std::exception& one) noexcept {
     what = one.what();
     is_known = true;

@@ -15,16 +15,11 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i, stored_variable& 
   const bool here = to.device() < 0;
   aligned_bytes made;
   if (!here) made = to.host_room("a copy of ");
-  std::byte* const where = to.begin_update(false);
-  try {
+  to.overwrite([&](std::byte* where) {
     write_initial_value(here ? where : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
                         {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
     if (!here) to.write(where, made.data());
-  } catch (...) {
-    to.abandon_update();
-    throw;
-  }
-  to.end_update();
+  });
 }
 
 }  // namespace tagma::runtime

@@ -192,7 +192,7 @@ class pinned_variables final : public variable_access {
   }
   void pin(phase& p) {
     stored_variable& v = *variables_[p.slot];
-    if (!v.initialized()) refuse(v);
+    if (!v.initialized()) v.refuse_to_read();
     p.pinned = &v.pin();
     plan_.move_variable(p.slot, p.pinned->data());
   }
@@ -203,7 +203,7 @@ class pinned_variables final : public variable_access {
         const use& u = all[begun];
         if (!u.writes) continue;
         stored_variable& v = variable(u);
-        if (u.keep && !v.initialized()) refuse(v);
+        if (u.keep && !v.initialized()) v.refuse_to_read();
         plan_.move_variable(phases_[u.phase].slot, v.begin_update(u.keep));
       }
     } catch (...) {
@@ -220,9 +220,6 @@ class pinned_variables final : public variable_access {
       behind.pinned = &variable(u).end_update_pinned();
     else
       variable(u).end_update();
-  }
-  [[noreturn]] TAGMA_COLD static void refuse(const stored_variable& v) {
-    fail(status_code::failed_precondition, {"attempting to use uninitialized variable '", v.name(), "'"});
   }
 
   Bound& plan_;

@@ -461,9 +461,7 @@ class session_core {
     for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = stored_[i]->initialized();
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
-      if (n.is_in(plan::storage_kind::variable) && !ready[n.slot])
-        fail(status_code::failed_precondition,
-             {"attempting to use uninitialized variable '", stored_[n.slot]->name(), "'"});
+      if (n.is_in(plan::storage_kind::variable) && !ready[n.slot]) stored_[n.slot]->refuse_to_read();
     };
     const auto steps = static_cast<std::int32_t>(plan.steps.size());
     for (std::int32_t s = 0; s <= steps; ++s) {

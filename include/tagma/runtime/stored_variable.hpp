@@ -61,7 +61,9 @@ class stored_variable final : public resource {
   /// The current version, which stays as it is until `unpin`. Waits for an update that is being computed.
   [[nodiscard]] variable_version& pin() {
     const mutex_lock lock(mutex_);
-    return pin_now();
+    variable_version& v = *current_.load(memory_order::relaxed);
+    v.readers_.fetch_add(1, memory_order::relaxed);
+    return v;
   }
   static void unpin(variable_version& v) noexcept { v.readers_.fetch_sub(1, memory_order::release); }
 
@@ -144,14 +146,23 @@ class stored_variable final : public resource {
   }
   /// The same as an update of its own.
   TAGMA_COLD void assign(const void* elements) {
+    overwrite([&](std::byte* to) { write(to, elements); });
+  }
+  /// An update of which `f(to)` writes all elements.
+  template <class F>
+  void overwrite(const F& f) {
     std::byte* const to = begin_update(false);
     try {
-      write(to, elements);
+      f(to);
     } catch (...) {
       abandon_update();
       throw;
     }
     end_update();
+  }
+  /// Throws the error of who reads it before it has a value.
+  [[noreturn]] TAGMA_COLD void refuse_to_read() const {
+    fail(status_code::failed_precondition, {"attempting to use uninitialized variable '", name(), "'"});
   }
   /// Memory of the host for as many elements. Throws `no_memory`.
   /// @param what it is, as errors tell it: the variable itself, or "a copy of " it
@@ -162,12 +173,6 @@ class stored_variable final : public resource {
   }
 
  private:
-  [[nodiscard]] variable_version& pin_now() {
-    variable_version& v = *current_.load(memory_order::relaxed);
-    v.readers_.fetch_add(1, memory_order::relaxed);
-    return v;
-  }
-
   /// The update goes to a version that nobody reads. Holds the lock; opens it if that fails.
   TAGMA_COLD void move(bool keep) {
     variable_version* const from = target_;
