@@ -8,8 +8,9 @@ library's loops are compiled for in any case: AVX2 and FMA. Beside the ratio: pe
 object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
 
 A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}. At most
-"pairs" of it are compiled; a "large" one only where it is asked for. "growth" compiles a generated program in three sizes with equal steps: what the second step
-costs beside the first is 1 if time grows with the size, and more if it grows faster."""
+"pairs" of it are compiled; a "large" one only where it is asked for. What is too slow is measured once more with twice the
+pairs, and that counts: a bound that holds is not broken by one bad minute of the machine. "growth" compiles a generated program in three sizes with equal steps: what the second
+step costs beside the first is 1 if time grows with the size, and more if it grows faster."""
 
 import argparse
 import json
@@ -64,8 +65,8 @@ def source_of(program, work, here):
     return target
 
 
-def measure(compiler, program, reference, pairs):
-    ratios, seconds, memory = [], [], []
+def measure(compiler, program, reference, pairs, debug_pairs=1):
+    ratios, seconds, memory, debug_ratios = [], [], [], []
     for i in range(pairs):
         order = [program, reference] if i % 2 else [reference, program]
         result = {source: compiler.compile(source) for source in order}
@@ -73,20 +74,29 @@ def measure(compiler, program, reference, pairs):
         seconds.append(result[program][0])
         memory.append(result[program][1])
         target = result[program][2]
-    size, symbol = target.stat().st_size, longest_symbol(target)
-    debug_seconds, _, debug_target = compiler.compile(program, ["-g"])
+        if i >= pairs - debug_pairs:
+            size, symbol = target.stat().st_size, longest_symbol(target)
+            debug_seconds, _, debug_target = compiler.compile(program, ["-g"])
+            debug_ratios.append(debug_seconds / seconds[-1])
     return {
         "time_ratio": statistics.median(ratios), "seconds": statistics.median(seconds), "memory_mb": max(memory),
-        "object_kb": size / 1024, "longest_symbol": symbol, "debug_time_ratio": debug_seconds / statistics.median(seconds),
+        "object_kb": size / 1024, "longest_symbol": symbol, "debug_time_ratio": statistics.median(debug_ratios),
         "debug_size_ratio": debug_target.stat().st_size / size}
+
+
+def too_slow(result, program, budgets):
+    """The clocks that are beyond their budgets and the room for noise."""
+    return [key for key, budget in (("time_ratio", program.get("time_ratio")), ("debug_time_ratio", budgets["debug_time_ratio"]))
+            if budget is not None and result[key] > budget * budgets["noise"]]
 
 
 def judge(name, result, program, budgets, clocks):
     """What is beyond its budget. Memory and names repeat exactly; only times are given room for noise."""
     complaints = []
-    if clocks and "time_ratio" in program and result["time_ratio"] > program["time_ratio"] * budgets["noise"]:
+    slow = too_slow(result, program, budgets) if clocks else []
+    if "time_ratio" in slow:
         complaints.append(f"{name}: {result['time_ratio']:.2f} times the reference; the budget is {program['time_ratio']}")
-    if clocks and result["debug_time_ratio"] > budgets["debug_time_ratio"] * budgets["noise"]:
+    if "debug_time_ratio" in slow:
         complaints.append(f"{name}: {result['debug_time_ratio']:.2f} times the time with -g; the budget is "
                           f"{budgets['debug_time_ratio']}")
     if "memory_mb" in program and result["memory_mb"] > program["memory_mb"]:
@@ -112,6 +122,11 @@ COLUMNS = [("time_ratio", "ratio", ".2f"), ("seconds", "seconds", ".2f"), ("memo
            ("debug_size_ratio", "-g size", ".2f")]
 
 
+def row(name, result, program):
+    return (f"{name:16}" + "".join(f"{format(result[key], form):>12}" for key, _, form in COLUMNS) +
+            f"{program.get('time_ratio', '-'):>10}")
+
+
 def run(here, flags, arguments, report=print):
     """Measures what is asked for and returns the results and the complaints."""
     budgets = json.loads((here / "budgets.json").read_text(encoding="utf-8"))
@@ -129,10 +144,13 @@ def run(here, flags, arguments, report=print):
             if not source.exists():
                 sys.exit(f"{name}: there is no {source.name}")
             reference = here / program.get("against", budgets["reference"])
-            result = measure(compiler, source, reference, min(arguments.pairs, program.get("pairs", arguments.pairs)))
+            pairs = min(arguments.pairs, program.get("pairs", arguments.pairs))
+            result = measure(compiler, source, reference, pairs)
+            report(row(name, result, program))
+            if not arguments.check_exact and too_slow(result, program, budgets):
+                result = measure(compiler, source, reference, 2 * pairs, 2 * pairs)
+                report(row("  again", result, program))
             results[name] = result
-            report(f"{name:16}" + "".join(f"{format(result[key], form):>12}" for key, _, form in COLUMNS) +
-                   f"{program.get('time_ratio', '-'):>10}")
             complaints += judge(name, result, program, budgets, not arguments.check_exact)
         growth = budgets.get("growth")
         if growth and ("growth" in arguments.only if arguments.only else not arguments.check_exact):

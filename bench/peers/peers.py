@@ -25,8 +25,16 @@ CASES = {
     "mlp-256": ("mlp", 256, "tagma_mlp", {"torch": 1.3, "torch_fused": None, "tensorflow": 1.3, "keras": None,
                                           "eigen_mlp": 1.0, "tiny_dnn_mlp": 5.0}),
     "cnn-64": ("cnn", 64, "tagma_cnn", {"torch": 1.1, "torch_fused": None, "tensorflow": 1.1, "keras": None}),
+    "lstm-32": ("lstm", 32, "tagma_lstm", {"torch": 1.3, "jax": 1.3}),
+    "tiny-scan": ("tiny_scan", 1, "tagma_tiny_scan", {"jax": None, "torch": None}),
     "chain": ("chain", 1, "tagma_chain", {"hand_fused_chain": 0.9, "torch": 3.0, "tensorflow": None}),
     "branches": ("branches", 1, "tagma_branches", {"bare_threads_branches": 0.9}),
+    "queue": ("queue", 1, "tagma_queue", {"tf_queues": 20.0}),
+    "queue-runs": ("queue", 1, "tagma_queue_runs", {"tf_queues": None}),
+    "csv": ("csv", 1000, "tagma_csv", {"tf_data": 3.0, "tf_queues": 10.0}),
+    "tf-record": ("tf_record", 1000, "tagma_tf_record", {"tf_data": 1.5}),
+    "pipeline": ("pipeline", 128, "tagma_pipeline", {"tf_data": 5.0}),
+    "images": ("images", 128, "tagma_images", {"torch_loader": 5.0, "tf_data": None}),
 }
 GPU_CASES = {
     "mlp-128": ("mlp", 128, "tagma_gpu_mlp", {"torch_gpu": 3.0, "torch_gpu_compiled": 1.0}),
@@ -135,7 +143,7 @@ def main():
         parser.error("--pairs must be at least 2, --threads at least 1, --seconds positive")
     report = {"facts": facts(arguments), "results": {}}
     print(", ".join(f"{key} {value}" for key, value in report["facts"].items()))
-    print(f"{'case':10}{'peer':18}{'ours us':>12}{'peer us':>12}{'ratio':>8}{'middle half':>16}{'wanted':>8}  version")
+    print(f"{'case':12}{'peer':18}{'ours us':>12}{'peer us':>12}{'ratio':>9}{'middle half':>20}{'wanted':>8}  version")
     cases = GPU_CASES if arguments.gpu else CASES
     for case in arguments.case or cases:
         if case not in cases:
@@ -152,15 +160,15 @@ def main():
                     workers.append(Worker(name, work, batch, arguments))
                 result = compare(*workers, arguments)
             except (RuntimeError, OSError, ValueError, IndexError) as problem:
-                print(f"{case:10}{peer[-17:]:18}  left out: {problem}")
+                print(f"{case:12}{peer[-17:]:18}  left out: {problem}")
                 continue
             finally:
                 for worker in workers:
                     worker.close()
             report["results"].setdefault(case, {})[peer] = {**result, "wanted": wanted}
             low, high = result["spread"]
-            print(f"{case:10}{peer[-17:]:18}{result['ours_us']:12.1f}{result['peer_us']:12.1f}{result['ratio']:8.2f}"
-                  f"{f'{low:.2f} to {high:.2f}':>16}{wanted or '-':>8}  {result['peer_version']}", flush=True)
+            print(f"{case:12}{peer[-17:]:18}{result['ours_us']:12.1f}{result['peer_us']:12.1f}{result['ratio']:9.2f}"
+                  f"{f'{low:.2f} to {high:.2f}':>20}{wanted or '-':>8}  {result['peer_version']}", flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     return 0 if report["results"] else 1

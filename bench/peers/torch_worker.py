@@ -26,10 +26,30 @@ def chain():
     worker.serve(torch.__version__, step, 2)
 
 
+def tiny_scan():
+    """A loop in Python, as eager programs have it."""
+    x, begin = torch.zeros(1000, 4), torch.zeros(4)
+
+    def step(_):
+        h = begin
+        with torch.no_grad():
+            for t in range(1000):
+                h = torch.tanh(h + x[t])
+        return lambda: float(h[0])
+
+    worker.serve(torch.__version__, step, 3)
+
+
 def train(device="cpu", compiled=False):
     """Batches begin on the host, as with our worker; on a GPU in pinned memory, so that copies of them can overlap."""
     nn = torch.nn
-    if work == "mlp":
+    if work == "lstm":
+        class Last(nn.Module):
+            def forward(self, outputs):
+                return outputs[0][:, -1]
+
+        model = nn.Sequential(nn.LSTM(128, 128, batch_first=True), Last(), nn.Linear(128, 10))
+    elif work == "mlp":
         model = nn.Sequential(nn.Linear(784, 300), nn.ReLU(), nn.Linear(300, 100), nn.ReLU(), nn.Linear(100, 10))
     else:
         model = nn.Sequential(nn.Conv2d(1, 32, 5, padding="same"), nn.ReLU(), nn.MaxPool2d(2),
@@ -40,7 +60,10 @@ def train(device="cpu", compiled=False):
                  torch.optim.SGD(model.parameters(), lr=worker.SGD_RATE))
     loss_of = nn.CrossEntropyLoss()
     shape = (batch, 784) if work == "mlp" else (batch, 1, 28, 28)
-    data = [(torch.from_numpy(x).reshape(shape), torch.from_numpy(y)) for x, y in worker.make_batches(numpy, batch)]
+    batches = worker.make_batches(numpy, batch)
+    if work == "lstm":
+        shape, batches = (batch, 32, 128), worker.make_sequences(numpy, batch)
+    data = [(torch.from_numpy(x).reshape(shape), torch.from_numpy(y)) for x, y in batches]
     if device != "cpu":
         data = [(x.pin_memory(), y.pin_memory()) for x, y in data]
     forward = torch.compile(lambda x, y: loss_of(model(x), y), mode="reduce-overhead") if compiled else (
@@ -56,8 +79,8 @@ def train(device="cpu", compiled=False):
             return functools.partial(float, loss.item())  # ours hands out the loss of each step
         return loss.item
 
-    worker.serve(torch.__version__, step, 20 if work == "mlp" else 3)
+    worker.serve(torch.__version__, step, 20 if work == "mlp" else 10 if work == "lstm" else 3)
 
 
 if __name__ == "__main__":
-    chain() if work == "chain" else train()
+    {"chain": chain, "tiny_scan": tiny_scan}.get(work, train)()

@@ -6,13 +6,14 @@ import sys
 import time
 
 BATCHES = 16
+WORKS = ("mlp", "cnn", "lstm", "tiny_scan", "chain", "queue", "csv", "tf_record", "pipeline", "images")
 ADAM_RATE, SGD_RATE = 1e-3, 1e-2
 
 
 def options():
     """Work, batch, threads, and 'adam' or 'sgd'."""
-    if len(sys.argv) != 5 or sys.argv[1] not in ("mlp", "cnn", "chain") or sys.argv[4] not in ("adam", "sgd"):
-        sys.exit(f"usage: {sys.argv[0]} mlp|cnn|chain <batch> <threads> adam|sgd")
+    if len(sys.argv) != 5 or sys.argv[1] not in WORKS or sys.argv[4] not in ("adam", "sgd"):
+        sys.exit(f"usage: {sys.argv[0]} {'|'.join(WORKS)} <batch> <threads> adam|sgd")
     return sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "adam"
 
 
@@ -21,6 +22,15 @@ def make_batches(numpy, batch):
     for seed in range(BATCHES):
         bits = numpy.random.default_rng(seed)
         result.append((bits.integers(0, 256, (batch, 784)).astype(numpy.float32) / 255,
+                       bits.integers(0, 10, batch).astype(numpy.int64)))
+    return result
+
+
+def make_sequences(numpy, batch):
+    result = []
+    for seed in range(BATCHES):
+        bits = numpy.random.default_rng(seed)
+        result.append((bits.integers(0, 256, (batch, 32, 128)).astype(numpy.float32) / 255,
                        bits.integers(0, 10, batch).astype(numpy.int64)))
     return result
 

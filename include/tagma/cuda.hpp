@@ -27,18 +27,20 @@
 #include "tagma/expr/op/view.hpp"
 
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/transpose.hpp"
 
 #include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/op/moments.hpp"
 #include "tagma/expr/op/softmax.hpp"
 #include "tagma/expr/op/state.hpp"
 
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/slice.hpp"
 #include "tagma/expr/op/top_k.hpp"
-#include "tagma/expr/op/transpose.hpp"
 
 #include "tagma/expr/op/concat.hpp"
 #include "tagma/expr/op/conv.hpp"
+#include "tagma/expr/op/filter.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/random.hpp"
 #include "tagma/expr/op/scan.hpp"

@@ -26,6 +26,7 @@
 #include "tagma/expr/op/view.hpp"
 
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/slice.hpp"
 
 #include "tagma/expr/on.hpp"
 

@@ -27,6 +27,8 @@
 #include "tagma/expr/op/view.hpp"
 
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/slice.hpp"
+#include "tagma/expr/op/transpose.hpp"
 
 #include "tagma/expr/op/matmul.hpp"
 

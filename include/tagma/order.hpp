@@ -27,6 +27,7 @@
 #include "tagma/expr/op/view.hpp"
 
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/slice.hpp"
 #include "tagma/expr/op/state.hpp"
 
 #include "tagma/expr/op/gather.hpp"

@@ -35,8 +35,10 @@
 #include "tagma/expr/op/math.hpp"
 
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/transpose.hpp"
 
 #include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/op/moments.hpp"
 #include "tagma/expr/op/softmax.hpp"
 #include "tagma/expr/op/state.hpp"
 
@@ -44,7 +46,6 @@
 #include "tagma/expr/op/normalize.hpp"
 #include "tagma/expr/op/slice.hpp"
 #include "tagma/expr/op/top_k.hpp"
-#include "tagma/expr/op/transpose.hpp"
 #include "tagma/expr/op/window.hpp"
 
 #include "tagma/expr/op/concat.hpp"
@@ -52,14 +53,17 @@
 #include "tagma/expr/op/conv.hpp"
 #include "tagma/expr/op/fill.hpp"
 #include "tagma/expr/op/gradient.hpp"
+#include "tagma/expr/op/loop.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/random.hpp"
 #include "tagma/expr/operators.hpp"
 
 #include "tagma/expr/on.hpp"
+#include "tagma/expr/scope.hpp"
 
 #include "tagma/nn/activations.hpp"
 #include "tagma/nn/average_gradients.hpp"
+#include "tagma/nn/cells.hpp"
 #include "tagma/nn/clip.hpp"
 #include "tagma/nn/layers.hpp"
 #include "tagma/nn/losses.hpp"
@@ -69,17 +73,21 @@
 #include "tagma/nn/partitioned_variable.hpp"
 #include "tagma/nn/recurrent.hpp"
 
+#include "tagma/nn/repeat.hpp"
+
 #include "tagma/plan/program.hpp"
 
 #include "tagma/runtime/run_check.hpp"
 #include "tagma/runtime/session.hpp"
 
 #include "tagma/device/cpu/executor.hpp"
+#include "tagma/device/cpu/kernel/cell.hpp"
 #include "tagma/device/cpu/kernel/concat.hpp"
 #include "tagma/device/cpu/kernel/conv.hpp"
 #include "tagma/device/cpu/kernel/elementwise.hpp"
 #include "tagma/device/cpu/kernel/gather.hpp"
 #include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cpu/kernel/moments.hpp"
 #include "tagma/device/cpu/kernel/optimizers.hpp"
 #include "tagma/device/cpu/kernel/pool.hpp"
 #include "tagma/device/cpu/kernel/random.hpp"

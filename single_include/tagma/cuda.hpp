@@ -115,6 +115,22 @@
 #define TAGMA_FORMULAS_END
 #endif
 
+/// Around templates whose loops count to a number that may be 0: nvcc warns that no unsigned number is below it.
+#if defined(__CUDACC__)
+#define TAGMA_EMPTY_LOOPS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 186")
+#define TAGMA_EMPTY_LOOPS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_EMPTY_LOOPS_BEGIN
+#define TAGMA_EMPTY_LOOPS_END
+#endif
+
+/// std::is_trivially_destructible_v without the classes behind it.
+#if defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ENDS_TRIVIALLY(...) __is_trivially_destructible(__VA_ARGS__)
+#else
+#define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -167,6 +183,7 @@
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_or, a | b) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::logical_not, !x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::broadcast_like, x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, ir::loop_copy, x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::negate, -x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::square, x * x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::floor, floor(x)) \
@@ -315,6 +332,178 @@
 /// tagma/tagma.hpp as well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked. All
 /// files of a program that share a graph include this, or none does.
 
+// ---- tagma/expr/op/filter.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_FILTER_HPP
+#define TAGMA_SINGLE_EXPR_OP_FILTER_HPP
+
+/// @file
+/// Operations that find how large their result is: nonzero, boolean_mask, unique.
+
+#include <tuple>
+
+namespace tagma {
+namespace op {
+
+/// Where input 0 is not 0, in the order of its elements: positions along each axis, or if attribute 0 says so, those
+/// among all elements. The leading extents of input 1, if there is one, must be those of input 0.
+struct nonzero {
+  static constexpr const char* name = "nonzero";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool late = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr std::uint64_t shape_only = 0b10;
+
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.in[0].dims.elements()); }
+
+ private:
+  static constexpr const char* infer_with(ir::infer_args& a, extent count) {
+    const shape& mask = a.in[0].dims;
+    a.out = {dtype::int64, {}};
+    a.out.dims.push_back(count);
+    if (a.attributes[0] == 0) a.out.dims.push_back(mask.rank);
+    return a.in.size() < 2 || compatible(mask, a.in[1].dims.sub(0, mask.rank))
+               ? nullptr
+               : "the mask needs the leading extents of what it is for";
+  }
+};
+
+/// As many leading axes as attribute 0 says become one.
+struct merge_axes {
+  static constexpr const char* name = "merge_axes";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const shape& from = a.in[0].dims;
+    const int merged = static_cast<int>(a.attributes[0]);
+    const shape leading = from.sub(0, merged);
+    a.out = {a.in[0].type, {}};
+    a.out.dims.push_back(leading.is_static() ? leading.elements() : dyn);
+    for (int i = merged; i < from.rank; ++i) a.out.dims.push_back(from[i]);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
+};
+
+/// The elements of a vector, each once, in the order in which they come first; for each element, where it is there; and
+/// how often each is there.
+struct unique {
+  static constexpr const char* name = "unique";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool late = true;
+  static constexpr int outputs = 3;
+
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.in[0].dims[0]); }
+
+ private:
+  static constexpr const char* infer_with(ir::infer_args& a, extent count) {
+    a.out = {a.output == 0 ? a.in[0].type : dtype::int64, {}};
+    a.out.dims.push_back(a.output == 1 ? a.in[0].dims[0] : count);
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// A mask has axes, as many as what it is for or fewer.
+template <class Spec, class Mask>
+inline constexpr bool has_axes_for_mask = Mask::value.dims.rank >= 1 && Mask::value.dims.rank <= Spec::value.dims.rank;
+/// Extents of a mask are the leading ones of what it is for.
+template <class Spec, class Mask>
+inline constexpr bool mask_fits =
+    !has_axes_for_mask<Spec, Mask> || compatible(Mask::value.dims, Spec::value.dims.sub(0, Mask::value.dims.rank));
+/// There are axes to give positions along.
+template <class Spec>
+inline constexpr bool has_positions = Spec::value.dims.rank >= 1;
+/// Elements can be compared with 0.
+template <class Spec>
+inline constexpr bool can_be_nonzero = Spec::value.type != dtype::string&& Spec::value.type != dtype::none;
+/// There is one axis.
+template <class Spec>
+inline constexpr bool is_vector = Spec::value.dims.rank == 1;
+}  // namespace diagnose
+
+/// Where the elements of `e` are not 0, or true: TensorFlow's `tf.where` of one operand. How many there are is known
+/// when it has run; what follows is bound to that then.
+/// @param e of rank 1 or more, bool or numbers; NaN is not 0
+/// @return [n, rank of e], int64: the positions along each axis, in the order of the elements
+/// Raises TAGMA-E193 for a scalar, TAGMA-E194 for strings.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto nonzero(const E& e) {
+  using spec_type = typename E::spec_type;
+  static_assert(diagnose::has_positions<spec_type>, "TAGMA-E193 nonzero: needs an axis, along which positions are");
+  static_assert(diagnose::can_be_nonzero<spec_type>, "TAGMA-E194 nonzero: needs bool or numbers, not strings");
+  if constexpr (diagnose::has_positions<spec_type> && diagnose::can_be_nonzero<spec_type>)
+    return detail::make_node<op::nonzero, ir::pack_attributes(0), Place>(e);
+}
+
+/// The slices of `e` where `mask` is true, in their order. How many there are is known when it has run; what follows is
+/// bound to that then. Gradients go back to where each slice was; of a variable, to these rows alone where the mask has
+/// one axis.
+/// @param e [m..., rest...], any element type
+/// @param mask [m...], bool
+/// @return [n, rest...]
+/// Raises TAGMA-E190 if the mask is not bool, TAGMA-E191 if it has no axis or too many, TAGMA-E192 if its extents are
+/// not the leading ones of `e`; throws InvalidArgument for that where extents are dynamic.
+template <expression E, expression M, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto boolean_mask(const E& e, const M& mask) {
+  using x = typename E::spec_type;
+  using m = typename M::spec_type;
+  static_assert(diagnose::is_boolean<m>, "TAGMA-E190 boolean_mask: the mask needs to be bool");
+  static_assert(diagnose::has_axes_for_mask<x, m>,
+                "TAGMA-E191 boolean_mask: the mask needs at least one axis, and no more than what it is for");
+  static_assert(diagnose::mask_fits<x, m>,
+                "TAGMA-E192 boolean_mask: the extents of the mask need to be the leading ones of what it is for");
+  if constexpr (diagnose::is_boolean<m> && diagnose::has_axes_for_mask<x, m> && diagnose::mask_fits<x, m>) {
+    const auto at = detail::make_node<op::nonzero, ir::pack_attributes(1), detail::part<Place, 0>>(mask, e);
+    if constexpr (M::rank == 1)
+      return detail::make_node<op::gather, ir::pack_attributes(0), detail::part<Place, 1>>(e, at);
+    else
+      return detail::make_node<op::gather, ir::pack_attributes(0), detail::part<Place, 1>>(
+          detail::make_node<op::merge_axes, ir::pack_attributes(M::rank), detail::part<Place, 2>>(e), at);
+  }
+}
+
+namespace detail {
+template <class Place, class E>
+[[nodiscard]] constexpr auto make_unique_nodes(const E& e) {
+  return make_nodes<op::unique, ir::attributes<0>{}, Place>(e);
+}
+}  // namespace detail
+
+/// Numbers along one axis.
+#define TAGMA_NEEDS_VECTOR(Spec)                                                                       \
+  static_assert(::tagma::diagnose::is_vector<Spec>, "TAGMA-E195 unique: needs a vector, of one axis"); \
+  TAGMA_NEEDS_NUMBERS(Spec)
+
+/// The elements of `e`, each once, in the order in which they come first, as TensorFlow's `tf.unique`. How many there
+/// are is known when it has run; what follows is bound to that then. -0 equals 0, and NaN equals nothing.
+/// @param e [n], numbers
+/// @return two handles: the values [u], and for each element of `e` its position among them [n], int64
+/// Raises TAGMA-E195 unless there is one axis.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto unique(const E& e) {
+  TAGMA_NEEDS_VECTOR(typename E::spec_type);
+  if constexpr (diagnose::is_vector<typename E::spec_type> && diagnose::is_number<typename E::spec_type>) {
+    const auto all = detail::make_unique_nodes<Place>(e);
+    return std::tuple{std::get<0>(all), std::get<1>(all)};
+  }
+}
+
+/// The same and, as a third handle, how often each value is there [u], int64.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto unique_with_counts(const E& e) {
+  TAGMA_NEEDS_VECTOR(typename E::spec_type);
+  if constexpr (diagnose::is_vector<typename E::spec_type> && diagnose::is_number<typename E::spec_type>)
+    return detail::make_unique_nodes<Place>(e);
+}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_VECTOR
+#endif  // TAGMA_SINGLE_EXPR_OP_FILTER_HPP
 // ---- tagma/expr/op/scan.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_SCAN_HPP
 #define TAGMA_SINGLE_EXPR_OP_SCAN_HPP
@@ -2177,715 +2366,33 @@ template <class Library>
 /// @file
 /// What a session has of devices with streams, whoever makes them.
 
-// ---- tagma/device/stream/plan_steps.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+// ---- tagma/device/stream/looped_steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_LOOPED_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_LOOPED_STEPS_HPP
 
 /// @file
-/// The steps of a bound plan on devices with streams: which part of a device does each, what is copied, and what goes
-/// before and behind them.
+/// The steps of a bound plan with loops on devices with streams, where steps wait or extents are found late: each loop
+/// is one step.
 
-// ---- tagma/device/stream/dispatch.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+// ---- tagma/device/stream/loop_body.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_LOOP_BODY_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_LOOP_BODY_HPP
 
 /// @file
-/// Runs the steps of a plan on the streams of devices: issues them in order, waits only for what the host reads, and
-/// launches recorded segments where nothing has changed since the last run.
+/// Does steps one after the other on devices with streams: one stream for each device, and the host waits for what it
+/// reads. So are loops done of which elements decide how often, and all steps around loops where some wait or find
+/// extents.
 
+#include <cstring>
 #include <exception>
-#include <string>
 
-// ---- tagma/device/stream/assign.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
-
-/// @file
-/// Which stream does which step, and where one stream has to wait for another. Functions over tables; no device is
-/// asked.
-
-// ---- tagma/device/stream/steps.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+// ---- tagma/device/stream/run_words.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_RUN_WORDS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_RUN_WORDS_HPP
 
 /// @file
-/// What the assignment to streams needs to know of the steps of a plan.
+/// Memory for the words of a run, on every device that has a kernel which reads them.
 
-#include <cstdint>
-
-namespace tagma::device::stream {
-
-using step_id = plan::step_graph::step_id;
-
-/// Who does a step: a kernel of a device, the host, or the part of a device that copies.
-enum class step_kind : std::uint8_t { kernel, host, to_device, to_host, between };
-
-/// One step as streams see it.
-struct step {
-  step_kind kind = step_kind::kernel;
-  /// False if it must be launched anew for every run: its arguments are other ones each time.
-  bool replayable = true;
-  std::int16_t device = 0;  ///< whose stream it takes; of a copy between devices, the one that sends
-  std::int16_t other = 0;   ///< of a copy between devices, the one that receives
-  float cost = 1;           ///< how long it takes, in any unit that all steps share
-};
-
-/// Steps in an order in which one thread could do them, and which earlier ones each waits for.
-struct step_list {
-  array_view<const step> steps;
-  array_view<const std::int32_t> first_wait;  ///< where those of each step begin in `waits`; one more ends the last
-  array_view<const step_id> waits;
-
-  [[nodiscard]] std::size_t size() const { return steps.size(); }
-  template <class Index>
-  [[nodiscard]] array_view<const step_id> waits_of(Index s) const {
-    return waits.subspan(first_wait[s], first_wait[s + 1] - first_wait[s]);
-  }
-};
-
-/// Storage for the waits of a `step_list`, from the graph of a plan, which has them the other way around.
-struct wait_lists {
-  heap_array<std::int32_t> first_wait;
-  heap_array<step_id> waits;
-
-  TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
-    for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
-    waits = heap_array<step_id>(first_wait[graph.size()]);
-    const heap_array<std::int32_t> filled(graph.size());
-    for (std::size_t s = 0; s < graph.size(); ++s)
-      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
-        const step_id after = graph[e].after;
-        waits[first_wait[after] + filled[after]++] = static_cast<step_id>(s);
-      }
-  }
-  [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }
-};
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-
-namespace tagma::device::stream {
-
-/// What a stream of a device is for. Copies have a stream for each way, since devices copy both ways at once.
-enum class stream_role : std::uint8_t { compute, to_device, to_host, between };
-
-struct stream_place {
-  std::int16_t device = 0;
-  stream_role role = stream_role::compute;
-  std::int16_t index = 0;  ///< among the compute streams of the device
-
-  friend bool operator==(const stream_place&, const stream_place&) = default;
-};
-
-/// Streams and events of the steps of a range of a `step_list`. Arrays have an entry for each step of the range; steps
-/// are named by their position in the list.
-///
-/// Whoever issues the steps walks them in order. Before a step of a device its stream waits for the events of
-/// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
-/// steps of the range that a step waits for are done when it begins.
-struct assignment {
-  step_id first = 0;                   ///< the first step of the range
-  heap_array<stream_place> streams;    ///< those that are used
-  std::size_t stream_count = 0;        ///< of which there are so many
-  heap_array<std::int32_t> stream_of;  ///< an entry of `streams`; -1 for a step of the host
-  heap_array<std::int32_t> event_of;   ///< the event that is recorded behind a step, or -1
-  std::int32_t events = 0;
-  heap_array<std::int32_t> first_wait;
-  heap_array<step_id> waits;
-  heap_array<step_id> roots;  ///< for each stream its first step if that waits for nothing in the range, or -1
-  heap_array<step_id> last;   ///< whoever waits for their events knows that all is done
-  std::size_t last_count = 0;
-
-  [[nodiscard]] array_view<const step_id> waits_of(step_id s) const {
-    const std::int32_t* const begin = first_wait.data() + (s - first);
-    return {waits.data() + begin[0], begin[1] - begin[0]};
-  }
-  [[nodiscard]] array_view<const step_id> final_waits() const { return {last.data(), last_count}; }
-  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[s - first]; }
-  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[s - first]; }
-};
-
-namespace detail {
-
-/// Walks the steps once. Of every step it is known how far each stream has come by the time the step ends: a vector
-/// clock (F. Mattern, Virtual Time and Global States of Distributed Systems, 1989). What the clock of a step covers
-/// needs no event.
-class assigner {
- public:
-  assigner(const step_list& list, step_id first, step_id end, int compute_streams)
-      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : compute_streams) {
-    int devices = 0;
-    std::size_t edges = 0;
-    for (step_id s = first; s < end; ++s) {
-      if (list.steps[s].device >= devices) devices = list.steps[s].device + 1;
-      edges += list.waits_of(s).size();
-    }
-    slots_ = devices * (compute_ + 3);
-    clocks_ = heap_array<std::int32_t>((count_ + std::int64_t{2}) * slots_);
-    place_ = heap_array<std::int32_t>(count_);
-    slot_of_ = heap_array<std::int32_t>(count_);
-    finish_ = heap_array<double>(count_);
-    tails_ = heap_array<step_id>(slots_);
-    dense_ = heap_array<std::int32_t>(slots_);
-    candidates_ = heap_array<step_id>(edges + tails_.size());
-    for (int t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
-    out_.first = first;
-    out_.streams = heap_array<stream_place>(slots_);
-    out_.stream_of = heap_array<std::int32_t>(count_);
-    out_.event_of = heap_array<std::int32_t>(count_);
-    out_.first_wait = heap_array<std::int32_t>(count_ + 1);
-    out_.waits = heap_array<step_id>(edges);
-    out_.roots = heap_array<step_id>(slots_);
-    out_.last = heap_array<step_id>(slots_);
-    for (step_id i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
-    for (int t = 0; t < slots_; ++t) out_.roots[t] = -1;
-  }
-
-  [[nodiscard]] assignment work() {
-    for (step_id i = 0; i < count_; ++i) {
-      collect(i);
-      if (list_.steps[first_ + i].kind == step_kind::host) {
-        wait_for_candidates(i, host(), host());
-        out_.first_wait[i + 1] = wait_count_;
-      } else {
-        place(i);
-      }
-    }
-    candidate_count_ = 0;
-    for (int t = 0; t < slots_; ++t)
-      if (tails_[t] >= 0) add_candidate(tails_[t]);
-    wait_for_candidates(count_, host(), host());
-    return static_cast<assignment&&>(out_);
-  }
-
- private:
-  [[nodiscard]] std::int32_t* clock(step_id i) const { return clocks_.data() + std::int64_t{i} * slots_; }
-  [[nodiscard]] std::int32_t* host() const { return clock(count_); }
-  [[nodiscard]] std::int32_t* ready() const { return clock(count_ + 1); }
-  void join(std::int32_t* to, const std::int32_t* from) const {
-    for (int t = 0; t < slots_; ++t)
-      if (from[t] > to[t]) to[t] = from[t];
-  }
-
-  /// The steps of devices that step `i` waits for, the latest first, each once.
-  void collect(step_id i) {
-    candidate_count_ = 0;
-    for (const step_id p : list_.waits_of(first_ + i))
-      if (p >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
-  }
-  void add_candidate(step_id p) {
-    std::size_t k = candidate_count_;
-    for (; k > 0 && candidates_[k - 1] <= p; --k)
-      if (candidates_[k - 1] == p) return;
-    for (std::size_t m = candidate_count_++; m > k; --m) candidates_[m] = candidates_[m - 1];
-    candidates_[k] = p;
-  }
-
-  /// Notes the waits for those candidates that are not covered by `known` or by one another. An order that keeps all
-  /// edges lists a step before those that wait for it, so the latest candidates cover the earlier ones.
-  void wait_for_candidates(step_id i, const std::int32_t* known, std::int32_t* reached) {
-    if (known != reached) join(reached, known);
-    for (std::size_t k = 0; k < candidate_count_; ++k) {
-      const step_id p = candidates_[k];
-      const step_id before = p - first_;
-      if (reached[slot_of_[before]] >= place_[before]) continue;
-      join(reached, clock(before));
-      if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
-      if (i == count_)
-        out_.last[out_.last_count++] = p;
-      else
-        out_.waits[wait_count_++] = p;
-    }
-  }
-
-  void place(step_id i) {
-    const step& s = list_.steps[first_ + i];
-    double begin = 0;
-    std::int32_t* const known = ready();
-    for (int t = 0; t < slots_; ++t) known[t] = host()[t];
-    for (std::size_t k = 0; k < candidate_count_; ++k) {
-      const step_id before = candidates_[k] - first_;
-      join(known, clock(before));
-      if (finish_[before] > begin) begin = finish_[before];
-    }
-    const int slot = s.kind == step_kind::kernel ? compute_slot(s.device)
-                                                 : s.device * (compute_ + 3) + compute_ + static_cast<int>(s.kind) - 2;
-    const step_id tail = tails_[slot];
-    std::int32_t* const own = clock(i);
-    join(own, host());
-    if (tail >= 0) {
-      join(own, clock(tail - first_));
-      if (finish_[tail - first_] > begin) begin = finish_[tail - first_];
-    }
-    wait_for_candidates(i, own, own);
-    out_.first_wait[i + 1] = wait_count_;
-    place_[i] = tail < 0 ? 1 : place_[tail - first_] + 1;
-    own[slot] = place_[i];
-    slot_of_[i] = slot;
-    finish_[i] = begin + static_cast<double>(s.cost);
-    tails_[slot] = first_ + i;
-    if (dense_[slot] < 0) open(slot, i);
-    out_.stream_of[i] = dense_[slot];
-  }
-
-  void open(int slot, step_id i) {
-    const int per_device = compute_ + 3, within = slot % per_device;
-    stream_place& p = out_.streams[out_.stream_count];
-    p.device = static_cast<std::int16_t>(slot / per_device);
-    p.role = within < compute_ ? stream_role::compute : static_cast<stream_role>(within - compute_ + 1);
-    p.index = static_cast<std::int16_t>(within < compute_ ? within : 0);
-    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = first_ + i;
-    dense_[slot] = static_cast<std::int32_t>(out_.stream_count++);
-  }
-
-  /// The compute stream for a kernel that waits for the candidates: one that ends with such a step, or else one where
-  /// nothing is left to do by then, or else the one that is free first.
-  [[nodiscard]] int compute_slot(int device) const {
-    int best = device * (compute_ + 3);
-    int best_rank = -1;
-    double best_finish = 0;
-    for (int t = best, end = best + compute_; t < end; ++t) {
-      const step_id tail = tails_[t];
-      const double finish = tail < 0 ? 0 : finish_[tail - first_];
-      int rank = 0;
-      if (tail < 0 || ready()[t] >= place_[tail - first_]) rank = is_candidate(tail) ? 2 : 1;
-      const bool better = rank != best_rank ? rank > best_rank
-                          : rank == 2       ? finish > best_finish
-                                            : rank == 0 && finish < best_finish;
-      if (!better) continue;
-      best = t;
-      best_rank = rank;
-      best_finish = finish;
-    }
-    return best;
-  }
-  [[nodiscard]] bool is_candidate(step_id tail) const {
-    for (std::size_t k = 0; k < candidate_count_; ++k)
-      if (candidates_[k] == tail) return true;
-    return false;
-  }
-
-  const step_list& list_;
-  step_id first_, count_;
-  int compute_, slots_ = 0;
-  heap_array<std::int32_t> clocks_;   // a row for each step, one for the host, one for a moment
-  heap_array<std::int32_t> place_;    // in its stream, from 1 on
-  heap_array<std::int32_t> slot_of_;  // a stream, used or not
-  heap_array<double> finish_;
-  heap_array<step_id> tails_;  // the last step of each slot so far
-  heap_array<std::int32_t> dense_;
-  heap_array<step_id> candidates_;
-  std::size_t candidate_count_ = 0;
-  std::int32_t wait_count_ = 0;
-  assignment out_;
-};
-
-}  // namespace detail
-
-/// Assigns the steps [first, end) of a list. What they wait for before `first` is taken as done.
-///
-/// A kernel takes the stream of a step that it waits for, so that chains stay on one stream; a second step that waits
-/// for the same one takes another. Where all streams are busy with other branches it takes the one that is free first,
-/// by the costs. An edge becomes an event only if it leads from one stream to another, or to the host, and is implied
-/// neither by the order of streams nor by other events nor by what the host has waited for: for the streams chosen
-/// there is no smaller set of waits.
-/// @param compute_streams the most streams for kernels, of each device
-[[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, std::size_t first, std::size_t end,
-                                                          int compute_streams) {
-  return detail::assigner(list, static_cast<step_id>(first), static_cast<step_id>(end), compute_streams).work();
-}
-[[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, int compute_streams) {
-  return assign_streams(list, 0, list.size(), compute_streams);
-}
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
-
-namespace tagma::device::stream {
-
-/// A copy as a driver does it.
-struct copy_request {
-  runtime::memory_place to;
-  runtime::memory_place from;
-  std::size_t bytes = 0;
-};
-
-/// What the steps of a plan do, for whoever decides when they do it.
-class step_functions {
- public:
-  /// Puts the kernels of step `s` into a stream; its device is current. May throw.
-  virtual void launch(std::size_t s, runtime::stream_ref stream) = 0;
-  /// What step `s` copies. Memory of the host must be pinned.
-  [[nodiscard]] virtual copy_request copy(std::size_t s) = 0;
-  /// Does step `s` on the calling thread. May throw.
-  virtual void run_host(std::size_t s) = 0;
-  /// "matmul 'hidden/kernel' on /device:GPU:0".
-  [[nodiscard]] virtual std::string describe(std::size_t s) const = 0;
-  /// A number that is another one whenever an address or anything else has changed that the steps [first, end) have
-  /// among their arguments.
-  [[nodiscard]] virtual std::uint64_t arguments(std::size_t first, std::size_t end) const = 0;
-  /// Told when a timed run is over: when step `s` of a device was done there, by the host's monotonic clock.
-  virtual void timed(std::size_t /*s*/, const stream_place& /*where*/, std::int64_t /*begin_ns*/,
-                     std::int64_t /*end_ns*/) {}
-
- protected:
-  ~step_functions() = default;
-};
-
-struct dispatch_options {
-  int compute_streams = 4;  ///< the most for kernels, of each device
-  bool capture = true;      ///< whether segments are recorded and launched again
-  int least_captured = 2;   ///< steps that a segment must have to be recorded
-};
-
-/// The streams, events and recorded segments of one plan; used by one run at a time.
-///
-/// With capture the plan is cut at the steps of the host, and at those that are not replayable, into segments. A
-/// segment that meets the same arguments in a second run is recorded and launched, and from then on only launched. One
-/// stream, the origin, has all segments in order, so that what a segment needs of earlier ones is done when it begins.
-/// Without capture there is one part, in which every edge has an event of its own where it needs one.
-class dispatcher {
- public:
-  /// @param steps  the list and what it points to must outlive the dispatcher
-  TAGMA_COLD dispatcher(runtime::stream_driver& driver, const step_list& steps, const dispatch_options& options = {})
-      : driver_(driver), steps_(steps), options_(options) {
-    for (std::size_t s = 0; s < steps.size(); ++s)
-      if (steps.steps[s].kind == step_kind::between) driver.connect(steps.steps[s].device, steps.steps[s].other);
-    cut();
-    for (std::size_t i = 0; i < parts_.size(); ++i) prepare(parts_[i]);
-  }
-  dispatcher(const dispatcher&) = delete;
-  dispatcher& operator=(const dispatcher&) = delete;
-  TAGMA_COLD ~dispatcher() = default;
-
-  /// Does every step once and returns when all are done. Whatever fails is thrown when nothing is left in the streams,
-  /// with the name of the step; steps that were not issued by then are left out.
-  /// @param timed the time of each step is taken, which a replayed segment does not tell: all are issued one by one
-  void run(step_functions& functions, const runtime::run_guard& guard, bool timed = false) {
-    const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
-    current_ = -1;
-    try {
-      waited_ = -1;
-      timed_ = timed;
-      if (timed) start_timers();
-      for (std::size_t i = 0; i < parts_.size(); ++i) run_part(i, functions, guard);
-      finish(functions, guard);
-      if (timed) tell_times(functions);
-    } catch (...) {
-      drain();
-      if (stream_count_ > 0) driver_.restore(before);
-      throw;
-    }
-    if (stream_count_ > 0) driver_.restore(before);
-  }
-
-  /// The stream of step `s`, which is not one of the host; the same in every run.
-  [[nodiscard]] runtime::stream_ref stream_of(std::size_t s) const {
-    std::size_t i = 0;
-    while (parts_[i].end <= s) ++i;
-    return stream_of(parts_[i], static_cast<step_id>(s));
-  }
-  /// Segments that are recorded at present.
-  [[nodiscard]] std::size_t captured() const {
-    std::size_t count = 0;
-    for (const part& p : parts_) count += static_cast<bool>(p.graph);
-    return count;
-  }
-  /// Streams that the steps share, the origin not counted.
-  [[nodiscard]] std::size_t streams() const { return stream_count_; }
-
- private:
-  struct part {
-    std::size_t first = 0;
-    std::size_t end = 0;
-    bool host = false;        ///< one step of the host by itself
-    bool capturable = false;  ///< false once it could not be recorded
-    bool seen = false;        ///< `arguments` is that of a run
-    std::int32_t needs = -1;  ///< of a step of the host: the last segment that it waits for
-    std::uint64_t arguments = 0;
-    assignment plan;
-    heap_array<runtime::owned_event> events;
-    heap_array<std::size_t> stream_of;  ///< from the streams of `plan` to those of the dispatcher
-    runtime::owned_event ended;         ///< in the origin
-    runtime::owned_graph graph;
-  };
-  struct used_stream {
-    stream_place place;
-    runtime::owned_stream stream;
-  };
-
-  /// A point in the time of a device, and when the host came to it.
-  struct start_of_device {
-    runtime::owned_event timer;
-    std::int64_t host_ns = 0;
-  };
-
-  /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
-  TAGMA_COLD void cut() {
-    const std::size_t n = steps_.size();
-    if (!options_.capture) {
-      parts_ = heap_array<part>(n == 0 ? 0 : 1);
-      if (n > 0) parts_[0].end = n;
-      return;
-    }
-    const auto alone = [this](std::size_t s) {
-      return steps_.steps[s].kind == step_kind::host || !steps_.steps[s].replayable;
-    };
-    std::size_t count = 0;
-    const heap_array<std::int32_t> part_of(n);
-    for (std::size_t s = 0; s < n; ++s) {
-      if (s == 0 || alone(s) || alone(s - 1)) ++count;
-      part_of[s] = static_cast<std::int32_t>(count) - 1;
-    }
-    parts_ = heap_array<part>(count);
-    for (std::size_t s = 0; s < n; ++s) {
-      part& p = parts_[part_of[s]];
-      if (p.end == 0) p.first = s;
-      p.end = s + 1;
-      p.host = steps_.steps[s].kind == step_kind::host;
-      p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
-      if (!p.host) continue;
-      for (const step_id w : steps_.waits_of(s)) {
-        const std::int32_t segment = part_of[w];
-        if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
-      }
-    }
-  }
-
-  /// Assigns streams within a part, and makes what it needs that does not exist yet.
-  TAGMA_COLD void prepare(part& p) {
-    if (p.host) return;
-    p.plan = assign_streams(steps_, p.first, p.end, options_.compute_streams);
-    p.stream_of = heap_array<std::size_t>(p.plan.stream_count);
-    for (std::size_t i = 0; i < p.plan.stream_count; ++i) p.stream_of[i] = stream_at(p.plan.streams[i]);
-    p.events = heap_array<runtime::owned_event>(p.plan.events);
-    for (std::size_t s = p.first; s < p.end; ++s)
-      if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
-        p.events[e] = make_event(steps_.steps[s].device);
-    if (!options_.capture) return;
-    if (!origin_) {
-      origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
-      forked_ = make_event(origin_.get().device);
-    }
-    p.ended = make_event(origin_.get().device);
-  }
-  TAGMA_COLD runtime::owned_event make_event(int device) { return {driver_, driver_.make_event(device)}; }
-
-  /// The stream of the dispatcher for a place, made when it is asked for first.
-  TAGMA_COLD std::size_t stream_at(const stream_place& place) {
-    for (std::size_t i = 0; i < stream_count_; ++i)
-      if (streams_[i].place == place) return i;
-    if (stream_count_ == streams_.size()) {
-      heap_array<used_stream> more(2 * stream_count_ + 8);
-      for (std::size_t i = 0; i < stream_count_; ++i) more[i] = static_cast<used_stream&&>(streams_[i]);
-      streams_ = static_cast<heap_array<used_stream>&&>(more);
-    }
-    streams_[stream_count_] = {place, {driver_, driver_.make_stream(place.device)}};
-    return stream_count_++;
-  }
-
-  [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
-    return streams_[p.stream_of[p.plan.stream_at(s)]].stream.get();
-  }
-  [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
-    return p.events[p.plan.event_at(s)].get();
-  }
-
-  void run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
-    part& p = parts_[i];
-    if (!options_.capture) return issue(p, functions, guard);
-    if (guard.limited()) guard.check();
-    if (p.host) {
-      if (p.needs > waited_) wait_for(p.needs, functions, guard);
-      return run_host(p.first, functions);
-    }
-    if (p.capturable && !timed_) {
-      const std::uint64_t arguments = functions.arguments(p.first, p.end);
-      const bool same = p.seen && p.arguments == arguments;
-      p.arguments = arguments;
-      p.seen = true;
-      if (!same) p.graph = {};
-      if (same && !p.graph) capture(p, functions);
-    }
-    if (p.graph && !timed_) {
-      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
-    } else {
-      in_part(p, functions, [&] { fork(p); });
-      issue(p, functions, guard);
-      in_part(p, functions, [&] { join(p); });
-    }
-    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
-  }
-  template <class Call>
-  static void in_part(const part& p, step_functions& functions, const Call& call) {
-    try {
-      call();
-    } catch (...) {
-      explain(functions, p.first, "with the steps behind it");
-    }
-  }
-
-  /// Issues the steps of a part, each on its stream.
-  void issue(part& p, step_functions& functions, const runtime::run_guard& guard) {
-    const bool limited = guard.limited();
-    for (std::size_t s = p.first; s < p.end; ++s) {
-      if (limited) guard.check();
-      issue_step(p, s, functions, guard);
-    }
-  }
-  void issue_step(const part& p, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
-    const auto id = static_cast<step_id>(s);
-    const step& what = steps_.steps[s];
-    if (what.kind == step_kind::host) {
-      for (const step_id w : p.plan.waits_of(id))
-        wait_for(event_of(p, w), static_cast<std::size_t>(w), functions, guard);
-      return run_host(s, functions);
-    }
-    const runtime::stream_ref stream = stream_of(p, id);
-    try {
-      for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
-      if (timed_) driver_.record(timers_[2 * s].get(), stream);
-      if (what.kind == step_kind::kernel) {
-        if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
-        functions.launch(s, stream);
-      } else {
-        const copy_request c = functions.copy(s);
-        driver_.copy(stream, c.to, c.from, c.bytes);
-      }
-      if (timed_) driver_.record(timers_[2 * s + 1].get(), stream);
-      if (p.plan.event_at(id) >= 0) driver_.record(event_of(p, id), stream);
-    } catch (...) {
-      explain(functions, s, "");
-    }
-  }
-  static void run_host(std::size_t s, step_functions& functions) {
-    try {
-      functions.run_host(s);
-    } catch (...) {
-      explain(functions, s, "");
-    }
-  }
-
-  /// Streams that begin with a step that waits for nothing begin behind what is in the origin.
-  void fork(const part& p) {
-    driver_.record(forked_.get(), origin_.get());
-    for (std::size_t i = 0; i < p.plan.stream_count; ++i)
-      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked_.get());
-  }
-  /// The origin goes on when the part is done.
-  void join(const part& p) {
-    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_.get(), event_of(p, s));
-  }
-
-  /// Records a segment. What cannot be recorded is run step by step, now and later.
-  TAGMA_COLD void capture(part& p, step_functions& functions) {
-    try {
-      driver_.begin_capture(origin_.get());
-      fork(p);
-      for (std::size_t s = p.first; s < p.end; ++s) issue_step(p, s, functions, runtime::run_guard({}));
-      join(p);
-      p.graph = {driver_, driver_.end_capture(origin_.get())};
-    } catch (...) {
-      driver_.abandon_capture(origin_.get());
-      p.capturable = false;
-    }
-  }
-
-  /// Makes the timers if there are none, and relates those of each device to the clock of the host.
-  TAGMA_COLD void start_timers() {
-    if (timers_.size() == 0) {
-      timers_ = heap_array<runtime::owned_event>(2 * steps_.size());
-      for (std::size_t i = 0; i < timers_.size(); ++i)
-        if (const step& what = steps_.steps[i / 2]; what.kind != step_kind::host)
-          timers_[i] = {driver_, driver_.make_timer(what.device)};
-      starts_ = heap_array<start_of_device>(stream_count_);
-    }
-    for (std::size_t i = 0; i < stream_count_; ++i) {
-      start_of_device& start = starts_[i];  // of the streams of a device, the first has one
-      const int device = streams_[i].place.device;
-      bool first = true;
-      for (std::size_t k = 0; k < i; ++k) first = first && streams_[k].place.device != device;
-      if (!first) continue;
-      if (!start.timer) start.timer = {driver_, driver_.make_timer(device)};
-      driver_.record(start.timer.get(), streams_[i].stream.get());
-      static_cast<void>(driver_.host_wait(start.timer.get(), -1));
-      start.host_ns = runtime::now_ns();
-    }
-  }
-  TAGMA_COLD void tell_times(step_functions& functions) {
-    for (const part& p : parts_)
-      for (std::size_t s = p.first; s < p.end && !p.host; ++s) {
-        if (steps_.steps[s].kind == step_kind::host) continue;
-        std::size_t d = 0;
-        while (streams_[d].place.device != steps_.steps[s].device) ++d;
-        const auto at = [&](std::size_t timer) {
-          return starts_[d].host_ns + driver_.elapsed_ns(starts_[d].timer.get(), timers_[timer].get());
-        };
-        functions.timed(s, p.plan.streams[p.plan.stream_at(static_cast<step_id>(s))], at(2 * s), at(2 * s + 1));
-      }
-  }
-
-  void finish(step_functions& functions, const runtime::run_guard& guard) {
-    if (!options_.capture) {
-      for (const part& p : parts_)
-        for (const step_id s : p.plan.final_waits())
-          wait_for(event_of(p, s), static_cast<std::size_t>(s), functions, guard);
-      return;
-    }
-    for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
-      if (!parts_[i].host) return wait_for(i, functions, guard);
-  }
-
-  /// Waits until a segment is done, and with it all before.
-  void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
-    const part& p = parts_[segment];
-    wait_for(p.ended.get(), p.end - 1, functions, guard);
-    waited_ = segment;
-  }
-  void wait_for(runtime::event_ref event, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
-    try {
-      if (!guard.limited()) {
-        static_cast<void>(driver_.host_wait(event, -1));
-        return;
-      }
-      while (!driver_.host_wait(event, 1'000'000)) guard.check();  // then look at the limits again
-    } catch (...) {
-      explain(functions, s, "waiting until it is done");
-    }
-  }
-
-  /// Throws the exception at hand again, with the step in its text.
-  [[noreturn]] TAGMA_COLD static void explain(const step_functions& functions, std::size_t s, std::string_view when) {
-    const std::exception_ptr current = std::current_exception();
-    const runtime::caught seen(current);
-    if (!seen.is_known) std::rethrow_exception(current);
-    fail(seen.code, {functions.describe(s), when.empty() ? "" : ", ", when, ": ",
-                     seen.is_error ? runtime::without_code(seen.what) : seen.what});
-  }
-
-  /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
-  TAGMA_COLD void drain() noexcept {
-    for (std::size_t i = 0; i < stream_count_; ++i) driver_.drain(streams_[i].stream.get());
-    if (origin_) driver_.drain(origin_.get());
-  }
-
-  runtime::stream_driver& driver_;
-  step_list steps_;
-  dispatch_options options_;
-  runtime::owned_stream origin_;
-  runtime::owned_event forked_;
-  heap_array<used_stream> streams_;
-  std::size_t stream_count_ = 0;
-  heap_array<part> parts_;
-  bool timed_ = false;
-  heap_array<runtime::owned_event> timers_;  // before and behind each step of a device, once a run was timed
-  heap_array<start_of_device> starts_;
-  int current_ = -1;          // the device that is current
-  std::int32_t waited_ = -1;  // the last segment that the host has waited for
-};
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
 // ---- tagma/device/stream/kernel_source.hpp
 #ifndef TAGMA_SINGLE_DEVICE_STREAM_KERNEL_SOURCE_HPP
 #define TAGMA_SINGLE_DEVICE_STREAM_KERNEL_SOURCE_HPP
@@ -3173,14 +2680,1162 @@ class shared_devices {
 
 namespace tagma::device::stream {
 
+struct device_words {
+  int device = 0;  ///< of the driver
+  device_block block;
+  pinned_buffer host;
+};
+
+class run_words {
+ public:
+  /// For all steps of a plan.
+  TAGMA_COLD run_words(kernel_source& source, local_devices& devices, const runtime::bound_plan& plan)
+      : source_(source), plan_(plan) {
+    const std::size_t size = source.words_size();
+    if (size == 0) return;
+    const heap_array<bool> reads(devices.count());
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < plan.step_count(); ++s) {
+      if (!reads_them(s)) continue;
+      bool& known = reads[plan.device_of(s).number];
+      count += !known;
+      known = true;
+    }
+    words_ = heap_array<device_words>(count);
+    for (std::size_t d = 0, w = 0; d < reads.size(); ++d) {
+      if (!reads[d]) continue;
+      const auto number = static_cast<int>(d);
+      words_[w++] = {devices.number(number),
+                     devices.pool(number).allocate(static_cast<std::int64_t>(size), "the words of a run"),
+                     devices.pinned().allocate(size)};
+    }
+  }
+
+  /// True if the kernel of step `s` of the plan reads them.
+  [[nodiscard]] bool reads_them(std::size_t s) const {
+    return plan_.device_of(s).number >= 0 && plan_.device_kernel(s).reads_run;
+  }
+  [[nodiscard]] std::size_t size() const { return words_.size(); }
+  [[nodiscard]] const device_words& operator[](std::size_t i) const { return words_[i]; }
+  /// Where they are on a device of the driver; nullptr if nobody reads them there.
+  [[nodiscard]] std::byte* on(int device) const {
+    for (const device_words& w : words_)
+      if (w.device == device) return w.block.data();
+    return nullptr;
+  }
+  /// Those of the host, before they are copied to the devices.
+  void write(const runtime::run_context& context) const {
+    for (const device_words& w : words_) source_.write_words(w.host.data(), context);
+  }
+  /// The same when they are back: throws if they tell that something went wrong.
+  void check() const {
+    for (const device_words& w : words_) source_.check_words(w.host.data(), plan_);
+  }
+
+ private:
+  kernel_source& source_;
+  const runtime::bound_plan& plan_;
+  heap_array<device_words> words_;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_RUN_WORDS_HPP
+
+namespace tagma::device::stream {
+
+/// One thread at a time.
+class loop_body final : public runtime::run_steps {
+ public:
+  loop_body(kernel_source& source, local_devices& devices, runtime::bound_plan& plan)
+      : source_(source), devices_(devices), plan_(plan) {}
+
+  /// Prepares the kernels among steps `first` to `end` - 1 of the plan that are not bound in each run.
+  TAGMA_COLD void prepare(std::size_t first, std::size_t end, const runtime::run_context& context,
+                          const run_words& words) {
+    if (streams_.size() == 0) streams_ = heap_array<used_stream>(devices_.count());
+    for (std::size_t p = first; p < end; ++p) {
+      for (const runtime::session_device* d : {&plan_.source_of(p), &plan_.device_of(p)})
+        if (d->number >= 0 && !streams_[d->number].stream) make(d->number, words.on(driver_number(*d)));
+      if (plan_.device_of(p).number < 0 || plan_.is_transfer(p)) continue;
+      used_stream& on = streams_[plan_.device_of(p).number];
+      on.take(context);
+      if (plan_.is_late(p)) continue;
+      const int before = devices_.driver().make_current(on.stream.get().device);
+      plan_.prepare(p, plan_.device_kernel(p), on.context);
+      devices_.driver().restore(before);
+    }
+  }
+  /// For the run that begins.
+  void take(runtime::run_steps& host, const runtime::run_context& context) {
+    host_ = &host;
+    trace_ = context.trace;
+    for (used_stream& s : streams_)
+      if (s.stream) s.take(context);
+  }
+  /// Copies the words of the run to the devices, or back.
+  void copy_words(const run_words& words, bool back) {
+    for (std::size_t w = 0; w < words.size(); ++w)
+      for (used_stream& s : streams_) {
+        if (!s.stream || s.stream.get().device != words[w].device) continue;
+        const runtime::memory_place there{words[w].block.data(), words[w].device},
+            here{words[w].host.data(), runtime::on_host};
+        devices_.driver().copy(s.stream.get(), back ? here : there, back ? there : here, source_.words_size());
+        s.busy = true;
+      }
+  }
+  /// Loop `l` of the plan, until it ends or the run is stopped.
+  void run(std::size_t l, runtime::loop_steps& loops, runtime::run_control& control) {
+    alone([&] {
+      loops.run_one(l, control, *this, {&copy_elements, &move_elements, this});
+      settle();
+    });
+  }
+  /// Step `p` of the plan, which is in no loop.
+  void run_step(std::size_t p) {
+    alone([&] { step(p); });
+  }
+  /// Waits until nothing is left to do.
+  void settle() {
+    for (used_stream& s : streams_) {
+      if (!s.busy) continue;
+      s.busy = false;
+      devices_.driver().record(s.done.get(), s.stream.get());
+      static_cast<void>(devices_.driver().host_wait(s.done.get(), -1));
+    }
+  }
+  /// The same, whatever went wrong.
+  TAGMA_COLD void drain() noexcept {
+    for (used_stream& s : streams_)
+      if (s.stream) devices_.driver().drain(s.stream.get()), s.busy = false;
+  }
+
+  void step(std::size_t p) override {
+    const int from = plan_.source_of(p).number, to = plan_.device_of(p).number;
+    if (from < 0 && to < 0) {
+      settle();
+      return host_->step(p);
+    }
+    if (plan_.step_access() != nullptr) return step_with_versions(p, from, to);
+    step_of_device(p, from, to);
+  }
+  void start(std::size_t, runtime::completion) override {}
+  [[nodiscard]] std::exception_ptr named(std::size_t p, std::exception_ptr error) noexcept override {
+    return plan_.named(p, static_cast<std::exception_ptr&&>(error));
+  }
+
+ private:
+  struct used_stream {
+    runtime::owned_stream stream;
+    runtime::owned_event done;
+    owned<stream_state> state;
+    runtime::run_context context;
+    bool busy = false;
+
+    void take(const runtime::run_context& of_run) {
+      context = of_run;
+      context.stream = stream.get().native;
+      context.library = state->library;
+      if (state->threads != nullptr) context.threads = state->threads;
+    }
+  };
+
+  [[nodiscard]] int driver_number(const runtime::session_device& device) const {
+    return devices_.number(device.number);
+  }
+  TAGMA_COLD void make(int device, std::byte* words) {
+    used_stream& made = streams_[device];
+    runtime::stream_driver& driver = devices_.driver();
+    const int number = devices_.number(device);
+    made.stream = {driver, driver.make_stream(number)};
+    made.done = {driver, driver.make_event(number)};
+    made.state = source_.make_state(made.stream.get(), words, devices_.pool(device));
+  }
+  /// Calls `f`, which may make any device current. If it throws, nothing is left to do by then.
+  template <class F>
+  void alone(const F& f) {
+    const int before = devices_.driver().make_current(current_ = devices_.number(0));
+    try {
+      f();
+    } catch (...) {
+      drain();
+      devices_.driver().restore(before);
+      throw;
+    }
+    devices_.driver().restore(before);
+  }
+  void make_current(int device) {
+    if (current_ != device) static_cast<void>(devices_.driver().make_current(current_ = device));
+  }
+
+  void step_of_device(std::size_t p, int from, int to) {
+    const std::int64_t begin = trace_ == nullptr ? 0 : runtime::now_ns();
+    const bool transfer = plan_.is_transfer(p);
+    used_stream& on = streams_[transfer && from >= 0 ? from : to];
+    if (transfer) {
+      settle();
+      plan_.begin_late(p, {});
+      const runtime::kernel_args& call = plan_.call(p);
+      devices_.driver().copy(on.stream.get(), {call.out.data, driver_number(plan_.device_of(p))},
+                             {call.in[0].data, driver_number(plan_.source_of(p))}, call.out.bytes());
+    } else {
+      make_current(on.stream.get().device);
+      plan_.begin_late(p, on.context);
+      source_.launch(plan_, p, on.context);
+    }
+    on.busy = true;
+    const bool finds = plan_.finds_extents(p);
+    if (transfer || finds || trace_ != nullptr) settle();
+    if (finds) plan_.end_late(p);
+    if (trace_ != nullptr)
+      plan_.add_to_trace(p, *trace_, (from < 0 || !transfer ? plan_.device_of(p) : plan_.source_of(p)).name,
+                         on.context.step,
+                         !transfer  ? "kernels 0"
+                         : from < 0 ? "copies from the host"
+                         : to < 0   ? "copies to the host"
+                                    : "copies to other devices",
+                         begin, runtime::now_ns());
+  }
+  /// Somebody else may change the versions of variables that a step has read, once it is done.
+  TAGMA_COLD void step_with_versions(std::size_t p, int from, int to) {
+    runtime::variable_access& access = *plan_.step_access();
+    access.begin(p);
+    try {
+      step_of_device(p, from, to);
+      if (runtime::needs_variable(plan_.plan(), plan_.plan().steps[p])) settle();
+    } catch (...) {
+      access.end(p, false);
+      throw;
+    }
+    access.end(p, true);
+  }
+
+  /// Elements of a node of the plan, wherever it is.
+  static void copy_elements(void* self, ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) {
+    static_cast<loop_body*>(self)->copy(node, from, to, bytes);
+  }
+  static void move_elements(void* self, ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) {
+    static_cast<loop_body*>(self)->move(node, from, to, bytes);
+  }
+  [[nodiscard]] used_stream& stream_on(int device) {
+    used_stream& on = streams_[device];
+    if (!on.stream) make(device, nullptr);
+    return on;
+  }
+  void copy(ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) {
+    settle();
+    const runtime::session_device& device = plan_.device_at(plan_.plan().nodes[node].device);
+    if (device.number < 0) {
+      std::memcpy(to, from, bytes);
+      return;
+    }
+    used_stream& on = stream_on(device.number);
+    if (!landed_.data()) landed_ = devices_.pinned().allocate(sizeof(std::int64_t));
+    devices_.driver().copy(on.stream.get(), {landed_.data(), runtime::on_host},
+                           {const_cast<std::byte*>(from), driver_number(device)}, bytes);
+    on.busy = true;
+    settle();
+    std::memcpy(to, landed_.data(), bytes);
+  }
+  void move(ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) {
+    const runtime::session_device& device = plan_.device_at(plan_.plan().nodes[node].device);
+    if (device.number < 0) {
+      std::memcpy(to, from, bytes);
+      return;
+    }
+    used_stream& on = stream_on(device.number);
+    const int number = driver_number(device);
+    devices_.driver().copy(on.stream.get(), {to, number}, {const_cast<std::byte*>(from), number}, bytes);
+    on.busy = true;
+  }
+
+  kernel_source& source_;
+  local_devices& devices_;
+  runtime::bound_plan& plan_;
+  heap_array<used_stream> streams_;  // of each device, where something is done there
+  pinned_buffer landed_;
+  runtime::run_steps* host_ = nullptr;
+  runtime::trace_sink* trace_ = nullptr;
+  int current_ = 0;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_LOOP_BODY_HPP
+
+namespace tagma::device::stream {
+
+/// Who runs the steps goes by what they wait for, as on the host: what waits holds up nothing that does not follow it.
+/// A step of a device is done for them once it is in its stream, since each device has one.
+class looped_steps final : public runtime::accelerated_steps, runtime::run_steps {
+ public:
+  TAGMA_COLD looped_steps(kernel_source& source, local_devices& devices, runtime::bound_plan& plan,
+                          const runtime::run_context& context)
+      : plan_(plan), body_(source, devices, plan), words_(source, devices, plan), loop_of_(plan.step_count()) {
+    for (std::int16_t& l : loop_of_) l = -1;
+    const array_view<const plan::plan_loop> loops = plan.plan().loops;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      for (std::int32_t s = loops[l].first; s < loops[l].end && loops[l].parent < 0; ++s)
+        loop_of_[s] = static_cast<std::int16_t>(l);
+    body_.prepare(0, plan.step_count(), context, words_);
+  }
+
+  TAGMA_COLD void run_around_loops(runtime::run_steps& host, const runtime::run_context& context,
+                                   const runtime::session_pools& pools, runtime::step_pool* pool) override {
+    host_ = &host;
+    control_ = context.control;
+    failed_loop_.store(plan_.step_count());
+    body_.take(host, context);
+    words_.write(context);
+    try {
+      body_.copy_words(words_, false);
+      do_steps(pools, pool);
+      if (control_->stopped()) return body_.drain();
+      body_.copy_words(words_, true);
+      body_.settle();
+      words_.check();
+    } catch (...) {
+      body_.drain();
+      control_->failed(std::current_exception());
+    }
+  }
+
+ private:
+  void do_steps(const runtime::session_pools& pools, runtime::step_pool* pool) {
+    if (plan_.asynchronous())
+      plan_.shared_steps()->run(*control_, pool, pool == nullptr, *this);
+    else if (pool == nullptr)
+      runtime::run_in_order(*control_, *this, plan_.step_count());
+    else
+      pools.run(*pool, *control_, *this, plan_.step_count());
+  }
+
+  void step(std::size_t s) override {
+    const mutex_lock lock(mutex_);
+    const std::int16_t loop = loop_of_[s];
+    if (loop < 0) return body_.run_step(s);
+    if (static_cast<std::size_t>(plan_.plan().loops[loop].first) != s) return;
+    try {
+      body_.run(static_cast<std::size_t>(loop), *plan_.loops(), *control_);
+    } catch (...) {
+      failed_loop_.store(s);  // what it throws has a name
+      throw;
+    }
+  }
+  void start(std::size_t s, runtime::completion done) override {
+    const mutex_lock lock(mutex_);
+    body_.settle();
+    host_->start(s, done);
+  }
+  [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept override {
+    return s == failed_loop_.load() ? error : host_->named(s, static_cast<std::exception_ptr&&>(error));
+  }
+  void enter() override { host_->enter(); }
+  void leave() override { host_->leave(); }
+  void read_variables() override { host_->read_variables(); }
+
+  runtime::bound_plan& plan_;
+  loop_body body_;
+  run_words words_;
+  heap_array<std::int16_t> loop_of_;  // of each step, the outermost loop, or -1
+  mutex mutex_;                       // threads of a pool do one step at a time
+  runtime::run_steps* host_ = nullptr;
+  runtime::run_control* control_ = nullptr;
+  atomic<std::size_t> failed_loop_{0};
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_LOOPED_STEPS_HPP
+// ---- tagma/device/stream/plan_steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+
+/// @file
+/// The steps of a bound plan on devices with streams: which part of a device does each, what is copied, and what goes
+/// before and behind them.
+
+// ---- tagma/device/stream/dispatch.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+
+/// @file
+/// Runs the steps of a plan on the streams of devices: issues them in order, waits only for what the host reads, and
+/// launches recorded segments where nothing has changed since the last run.
+
+#include <exception>
+#include <string>
+
+// ---- tagma/device/stream/assign.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+
+/// @file
+/// Which stream does which step, and where one stream has to wait for another. Functions over tables; no device is
+/// asked.
+
+// ---- tagma/device/stream/steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+
+/// @file
+/// What the assignment to streams needs to know of the steps of a plan.
+
+#include <cstdint>
+
+namespace tagma::device::stream {
+
+using step_id = plan::step_graph::step_id;
+
+/// Who does a step: a kernel of a device, the host, or the part of a device that copies.
+enum class step_kind : std::uint8_t { kernel, host, to_device, to_host, between };
+
+/// One step as streams see it.
+struct step {
+  step_kind kind = step_kind::kernel;
+  /// False if it must be launched anew for every run: its arguments are other ones each time.
+  bool replayable = true;
+  std::int16_t device = 0;    ///< whose stream it takes; of a copy between devices, the one that sends
+  std::int16_t other = 0;     ///< of a copy between devices, the one that receives
+  float cost = 1;             ///< how long it takes, in any unit that all steps share
+  bool awaited = false;       ///< the host waits for it before it issues what follows: it reads what the step has found
+  bool begins = false;        ///< no segment is recorded across its begin
+  bool first_stream = false;  ///< a kernel that takes the first stream of its device, as it does every time in a loop
+};
+
+/// Steps in an order in which one thread could do them, and which earlier ones each waits for.
+struct step_list {
+  array_view<const step> steps;
+  array_view<const std::int32_t> first_wait;  ///< where those of each step begin in `waits`; one more ends the last
+  array_view<const step_id> waits;
+
+  [[nodiscard]] std::size_t size() const { return steps.size(); }
+  template <class Index>
+  [[nodiscard]] array_view<const step_id> waits_of(Index s) const {
+    return waits.subspan(first_wait[s], first_wait[s + 1] - first_wait[s]);
+  }
+};
+
+/// Storage for the waits of a `step_list`, from the graph of a plan, which has them the other way around.
+struct wait_lists {
+  heap_array<std::int32_t> first_wait;
+  heap_array<step_id> waits;
+
+  TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
+    for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
+    waits = heap_array<step_id>(first_wait[graph.size()]);
+    const heap_array<std::int32_t> filled(graph.size());
+    for (std::size_t s = 0; s < graph.size(); ++s)
+      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
+        const step_id after = graph[e].after;
+        waits[first_wait[after] + filled[after]++] = static_cast<step_id>(s);
+      }
+  }
+  [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+
+namespace tagma::device::stream {
+
+/// What a stream of a device is for. Copies have a stream for each way, since devices copy both ways at once.
+enum class stream_role : std::uint8_t { compute, to_device, to_host, between };
+
+struct stream_place {
+  std::int16_t device = 0;
+  stream_role role = stream_role::compute;
+  std::int16_t index = 0;  ///< among the compute streams of the device
+
+  friend bool operator==(const stream_place&, const stream_place&) = default;
+};
+
+/// Streams and events of the steps of a range of a `step_list`. Arrays have an entry for each step of the range; steps
+/// are named by their position in the list.
+///
+/// Whoever issues the steps walks them in order. Before a step of a device its stream waits for the events of
+/// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
+/// steps of the range that a step waits for are done when it begins.
+struct assignment {
+  step_id first = 0;                   ///< the first step of the range
+  heap_array<stream_place> streams;    ///< those that are used
+  std::size_t stream_count = 0;        ///< of which there are so many
+  heap_array<std::int32_t> stream_of;  ///< an entry of `streams`; -1 for a step of the host
+  heap_array<std::int32_t> event_of;   ///< the event that is recorded behind a step, or -1
+  std::int32_t events = 0;
+  heap_array<std::int32_t> first_wait;
+  heap_array<step_id> waits;
+  heap_array<step_id> roots;  ///< for each stream its first step if that waits for nothing in the range, or -1
+  heap_array<step_id> last;   ///< whoever waits for their events knows that all is done
+  std::size_t last_count = 0;
+
+  [[nodiscard]] array_view<const step_id> waits_of(step_id s) const {
+    const std::int32_t* const begin = first_wait.data() + (s - first);
+    return {waits.data() + begin[0], begin[1] - begin[0]};
+  }
+  [[nodiscard]] array_view<const step_id> final_waits() const { return {last.data(), last_count}; }
+  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[s - first]; }
+  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[s - first]; }
+};
+
+namespace detail {
+
+/// Walks the steps once. Of every step it is known how far each stream has come by the time the step ends: a vector
+/// clock (F. Mattern, Virtual Time and Global States of Distributed Systems, 1989). What the clock of a step covers
+/// needs no event.
+class assigner {
+ public:
+  assigner(const step_list& list, step_id first, step_id end, int compute_streams)
+      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : compute_streams) {
+    int devices = 0;
+    std::size_t edges = 0;
+    for (step_id s = first; s < end; ++s) {
+      if (list.steps[s].device >= devices) devices = list.steps[s].device + 1;
+      edges += list.waits_of(s).size();
+    }
+    slots_ = devices * (compute_ + 3);
+    clocks_ = heap_array<std::int32_t>((count_ + std::int64_t{2}) * slots_);
+    place_ = heap_array<std::int32_t>(count_);
+    slot_of_ = heap_array<std::int32_t>(count_);
+    finish_ = heap_array<double>(count_);
+    tails_ = heap_array<step_id>(slots_);
+    dense_ = heap_array<std::int32_t>(slots_);
+    candidates_ = heap_array<step_id>(edges + tails_.size());
+    for (int t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
+    out_.first = first;
+    out_.streams = heap_array<stream_place>(slots_);
+    out_.stream_of = heap_array<std::int32_t>(count_);
+    out_.event_of = heap_array<std::int32_t>(count_);
+    out_.first_wait = heap_array<std::int32_t>(count_ + 1);
+    out_.waits = heap_array<step_id>(edges);
+    out_.roots = heap_array<step_id>(slots_);
+    out_.last = heap_array<step_id>(slots_);
+    for (step_id i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
+    for (int t = 0; t < slots_; ++t) out_.roots[t] = -1;
+  }
+
+  [[nodiscard]] assignment work() {
+    for (step_id i = 0; i < count_; ++i) {
+      collect(i);
+      if (list_.steps[first_ + i].kind == step_kind::host) {
+        wait_for_candidates(i, host(), host());
+        out_.first_wait[i + 1] = wait_count_;
+      } else {
+        place(i);
+      }
+    }
+    candidate_count_ = 0;
+    for (int t = 0; t < slots_; ++t)
+      if (tails_[t] >= 0) add_candidate(tails_[t]);
+    wait_for_candidates(count_, host(), host());
+    return static_cast<assignment&&>(out_);
+  }
+
+ private:
+  [[nodiscard]] std::int32_t* clock(step_id i) const { return clocks_.data() + std::int64_t{i} * slots_; }
+  [[nodiscard]] std::int32_t* host() const { return clock(count_); }
+  [[nodiscard]] std::int32_t* ready() const { return clock(count_ + 1); }
+  void join(std::int32_t* to, const std::int32_t* from) const {
+    for (int t = 0; t < slots_; ++t)
+      if (from[t] > to[t]) to[t] = from[t];
+  }
+
+  /// The steps of devices that step `i` waits for, the latest first, each once.
+  void collect(step_id i) {
+    candidate_count_ = 0;
+    for (const step_id p : list_.waits_of(first_ + i))
+      if (p >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
+  }
+  void add_candidate(step_id p) {
+    std::size_t k = candidate_count_;
+    for (; k > 0 && candidates_[k - 1] <= p; --k)
+      if (candidates_[k - 1] == p) return;
+    for (std::size_t m = candidate_count_++; m > k; --m) candidates_[m] = candidates_[m - 1];
+    candidates_[k] = p;
+  }
+
+  /// Notes the waits for those candidates that are not covered by `known` or by one another. An order that keeps all
+  /// edges lists a step before those that wait for it, so the latest candidates cover the earlier ones.
+  void wait_for_candidates(step_id i, const std::int32_t* known, std::int32_t* reached) {
+    if (known != reached) join(reached, known);
+    for (std::size_t k = 0; k < candidate_count_; ++k) {
+      const step_id p = candidates_[k];
+      const step_id before = p - first_;
+      if (reached[slot_of_[before]] >= place_[before]) continue;
+      join(reached, clock(before));
+      if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
+      if (i == count_)
+        out_.last[out_.last_count++] = p;
+      else
+        out_.waits[wait_count_++] = p;
+    }
+  }
+
+  void place(step_id i) {
+    const step& s = list_.steps[first_ + i];
+    double begin = 0;
+    std::int32_t* const known = ready();
+    for (int t = 0; t < slots_; ++t) known[t] = host()[t];
+    for (std::size_t k = 0; k < candidate_count_; ++k) {
+      const step_id before = candidates_[k] - first_;
+      join(known, clock(before));
+      if (finish_[before] > begin) begin = finish_[before];
+    }
+    const int slot = s.kind == step_kind::kernel ? (s.first_stream ? s.device * (compute_ + 3) : compute_slot(s.device))
+                                                 : s.device * (compute_ + 3) + compute_ + static_cast<int>(s.kind) - 2;
+    const step_id tail = tails_[slot];
+    std::int32_t* const own = clock(i);
+    join(own, host());
+    if (tail >= 0) {
+      join(own, clock(tail - first_));
+      if (finish_[tail - first_] > begin) begin = finish_[tail - first_];
+    }
+    wait_for_candidates(i, own, own);
+    out_.first_wait[i + 1] = wait_count_;
+    place_[i] = tail < 0 ? 1 : place_[tail - first_] + 1;
+    own[slot] = place_[i];
+    slot_of_[i] = slot;
+    finish_[i] = begin + static_cast<double>(s.cost);
+    tails_[slot] = first_ + i;
+    if (dense_[slot] < 0) open(slot, i);
+    out_.stream_of[i] = dense_[slot];
+  }
+
+  void open(int slot, step_id i) {
+    const int per_device = compute_ + 3, within = slot % per_device;
+    stream_place& p = out_.streams[out_.stream_count];
+    p.device = static_cast<std::int16_t>(slot / per_device);
+    p.role = within < compute_ ? stream_role::compute : static_cast<stream_role>(within - compute_ + 1);
+    p.index = static_cast<std::int16_t>(within < compute_ ? within : 0);
+    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = first_ + i;
+    dense_[slot] = static_cast<std::int32_t>(out_.stream_count++);
+  }
+
+  /// The compute stream for a kernel that waits for the candidates: one that ends with such a step, or else one where
+  /// nothing is left to do by then, or else the one that is free first.
+  [[nodiscard]] int compute_slot(int device) const {
+    int best = device * (compute_ + 3);
+    int best_rank = -1;
+    double best_finish = 0;
+    for (int t = best, end = best + compute_; t < end; ++t) {
+      const step_id tail = tails_[t];
+      const double finish = tail < 0 ? 0 : finish_[tail - first_];
+      int rank = 0;
+      if (tail < 0 || ready()[t] >= place_[tail - first_]) rank = is_candidate(tail) ? 2 : 1;
+      const bool better = rank != best_rank ? rank > best_rank
+                          : rank == 2       ? finish > best_finish
+                                            : rank == 0 && finish < best_finish;
+      if (!better) continue;
+      best = t;
+      best_rank = rank;
+      best_finish = finish;
+    }
+    return best;
+  }
+  [[nodiscard]] bool is_candidate(step_id tail) const {
+    for (std::size_t k = 0; k < candidate_count_; ++k)
+      if (candidates_[k] == tail) return true;
+    return false;
+  }
+
+  const step_list& list_;
+  step_id first_, count_;
+  int compute_, slots_ = 0;
+  heap_array<std::int32_t> clocks_;   // a row for each step, one for the host, one for a moment
+  heap_array<std::int32_t> place_;    // in its stream, from 1 on
+  heap_array<std::int32_t> slot_of_;  // a stream, used or not
+  heap_array<double> finish_;
+  heap_array<step_id> tails_;  // the last step of each slot so far
+  heap_array<std::int32_t> dense_;
+  heap_array<step_id> candidates_;
+  std::size_t candidate_count_ = 0;
+  std::int32_t wait_count_ = 0;
+  assignment out_;
+};
+
+}  // namespace detail
+
+/// Assigns the steps [first, end) of a list. What they wait for before `first` is taken as done.
+///
+/// A kernel takes the stream of a step that it waits for, so that chains stay on one stream; a second step that waits
+/// for the same one takes another. Where all streams are busy with other branches it takes the one that is free first,
+/// by the costs. An edge becomes an event only if it leads from one stream to another, or to the host, and is implied
+/// neither by the order of streams nor by other events nor by what the host has waited for: for the streams chosen
+/// there is no smaller set of waits.
+/// @param compute_streams the most streams for kernels, of each device
+[[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, std::size_t first, std::size_t end,
+                                                          int compute_streams) {
+  return detail::assigner(list, static_cast<step_id>(first), static_cast<step_id>(end), compute_streams).work();
+}
+[[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, int compute_streams) {
+  return assign_streams(list, 0, list.size(), compute_streams);
+}
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+
+namespace tagma::device::stream {
+
+/// A copy as a driver does it.
+struct copy_request {
+  runtime::memory_place to;
+  runtime::memory_place from;
+  std::size_t bytes = 0;
+};
+
+/// What the steps of a plan do, for whoever decides when they do it.
+class step_functions {
+ public:
+  /// Puts the kernels of step `s` into a stream; its device is current. May throw.
+  virtual void launch(std::size_t s, runtime::stream_ref stream) = 0;
+  /// What step `s` copies. Memory of the host must be pinned.
+  [[nodiscard]] virtual copy_request copy(std::size_t s) = 0;
+  /// Does step `s` on the calling thread. May throw.
+  virtual void run_host(std::size_t s) = 0;
+  /// "matmul 'hidden/kernel' on /device:GPU:0".
+  [[nodiscard]] virtual std::string describe(std::size_t s) const = 0;
+  /// A number that is another one whenever an address or anything else has changed that the steps [first, end) have
+  /// among their arguments.
+  [[nodiscard]] virtual std::uint64_t arguments(std::size_t first, std::size_t end) const = 0;
+  /// Told when step `s`, which is awaited, is done. May throw.
+  virtual void ended(std::size_t /*s*/) {}
+  /// False if one of the steps [first, end) waits for something that is no step of a device: for a step of the host
+  /// that was begun and has not ended. Then `advance` returns, and is called again. Asked before they are issued.
+  [[nodiscard]] virtual bool may_begin(std::size_t /*first*/, std::size_t /*end*/) { return true; }
+  /// False if a step of the host that was begun has not ended. Asked when all were begun.
+  [[nodiscard]] virtual bool may_end() { return true; }
+  /// Told when a timed run is over: when step `s` of a device was done there, by the host's monotonic clock.
+  virtual void timed(std::size_t /*s*/, const stream_place& /*where*/, std::int64_t /*begin_ns*/,
+                     std::int64_t /*end_ns*/) {}
+
+ protected:
+  ~step_functions() = default;
+};
+
+struct dispatch_options {
+  int compute_streams = 4;  ///< the most for kernels, of each device
+  bool capture = true;      ///< whether segments are recorded and launched again
+  int least_captured = 2;   ///< steps that a segment must have to be recorded
+};
+
+/// The streams, events and recorded segments of one plan; used by one run at a time.
+///
+/// With capture the plan is cut at the steps of the host, and at those that are not replayable, into segments. A
+/// segment that meets the same arguments in a second run is recorded and launched, and from then on only launched. One
+/// stream, the origin, has all segments in order, so that what a segment needs of earlier ones is done when it begins.
+/// Without capture there is one part, in which every edge has an event of its own where it needs one.
+class dispatcher {
+ public:
+  /// @param steps  the list and what it points to must outlive the dispatcher
+  TAGMA_COLD dispatcher(runtime::stream_driver& driver, const step_list& steps, const dispatch_options& options = {})
+      : driver_(driver), steps_(steps), options_(options) {
+    for (std::size_t s = 0; s < steps.size(); ++s)
+      if (steps.steps[s].kind == step_kind::between) driver.connect(steps.steps[s].device, steps.steps[s].other);
+    cut();
+    for (std::size_t i = 0; i < parts_.size(); ++i) prepare(parts_[i]);
+  }
+  dispatcher(const dispatcher&) = delete;
+  dispatcher& operator=(const dispatcher&) = delete;
+  TAGMA_COLD ~dispatcher() = default;
+
+  /// Does every step once and returns when all are done. Whatever fails is thrown when nothing is left in the streams,
+  /// with the name of the step; steps that were not issued by then are left out.
+  /// @param timed the time of each step is taken, which a replayed segment does not tell: all are issued one by one
+  void run(step_functions& functions, const runtime::run_guard& guard, bool timed = false) {
+    begin(timed);
+    static_cast<void>(advance(functions, guard));
+  }
+  /// Begins a run by pieces.
+  void begin(bool timed) {
+    waited_ = -1;
+    timed_ = timed;
+    began_ = false;
+    next_part_ = next_step_ = 0;
+  }
+  /// Does steps, on the calling thread, until all are done: true; or until `functions` says that the next may not begin
+  /// yet: false. Throws as `run`.
+  [[nodiscard]] bool advance(step_functions& functions, const runtime::run_guard& guard) {
+    const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
+    current_ = -1;
+    bool done = false;
+    try {
+      if (timed_ && !began_) start_timers();
+      began_ = true;
+      while (next_part_ < parts_.size() && run_part(next_part_, functions, guard)) ++next_part_;
+      if (next_part_ == parts_.size() && functions.may_end()) {
+        finish(functions, guard);
+        if (timed_) tell_times(functions);
+        done = true;
+      }
+    } catch (...) {
+      drain();
+      if (stream_count_ > 0) driver_.restore(before);
+      throw;
+    }
+    if (stream_count_ > 0) driver_.restore(before);
+    return done;
+  }
+  /// Waits until step `s`, which was issued, is done. Throws what went wrong on the way there.
+  TAGMA_COLD void settle(std::size_t s) {
+    if (steps_.steps[s].kind == step_kind::host) return;
+    const runtime::owned_event done = make_event(steps_.steps[s].device);
+    driver_.record(done.get(), stream_of(s));
+    static_cast<void>(driver_.host_wait(done.get(), -1));
+  }
+
+  /// The stream of step `s`, which is not one of the host; the same in every run.
+  [[nodiscard]] runtime::stream_ref stream_of(std::size_t s) const {
+    std::size_t i = 0;
+    while (parts_[i].end <= s) ++i;
+    return stream_of(parts_[i], static_cast<step_id>(s));
+  }
+  /// Segments that are recorded at present.
+  [[nodiscard]] std::size_t captured() const {
+    std::size_t count = 0;
+    for (const part& p : parts_) count += static_cast<bool>(p.graph);
+    return count;
+  }
+  /// Streams that the steps share, the origin not counted.
+  [[nodiscard]] std::size_t streams() const { return stream_count_; }
+
+ private:
+  struct part {
+    std::size_t first = 0;
+    std::size_t end = 0;
+    bool host = false;        ///< one step of the host by itself
+    bool capturable = false;  ///< false once it could not be recorded
+    bool seen = false;        ///< `arguments` is that of a run
+    std::int32_t needs = -1;  ///< of a step of the host: the last segment that it waits for
+    std::uint64_t arguments = 0;
+    assignment plan;
+    heap_array<runtime::owned_event> events;
+    heap_array<std::size_t> stream_of;  ///< from the streams of `plan` to those of the dispatcher
+    runtime::owned_event ended;         ///< in the origin
+    runtime::owned_graph graph;
+  };
+  struct used_stream {
+    stream_place place;
+    runtime::owned_stream stream;
+  };
+
+  /// A point in the time of a device, and when the host came to it.
+  struct start_of_device {
+    runtime::owned_event timer;
+    std::int64_t host_ns = 0;
+  };
+
+  /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
+  TAGMA_COLD void cut() {
+    const std::size_t n = steps_.size();
+    if (!options_.capture) {
+      parts_ = heap_array<part>(n == 0 ? 0 : 1);
+      if (n > 0) parts_[0].end = n;
+      return;
+    }
+    const auto alone = [this](std::size_t s) {
+      return steps_.steps[s].kind == step_kind::host || !steps_.steps[s].replayable;
+    };
+    std::size_t count = 0;
+    const heap_array<std::int32_t> part_of(n);
+    for (std::size_t s = 0; s < n; ++s) {
+      if (s == 0 || alone(s) || alone(s - 1) || steps_.steps[s].begins || steps_.steps[s - 1].awaited) ++count;
+      part_of[s] = static_cast<std::int32_t>(count) - 1;
+    }
+    parts_ = heap_array<part>(count);
+    for (std::size_t s = 0; s < n; ++s) {
+      part& p = parts_[part_of[s]];
+      if (p.end == 0) p.first = s;
+      p.end = s + 1;
+      p.host = steps_.steps[s].kind == step_kind::host;
+      p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
+      if (!p.host) continue;
+      for (const step_id w : steps_.waits_of(s)) {
+        const std::int32_t segment = part_of[w];
+        if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
+      }
+    }
+  }
+
+  /// Assigns streams within a part, and makes what it needs that does not exist yet.
+  TAGMA_COLD void prepare(part& p) {
+    if (p.host) return;
+    p.plan = assign_streams(steps_, p.first, p.end, options_.compute_streams);
+    p.stream_of = heap_array<std::size_t>(p.plan.stream_count);
+    for (std::size_t i = 0; i < p.plan.stream_count; ++i) p.stream_of[i] = stream_at(p.plan.streams[i]);
+    p.events = heap_array<runtime::owned_event>(p.plan.events);
+    for (std::size_t s = p.first; s < p.end; ++s)
+      if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
+        p.events[e] = make_event(steps_.steps[s].device);
+    if (!options_.capture) return prepare_awaited(p);
+    if (!origin_) {
+      origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
+      forked_ = make_event(origin_.get().device);
+    }
+    p.ended = make_event(origin_.get().device);
+  }
+  /// Events for the steps that are awaited by themselves.
+  TAGMA_COLD void prepare_awaited(const part& p) {
+    for (std::size_t s = p.first; s < p.end; ++s) {
+      if (!steps_.steps[s].awaited) continue;
+      if (awaited_.size() == 0) awaited_ = heap_array<runtime::owned_event>(steps_.size());
+      awaited_[s] = make_event(steps_.steps[s].device);
+    }
+  }
+  TAGMA_COLD runtime::owned_event make_event(int device) { return {driver_, driver_.make_event(device)}; }
+
+  /// The stream of the dispatcher for a place, made when it is asked for first.
+  TAGMA_COLD std::size_t stream_at(const stream_place& place) {
+    for (std::size_t i = 0; i < stream_count_; ++i)
+      if (streams_[i].place == place) return i;
+    if (stream_count_ == streams_.size()) {
+      heap_array<used_stream> more(2 * stream_count_ + 8);
+      for (std::size_t i = 0; i < stream_count_; ++i) more[i] = static_cast<used_stream&&>(streams_[i]);
+      streams_ = static_cast<heap_array<used_stream>&&>(more);
+    }
+    streams_[stream_count_] = {place, {driver_, driver_.make_stream(place.device)}};
+    return stream_count_++;
+  }
+
+  [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
+    return streams_[p.stream_of[p.plan.stream_at(s)]].stream.get();
+  }
+  [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
+    return p.events[p.plan.event_at(s)].get();
+  }
+
+  /// False if not all of it may begin yet.
+  bool run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
+    part& p = parts_[i];
+    if (!options_.capture) return issue(p, functions, guard);
+    next_step_ = p.first;
+    if (guard.limited()) guard.check();
+    if (!functions.may_begin(p.first, p.end)) return false;
+    if (p.host) {
+      if (p.needs > waited_) wait_for(p.needs, functions, guard);
+      run_host(p.first, functions);
+      return true;
+    }
+    if (p.capturable && !timed_) {
+      const std::uint64_t arguments = functions.arguments(p.first, p.end);
+      const bool same = p.seen && p.arguments == arguments;
+      p.arguments = arguments;
+      p.seen = true;
+      if (!same) p.graph = {};
+      if (same && !p.graph) capture(p, functions);
+    }
+    if (p.graph && !timed_) {
+      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
+    } else {
+      in_part(p, functions, [&] { fork(p); });
+      const bool limited = guard.limited();
+      for (std::size_t s = p.first; s < p.end; ++s) {
+        if (limited) guard.check();
+        issue_step(p, s, functions, guard);
+      }
+      in_part(p, functions, [&] { join(p); });
+    }
+    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
+    if (steps_.steps[p.end - 1].awaited) {
+      wait_for(static_cast<std::int32_t>(i), functions, guard);
+      end(p.end - 1, functions);
+    }
+    return true;
+  }
+  template <class Call>
+  static void in_part(const part& p, step_functions& functions, const Call& call) {
+    try {
+      call();
+    } catch (...) {
+      explain(functions, p.first, "with the steps behind it");
+    }
+  }
+
+  /// Issues the steps of the only part, each on its stream; false if the next may not begin yet.
+  bool issue(part& p, step_functions& functions, const runtime::run_guard& guard) {
+    const bool limited = guard.limited();
+    for (; next_step_ < p.end; ++next_step_) {
+      if (limited) guard.check();
+      if (!functions.may_begin(next_step_, next_step_ + 1)) return false;
+      issue_step(p, next_step_, functions, guard);
+    }
+    return true;
+  }
+  void issue_step(const part& p, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
+    const auto id = static_cast<step_id>(s);
+    const step& what = steps_.steps[s];
+    if (what.kind == step_kind::host) {
+      for (const step_id w : p.plan.waits_of(id))
+        wait_for(event_of(p, w), static_cast<std::size_t>(w), functions, guard);
+      return run_host(s, functions);
+    }
+    const runtime::stream_ref stream = stream_of(p, id);
+    try {
+      for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
+      if (timed_) driver_.record(timers_[2 * s].get(), stream);
+      if (what.kind == step_kind::kernel) {
+        if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
+        functions.launch(s, stream);
+      } else {
+        const copy_request c = functions.copy(s);
+        driver_.copy(stream, c.to, c.from, c.bytes);
+      }
+      if (timed_) driver_.record(timers_[2 * s + 1].get(), stream);
+      if (p.plan.event_at(id) >= 0) driver_.record(event_of(p, id), stream);
+      if (!what.awaited || options_.capture) return;
+      driver_.record(awaited_[s].get(), stream);
+    } catch (...) {
+      explain(functions, s, "");
+    }
+    wait_for(awaited_[s].get(), s, functions, guard);
+    end(s, functions);
+  }
+  TAGMA_COLD static void end(std::size_t s, step_functions& functions) {
+    try {
+      functions.ended(s);
+    } catch (...) {
+      explain(functions, s, "");
+    }
+  }
+  static void run_host(std::size_t s, step_functions& functions) {
+    try {
+      functions.run_host(s);
+    } catch (...) {
+      explain(functions, s, "");
+    }
+  }
+
+  /// Streams that begin with a step that waits for nothing begin behind what is in the origin.
+  void fork(const part& p) {
+    driver_.record(forked_.get(), origin_.get());
+    for (std::size_t i = 0; i < p.plan.stream_count; ++i)
+      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked_.get());
+  }
+  /// The origin goes on when the part is done.
+  void join(const part& p) {
+    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_.get(), event_of(p, s));
+  }
+
+  /// Records a segment. What cannot be recorded is run step by step, now and later.
+  TAGMA_COLD void capture(part& p, step_functions& functions) {
+    try {
+      driver_.begin_capture(origin_.get());
+      fork(p);
+      for (std::size_t s = p.first; s < p.end; ++s) issue_step(p, s, functions, runtime::run_guard({}));
+      join(p);
+      p.graph = {driver_, driver_.end_capture(origin_.get())};
+    } catch (...) {
+      driver_.abandon_capture(origin_.get());
+      p.capturable = false;
+    }
+  }
+
+  /// Makes the timers if there are none, and relates those of each device to the clock of the host.
+  TAGMA_COLD void start_timers() {
+    if (timers_.size() == 0) {
+      timers_ = heap_array<runtime::owned_event>(2 * steps_.size());
+      for (std::size_t i = 0; i < timers_.size(); ++i)
+        if (const step& what = steps_.steps[i / 2]; what.kind != step_kind::host)
+          timers_[i] = {driver_, driver_.make_timer(what.device)};
+      starts_ = heap_array<start_of_device>(stream_count_);
+    }
+    for (std::size_t i = 0; i < stream_count_; ++i) {
+      start_of_device& start = starts_[i];  // of the streams of a device, the first has one
+      const int device = streams_[i].place.device;
+      bool first = true;
+      for (std::size_t k = 0; k < i; ++k) first = first && streams_[k].place.device != device;
+      if (!first) continue;
+      if (!start.timer) start.timer = {driver_, driver_.make_timer(device)};
+      driver_.record(start.timer.get(), streams_[i].stream.get());
+      static_cast<void>(driver_.host_wait(start.timer.get(), -1));
+      start.host_ns = runtime::now_ns();
+    }
+  }
+  TAGMA_COLD void tell_times(step_functions& functions) {
+    for (const part& p : parts_)
+      for (std::size_t s = p.first; s < p.end && !p.host; ++s) {
+        if (steps_.steps[s].kind == step_kind::host) continue;
+        std::size_t d = 0;
+        while (streams_[d].place.device != steps_.steps[s].device) ++d;
+        const auto at = [&](std::size_t timer) {
+          return starts_[d].host_ns + driver_.elapsed_ns(starts_[d].timer.get(), timers_[timer].get());
+        };
+        functions.timed(s, p.plan.streams[p.plan.stream_at(static_cast<step_id>(s))], at(2 * s), at(2 * s + 1));
+      }
+  }
+
+  void finish(step_functions& functions, const runtime::run_guard& guard) {
+    if (!options_.capture) {
+      for (const part& p : parts_)
+        for (const step_id s : p.plan.final_waits())
+          wait_for(event_of(p, s), static_cast<std::size_t>(s), functions, guard);
+      return;
+    }
+    for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
+      if (!parts_[i].host) return wait_for(i, functions, guard);
+  }
+
+  /// Waits until a segment is done, and with it all before.
+  void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
+    const part& p = parts_[segment];
+    wait_for(p.ended.get(), p.end - 1, functions, guard);
+    waited_ = segment;
+  }
+  void wait_for(runtime::event_ref event, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
+    try {
+      if (!guard.limited()) {
+        static_cast<void>(driver_.host_wait(event, -1));
+        return;
+      }
+      while (!driver_.host_wait(event, 1'000'000)) guard.check();  // then look at the limits again
+    } catch (...) {
+      explain(functions, s, "waiting until it is done");
+    }
+  }
+
+  /// Throws the exception at hand again, with the step in its text.
+  [[noreturn]] TAGMA_COLD static void explain(const step_functions& functions, std::size_t s, std::string_view when) {
+    const std::exception_ptr current = std::current_exception();
+    const runtime::caught seen(current);
+    if (!seen.is_known) std::rethrow_exception(current);
+    fail(seen.code, {functions.describe(s), when.empty() ? "" : ", ", when, ": ",
+                     seen.is_error ? runtime::without_code(seen.what) : seen.what});
+  }
+
+  /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
+  TAGMA_COLD void drain() noexcept {
+    for (std::size_t i = 0; i < stream_count_; ++i) driver_.drain(streams_[i].stream.get());
+    if (origin_) driver_.drain(origin_.get());
+  }
+
+  runtime::stream_driver& driver_;
+  step_list steps_;
+  dispatch_options options_;
+  runtime::owned_stream origin_;
+  runtime::owned_event forked_;
+  heap_array<used_stream> streams_;
+  std::size_t stream_count_ = 0;
+  heap_array<part> parts_;
+  bool timed_ = false;
+  heap_array<runtime::owned_event> awaited_;  // of steps that the host waits for, without capture
+  bool began_ = false;
+  std::size_t next_part_ = 0, next_step_ = 0;
+  heap_array<runtime::owned_event> timers_;  // before and behind each step of a device, once a run was timed
+  heap_array<start_of_device> starts_;
+  int current_ = -1;          // the device that is current
+  std::int32_t waited_ = -1;  // the last segment that the host has waited for
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+
+namespace tagma::device::stream {
+
 /// Before the steps of the plan go those that bring the words of a run to the devices whose kernels read them, behind
 /// them those that fetch the words.
-class plan_steps final : public runtime::accelerated_steps, step_functions {
+class plan_steps final : public runtime::accelerated_steps, step_functions, runtime::completion_target {
  public:
   TAGMA_COLD plan_steps(kernel_source& source, local_devices& devices, const gpu_options& options,
                         runtime::bound_plan& plan, const runtime::run_context& context)
-      : source_(source), devices_(devices), plan_(plan) {
-    find_words();
+      : source_(source), devices_(devices), plan_(plan), body_(source, devices, plan), words_(source, devices, plan) {
+    find_order();
+    unroll();
     list_steps();
     list_waits();
     const step_list list{steps_, first_wait_, waits_};
@@ -3190,14 +3845,48 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   }
 
   void run(runtime::run_steps& host, const runtime::run_context& context) override {
-    host_ = &host;
-    control_ = context.control;
-    step_ = context.step;
-    for (std::size_t i = 0; i < stream_count_; ++i) streams_[i].take(context);
-    for (const device_words& w : words_) source_.write_words(w.host.data(), context);
-    trace_ = context.trace;
+    take(host, context);
     dispatcher_->run(*this, context.control->guard(), trace_ != nullptr);
-    for (const device_words& w : words_) source_.check_words(w.host.data(), plan_);
+    if (loops_ != nullptr) point(words_.size() + list_size());
+    words_.check();
+  }
+
+  TAGMA_COLD void begin(runtime::run_steps& host, const runtime::run_context& context,
+                        runtime::wake_target& target) override {
+    take(host, context);
+    target_ = &target;
+    error_ = nullptr;
+    failed_.store(false);
+    has_last_ = looked_ = false;
+    dispatcher_->begin(trace_ != nullptr);
+  }
+  [[nodiscard]] next advance() override {
+    check();
+    next_ = next::wait;
+    if (!dispatcher_->advance(*this, control_->guard())) return next_;
+    check();
+    words_.check();
+    return next::nothing;
+  }
+  TAGMA_COLD void serve() override {
+    switch (hold_of(asked_)) {
+      case hold::last:
+        host_->begin_last();
+        has_last_ = true;
+        break;
+      case hold::reads:
+        host_->read_variables();
+        looked_ = true;
+        break;
+      default:
+        write(asked_);
+        break;
+    }
+  }
+  [[nodiscard]] bool waits() override { return pending_count_.load() > 0; }
+  void end() override {
+    const mutex_lock lock(mutex_);  // who completed a step from elsewhere is out of this object
+    target_ = nullptr;
   }
 
  private:
@@ -3213,95 +3902,245 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       if (state->threads != nullptr) context.threads = state->threads;
     }
   };
-  struct device_words {
-    int device = 0;  ///< of the driver
-    device_block block;
-    pinned_buffer host;
-  };
 
   [[nodiscard]] std::size_t plan_size() const { return plan_.graph().size(); }
-  [[nodiscard]] bool is_of_plan(std::size_t s) const { return s >= words_.size() && s - words_.size() < plan_size(); }
+  [[nodiscard]] bool is_of_plan(std::size_t s) const { return s >= words_.size() && s - words_.size() < list_size(); }
+  /// Steps of the plan in this list: those of a loop stand in it as often as they are done.
+  [[nodiscard]] std::size_t list_size() const { return order_.size() == 0 ? plan_size() : order_.size(); }
   /// Of a step of this list, the step of the plan; only if it is one.
-  [[nodiscard]] std::size_t in_plan(std::size_t s) const { return s - words_.size(); }
-  [[nodiscard]] const device_words& words_of(std::size_t s) const {
-    return words_[s < words_.size() ? s : s - words_.size() - plan_size()];
+  [[nodiscard]] std::size_t in_plan(std::size_t s) const {
+    return order_.size() == 0 ? s - words_.size() : order_[s - words_.size()];
   }
-  [[nodiscard]] bool reads_run(std::size_t s) const {
-    return plan_.device_of(s).number >= 0 && plan_.device_kernel(s).reads_run;
+  /// Of a step of the plan, the step of this list; of one in a loop, the first.
+  [[nodiscard]] std::size_t in_list(std::size_t p) const {
+    return words_.size() + (place_.size() == 0 ? p : place_[p]);
+  }
+  [[nodiscard]] const device_words& words_of(std::size_t s) const {
+    return words_[s < words_.size() ? s : s - words_.size() - list_size()];
   }
   [[nodiscard]] int driver_number(const runtime::session_device& device) const {
     return devices_.number(device.number);
   }
 
-  /// Memory for the words of a run, on every device that has a kernel which reads them.
-  TAGMA_COLD void find_words() {
-    const std::size_t size = source_.words_size();
-    if (size == 0) return;
-    const heap_array<bool> reads(devices_.count());
+  void take(runtime::run_steps& host, const runtime::run_context& context) {
+    host_ = &host;
+    if (loops_ != nullptr) loops_->begin();
+    step_ = context.step;
+    for (std::size_t i = 0; i < stream_count_; ++i) streams_[i].take(context);
+    words_.write(context);
+    trace_ = context.trace;
+    control_ = context.control;
+    if (is_whole_.size() > 0) body_.take(host, context);
+  }
+
+  using hold = runtime::step_hold;
+  [[nodiscard]] hold hold_of(std::size_t s) const {
+    return holds_.empty() || !is_of_plan(s) ? hold::none : holds_[in_plan(s)];
+  }
+  /// The order of the plan, in which steps that come last go behind all others.
+  TAGMA_COLD void find_order() {
+    const runtime::waiting_steps* const waiting = plan_.waits_on_devices();
+    if (waiting == nullptr) return;
+    holds_ = waiting->holds();
+    pending_ = heap_array<atomic<bool>>(plan_size());
+    order_ = heap_array<std::size_t>(plan_size());
+    place_ = heap_array<std::size_t>(plan_size());
     std::size_t count = 0;
-    for (std::size_t s = 0; s < plan_size(); ++s) {
-      if (!reads_run(s)) continue;
-      bool& known = reads[plan_.device_of(s).number];
-      count += !known;
-      known = true;
+    for (const bool last : {false, true})
+      for (std::size_t p = 0; p < plan_size(); ++p) {
+        if ((holds_[p] == hold::last) != last) continue;
+        place_[p] = count;
+        order_[count++] = p;
+      }
+  }
+
+  /// The order of the plan, in which the bodies of loops stand once for each iteration.
+  TAGMA_COLD void unroll() {
+    loops_ = plan_.loops();
+    if (loops_ == nullptr) return;
+    const std::size_t loops = plan_.plan().loops.size();
+    const heap_array<std::int32_t> now(loops);
+    std::size_t count = 0;
+    each_done(0, plan_size(), -1, 0, now, [&](std::size_t) { ++count; });
+    order_ = heap_array<std::size_t>(count);
+    place_ = heap_array<std::size_t>(plan_size());
+    last_ = heap_array<std::size_t>(plan_size());
+    iterations_ = heap_array<std::int32_t>((count + 1) * loops);
+    if (is_decided()) is_whole_ = heap_array<bool>(count);
+    for (std::size_t& first : place_) first = count;
+    count = 0;
+    for (std::int32_t& n : now) n = 0;
+    const auto note = [&] {
+      for (std::size_t l = 0; l < loops; ++l) iterations_[count * loops + l] = now[l];
+    };
+    each_done(0, plan_size(), -1, 0, now, [&](std::size_t p) {
+      note();
+      std::size_t end = p + 1;
+      if (const std::int32_t whole = decided_at(p); whole >= 0) {
+        is_whole_[count] = true;
+        end = static_cast<std::size_t>(plan_.plan().loops[whole].end);
+      }
+      for (std::size_t q = p; q < end; ++q) {
+        if (place_[q] == order_.size()) place_[q] = count;
+        last_[q] = count;
+      }
+      order_[count++] = p;
+    });
+    note();
+  }
+  /// Calls `f(p)` for steps `first` to `end` - 1, as often as they are done; `now` has the iterations.
+  template <class F>
+  void each_done(std::size_t first, std::size_t end, std::int32_t inside, std::size_t from,
+                 const heap_array<std::int32_t>& now, const F& f) {
+    const array_view<const plan::plan_loop> loops = plan_.plan().loops;
+    std::size_t child = from;
+    for (std::size_t p = first; p < end;) {
+      while (child < loops.size() &&
+             (loops[child].parent != inside || static_cast<std::size_t>(loops[child].first) < p))
+        ++child;
+      if (child == loops.size() || static_cast<std::size_t>(loops[child].first) != p) {
+        f(p++);
+        continue;
+      }
+      const auto behind = static_cast<std::size_t>(loops[child].end);
+      if (loops[child].ends != plan::loop_end::counted) {
+        now[child] = 0;
+        f(p);
+        p = behind;
+        continue;
+      }
+      const auto count = static_cast<std::int32_t>(loops_->iterations(child));
+      for (now[child] = 0; now[child] < count; ++now[child])
+        each_done(p, behind, static_cast<std::int32_t>(child), child + 1, now, f);
+      p = behind;
     }
-    words_ = heap_array<device_words>(count);
-    for (std::size_t d = 0, w = 0; d < reads.size(); ++d) {
-      if (!reads[d]) continue;
-      const auto number = static_cast<int>(d);
-      words_[w++] = {devices_.number(number),
-                     devices_.pool(number).allocate(static_cast<std::int64_t>(size), "the words of a run"),
-                     devices_.pinned().allocate(size)};
-    }
+  }
+  /// True if elements decide how often a loop is done.
+  [[nodiscard]] bool is_decided() const {
+    for (const plan::plan_loop& l : plan_.plan().loops)
+      if (l.ends != plan::loop_end::counted) return true;
+    return false;
+  }
+  /// The outermost such loop that begins with step `p` of the plan, or -1: it is one step of the list.
+  [[nodiscard]] std::int32_t decided_at(std::size_t p) const {
+    const array_view<const plan::plan_loop> loops = plan_.plan().loops;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      if (loops[l].ends != plan::loop_end::counted && static_cast<std::size_t>(loops[l].first) == p)
+        return static_cast<std::int32_t>(l);
+    return -1;
+  }
+  [[nodiscard]] bool is_whole(std::size_t s) const { return is_whole_.size() > 0 && is_whole_[s - words_.size()]; }
+  /// Behind the last step of the plan that step `s` of the list does.
+  [[nodiscard]] std::size_t end_in_plan(std::size_t s) const {
+    const std::size_t p = in_plan(s);
+    return is_whole(s) ? static_cast<std::size_t>(plan_.plan().loops[decided_at(p)].end) : p + 1;
+  }
+  /// The outermost loop of step `p` of the plan, or -1.
+  [[nodiscard]] int loop_of(std::size_t p) const {
+    const array_view<const plan::plan_loop> loops = plan_.plan().loops;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      if (loops[l].parent < 0 && static_cast<std::size_t>(loops[l].first) <= p &&
+          p < static_cast<std::size_t>(loops[l].end))
+        return static_cast<int>(l);
+    return -1;
+  }
+  /// Points the operands of step `s` at the rows of its iteration.
+  void point(std::size_t s) {
+    if (loops_ == nullptr) return;
+    const std::size_t loops = plan_.plan().loops.size();
+    loops_->point(array_view<const std::int32_t>(iterations_.data() + (s - words_.size()) * loops, loops));
   }
 
   TAGMA_COLD void list_steps() {
     const std::size_t before = words_.size();
-    steps_ = heap_array<step>(plan_size() + 2 * before);
+    steps_ = heap_array<step>(list_size() + 2 * before);
     for (std::size_t w = 0; w < before; ++w) {
       const auto device = static_cast<std::int16_t>(words_[w].device);
       steps_[w] = {.kind = step_kind::to_device, .device = device};
-      steps_[before + plan_size() + w] = {.kind = step_kind::to_host, .device = device};
+      steps_[before + list_size() + w] = {.kind = step_kind::to_host, .device = device};
     }
-    for (std::size_t s = 0; s < plan_size(); ++s) {
+    for (std::size_t at = before; at < before + list_size(); ++at) {
+      const std::size_t s = in_plan(at);
       const int from = driver_number(plan_.source_of(s)), to = driver_number(plan_.device_of(s));
-      step& made = steps_[before + s];
+      step& made = steps_[at];
       made.cost = static_cast<float>(plan_.cost_of(s));
       made.device = static_cast<std::int16_t>(from >= 0 ? from : to);
       made.other = static_cast<std::int16_t>(to);
-      if (from < 0 && to < 0)
+      if (is_whole(at) || (from < 0 && to < 0))
         made.kind = step_kind::host, made.device = made.other = 0;
       else if (!plan_.is_transfer(s))
-        made.kind = step_kind::kernel;
+        made.kind = step_kind::kernel, made.awaited = plan_.finds_extents(s),
+        made.first_stream = loops_ != nullptr && loop_of(s) >= 0;
       else
         made.kind = from < 0 ? step_kind::to_device : to < 0 ? step_kind::to_host : step_kind::between;
     }
+    // What is done before may wait, or other runs may have to.
+    for (std::size_t s = 1; s < steps_.size() && !holds_.empty(); ++s)
+      steps_[s].begins = hold_of(s) == hold::writes || hold_of(s - 1) == hold::writes ||
+                         (hold_of(s) == hold::last) != (hold_of(s - 1) == hold::last);
   }
 
   /// The waits of the plan; kernels that read the words wait for them, and who fetches the words waits for those.
   TAGMA_COLD void list_waits() {
     const wait_lists of_plan(plan_.graph());
     const std::size_t before = words_.size(), n = plan_size();
-    std::size_t readers = 0;
-    for (std::size_t s = 0; s < n; ++s) readers += reads_run(s);
+    std::size_t most = 0;
+    for (std::size_t s = before; s < before + list_size(); ++s)
+      for (std::size_t p = in_plan(s); p < end_in_plan(s); ++p) most += 1 + 2 * before * words_.reads_them(p);
     first_wait_ = heap_array<std::int32_t>(steps_.size() + 1);
-    waits_ = heap_array<step_id>(of_plan.waits.size() + 2 * readers);
+    waits_ = heap_array<step_id>(of_plan.waits.size() + most);
     std::size_t count = 0;
     const auto wait_for = [&](std::size_t s) { waits_[count++] = static_cast<step_id>(s); };
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       first_wait_[s] = static_cast<std::int32_t>(count);
       if (is_of_plan(s)) {
         const std::size_t p = in_plan(s);
-        for (std::int32_t w = of_plan.first_wait[p]; w < of_plan.first_wait[p + 1]; ++w)
-          wait_for(before + static_cast<std::size_t>(of_plan.waits[w]));
-        for (std::size_t w = 0; w < before && reads_run(p); ++w)
-          if (words_[w].device == steps_[s].device) wait_for(w);
+        const int loop = loops_ == nullptr ? -1 : loop_of(p);
+        if (loop < 0)
+          wait_for_plan(of_plan, p, wait_for);
+        else if (s > before && loop_of(in_plan(s - 1)) == loop)
+          wait_for(s - 1);  // the steps of a loop go one after the other
+        else
+          for (auto q = static_cast<std::size_t>(plan_.plan().loops[loop].first);
+               q < static_cast<std::size_t>(plan_.plan().loops[loop].end); ++q)
+            wait_for_plan(of_plan, q, wait_for, loop);
+        for (std::size_t q = p; q < end_in_plan(s); ++q)
+          for (std::size_t w = 0; w < before && words_.reads_them(q); ++w)
+            if (words_[w].device == driver_number(plan_.device_of(q))) wait_for(w);
       } else if (s >= before) {
         for (std::size_t p = 0; p < n; ++p)
-          if (reads_run(p) && steps_[before + p].device == steps_[s].device) wait_for(before + p);
+          if (words_.reads_them(p) && in_list(p) < before + list_size() &&
+              driver_number(plan_.device_of(p)) == steps_[s].device)
+            wait_for(last_in_list(p));
       }
     }
     first_wait_[steps_.size()] = static_cast<std::int32_t>(count);
+  }
+
+  /// What step `p` of the plan waits for, but those in loop `but`.
+  template <class WaitFor>
+  void wait_for_plan(const wait_lists& of_plan, std::size_t p, const WaitFor& wait_for, int but = -1) {
+    for (std::int32_t w = of_plan.first_wait[p]; w < of_plan.first_wait[p + 1]; ++w) {
+      const auto q = static_cast<std::size_t>(of_plan.waits[w]);
+      if (but >= 0 && loop_of(q) == but) continue;
+      if (last_in_list(q) < words_.size() + list_size()) wait_for(last_in_list(q));
+    }
+  }
+  /// Of a step of the plan, the last step of this list; of one in a loop, the last of the loop, or behind all where it
+  /// is never done.
+  [[nodiscard]] std::size_t last_in_list(std::size_t p) const {
+    if (loops_ == nullptr) return in_list(p);
+    const int loop = loop_of(p);
+    if (loop < 0) return in_list(p);
+    std::size_t last = 0;
+    bool done = false;
+    for (auto q = static_cast<std::size_t>(plan_.plan().loops[loop].first);
+         q < static_cast<std::size_t>(plan_.plan().loops[loop].end); ++q) {
+      if (place_[q] == order_.size()) continue;
+      done = true;
+      if (last_[q] > last) last = last_[q];
+    }
+    return words_.size() + (done ? last : order_.size());
   }
 
   /// Prepares the kernels, each with the stream that its runs will have.
@@ -3312,14 +4151,18 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
     int before = -1;
     try {
       for (std::size_t p = 0; p < plan_size(); ++p) {
-        const std::size_t s = words_.size() + p;
-        if (steps_[s].kind != step_kind::kernel) continue;
+        const std::size_t s = in_list(p);
+        if (is_of_plan(s) && is_whole(s)) {
+          if (in_plan(s) == p) body_.prepare(p, end_in_plan(s), context, words_);
+          continue;
+        }
+        if (!is_of_plan(s) || steps_[s].kind != step_kind::kernel) continue;
         const int current = driver.make_current(steps_[s].device);
         if (before < 0) before = current;
         used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
         on.take(context);
         stream_of_[p] = &on;
-        plan_.prepare(p, plan_.device_kernel(p), on.context);
+        if (!plan_.is_late(p)) plan_.prepare(p, plan_.device_kernel(p), on.context);
       }
     } catch (...) {
       if (before >= 0) driver.restore(before);
@@ -3330,18 +4173,19 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream, int device) {
     for (std::size_t i = 0; i < stream_count_; ++i)
       if (streams_[i].stream.native == stream.native) return streams_[i];
-    std::byte* words = nullptr;
-    for (const device_words& w : words_)
-      if (w.device == stream.device) words = w.block.data();
     used_stream& made = streams_[stream_count_++];
     made.stream = stream;
-    made.state = source_.make_state(stream, words, devices_.pool(device));
+    made.state = source_.make_state(stream, words_.on(stream.device), devices_.pool(device));
     return made;
   }
 
   void launch(std::size_t s, runtime::stream_ref) override {
-    source_.launch(plan_, in_plan(s), stream_of_[in_plan(s)]->context);
+    const std::size_t p = in_plan(s);
+    point(s);
+    plan_.begin_late(p, stream_of_[p]->context);
+    source_.launch(plan_, p, stream_of_[p]->context);
   }
+  void ended(std::size_t s) override { plan_.end_late(in_plan(s)); }
   [[nodiscard]] copy_request copy(std::size_t s) override {
     if (!is_of_plan(s)) {
       const device_words& w = words_of(s);
@@ -3349,21 +4193,94 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       return s < words_.size() ? copy_request{there, here, source_.words_size()}
                                : copy_request{here, there, source_.words_size()};
     }
+    point(s);
     const std::size_t p = in_plan(s);
+    plan_.begin_late(p, {});
     const runtime::kernel_args& call = plan_.call(p);
     return {{call.out.data, driver_number(plan_.device_of(p))},
             {call.in[0].data, driver_number(plan_.source_of(p))},
             call.out.bytes()};
   }
   void run_host(std::size_t s) override {
+    point(s);
     const std::size_t p = in_plan(s);
+    if (is_whole(s)) {
+      body_.run(static_cast<std::size_t>(decided_at(p)), *loops_, *control_);
+      return control_->guard().check();
+    }
     if (!plan_.is_asynchronous(p)) return host_->step(p);
-    waiting_step waiting;
-    host_->start(p, runtime::completion(waiting, static_cast<std::int32_t>(p)));
-    waiting.wait(*control_);
+    pending_[p].store(true);
+    pending_count_.fetch_add(1);
+    try {
+      host_->start(p, runtime::completion(*this, static_cast<std::int32_t>(p)));
+    } catch (...) {
+      pending_[p].store(false);
+      pending_count_.fetch_sub(1);
+      throw;
+    }
+  }
+  /// An asynchronous step of the host has ended.
+  void complete(std::int32_t p, std::exception_ptr error) noexcept override {
+    if (error != nullptr) error = plan_.named(static_cast<std::size_t>(p), static_cast<std::exception_ptr&&>(error));
+    const mutex_lock lock(mutex_);  // once nothing is pending, the run may end
+    if (error != nullptr && error_ == nullptr) {
+      error_ = static_cast<std::exception_ptr&&>(error);
+      failed_.store(true);
+    }
+    pending_[p].store(false);
+    pending_count_.fetch_sub(1);
+    target_->wake();
+  }
+  void check() {
+    if (!failed_.load()) return;
+    const mutex_lock lock(mutex_);
+    std::rethrow_exception(error_);
+  }
+  [[nodiscard]] bool may_end() override { return holds_.empty() || (pending_count_.load() == 0 && !writing_); }
+  [[nodiscard]] bool may_begin(std::size_t first, std::size_t end) override {
+    return holds_.empty() || may_begin_now(first, end);
+  }
+  [[nodiscard]] TAGMA_COLD bool may_begin_now(std::size_t first, std::size_t end) {
+    if (failed_.load()) return false;
+    for (std::size_t s = first; s < end; ++s)
+      for (std::int32_t w = first_wait_[s]; w < first_wait_[s + 1]; ++w) {
+        const auto before = static_cast<std::size_t>(waits_[w]);
+        if (is_of_plan(before) && pending_[in_plan(before)].load()) return false;
+      }
+    if (writing_) return first == asked_;
+    for (std::size_t s = first; s < end; ++s) {
+      const hold held = hold_of(s);
+      if (held == hold::last && !has_last_ && pending_count_.load() > 0) return false;
+      if ((held == hold::last && !has_last_) || (held == hold::reads && !looked_) || held == hold::writes) {
+        asked_ = s;
+        next_ = next::serve;
+        return false;
+      }
+      if (held == hold::reads) plan_.access()->begin(in_plan(s));
+    }
+    return true;
+  }
+  /// Does step `s`, which writes variables before a step that waits, by itself.
+  TAGMA_COLD void write(std::size_t s) {
+    host_->enter();
+    const std::size_t p = in_plan(s);
+    plan_.access()->begin(p);
+    writing_ = true;
+    try {
+      static_cast<void>(dispatcher_->advance(*this, control_->guard()));
+      dispatcher_->settle(s);
+    } catch (...) {
+      writing_ = false;
+      plan_.access()->end(p, false);
+      host_->leave();
+      throw;
+    }
+    writing_ = false;
+    plan_.access()->end(p, true);
+    host_->leave();
   }
   [[nodiscard]] TAGMA_COLD std::string describe(std::size_t s) const override {
-    return is_of_plan(s) ? plan_.step_text(in_plan(s)) : "the numbers of the run";
+    return !is_of_plan(s) ? "the numbers of the run" : is_whole(s) ? "a loop" : plan_.step_text(in_plan(s));
   }
   void timed(std::size_t s, const stream_place& where, std::int64_t begin_ns, std::int64_t end_ns) override {
     if (!is_of_plan(s)) return;
@@ -3379,39 +4296,39 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   }
   /// Addresses are those of the plan, except of variables that moved: feeds are copied to where copies to devices find
   /// them.
-  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return plan_.moved() + 1; }
-
-  /// An asynchronous step of the host, for which the thread that runs the plan waits.
-  class waiting_step final : public runtime::completion_target {
-   public:
-    void complete(std::int32_t, std::exception_ptr error) noexcept override {
-      error_ = static_cast<std::exception_ptr&&>(error);
-      const mutex_lock lock(mutex_);  // once it is done, the waiting thread may leave
-      done_.store(true, memory_order::release);
-      word_.change(true);
+  [[nodiscard]] std::uint64_t arguments(std::size_t first, std::size_t end) const override {
+    if (is_whole_.size() > 0) return hash_combine(plan_.moved() + 1, iterations_before(first));
+    return plan_.late() == nullptr ? plan_.moved() + 1 : late_arguments(first, end);
+  }
+  /// Where loops have put their results: how often those in front of step `s` were done.
+  [[nodiscard]] TAGMA_COLD std::uint64_t iterations_before(std::size_t s) const {
+    const array_view<const plan::plan_loop> loops = plan_.plan().loops;
+    std::uint64_t done = 0;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      if (loops[l].ends != plan::loop_end::counted && is_of_plan(s) &&
+          static_cast<std::size_t>(loops[l].end) <= in_plan(s))
+        done = hash_combine(done, static_cast<std::uint64_t>(loops_->iterations(l)));
+    return done;
+  }
+  /// Steps are bound late before it is known whether they are replayed.
+  [[nodiscard]] TAGMA_COLD std::uint64_t late_arguments(std::size_t first, std::size_t end) const {
+    if (first < words_.size()) first = words_.size();
+    if (end > words_.size() + plan_size()) end = words_.size() + plan_size();
+    for (std::size_t s = first; s < end; ++s) {
+      const used_stream* const on = stream_of_[in_plan(s)];
+      plan_.begin_late(in_plan(s), on == nullptr ? runtime::run_context{} : on->context);
     }
-    void wait(runtime::run_control& control) {
-      for (;;) {
-        const std::uint32_t seen = word_.load(memory_order::acquire);
-        if (done_.load(memory_order::acquire)) break;
-        if (control.stopping()) control.tell();
-        control.wait(word_, seen);
-      }
-      const mutex_lock lock(mutex_);
-      if (error_ != nullptr) std::rethrow_exception(error_);
-    }
-
-   private:
-    atomic<bool> done_{false};
-    runtime::wait_word word_;
-    mutex mutex_;
-    std::exception_ptr error_;
-  };
+    std::uint64_t all = plan_.moved() + 1;
+    for (std::size_t s = first; s < end; ++s)  // in the order of the list, which need not be that of the plan
+      all = hash_combine(all, plan_.late()->bound_as(in_plan(s), in_plan(s) + 1));
+    return all;
+  }
 
   kernel_source& source_;
   local_devices& devices_;
   runtime::bound_plan& plan_;
-  heap_array<device_words> words_;  // one for each device that has some
+  loop_body body_;
+  run_words words_;
   heap_array<step> steps_;
   heap_array<std::int32_t> first_wait_;
   heap_array<step_id> waits_;
@@ -3420,7 +4337,25 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   std::size_t stream_count_ = 0;
   heap_array<used_stream*> stream_of_;  // of each step of the plan that is a kernel
   runtime::run_steps* host_ = nullptr;
+  // Of a plan with steps that wait:
+  array_view<const hold> holds_;
+  runtime::loop_steps* loops_ = nullptr;
+  heap_array<std::size_t> last_;           // of each step of a plan with loops, where it is done last
+  heap_array<std::int32_t> iterations_;    // of each step of the list, one of each loop; and behind all
+  heap_array<bool> is_whole_;              // of each step of the list: it is a loop of which elements decide
+  heap_array<std::size_t> order_, place_;  // steps of the plan in the order of the list, and the other way around
   runtime::run_control* control_ = nullptr;
+  runtime::wake_target* target_ = nullptr;
+  heap_array<atomic<bool>> pending_;  // of each step of the plan: it was begun and has not ended
+  atomic<std::int32_t> pending_count_{0};
+  atomic<bool> failed_{false};
+  std::exception_ptr error_;
+  mutex mutex_;
+  next next_ = next::wait;
+  std::size_t asked_ = 0;  // the step for which `serve` is asked
+  bool has_last_ = false;  // those that come last have begun
+  bool looked_ = false;    // at the variables that are read before a step waits
+  bool writing_ = false;
   runtime::trace_sink* trace_ = nullptr;
   std::uint64_t step_ = 0;
 };
@@ -3522,6 +4457,8 @@ class accelerator : public runtime::accelerator, public kernel_source {
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_steps> bind(runtime::bound_plan& plan,
                                                                   const runtime::run_context& context) override {
+    if (plan.loops() != nullptr && plan.loops()->joined)
+      return make_owned<looped_steps>(*this, devices_, plan, context);
     return make_owned<plan_steps>(*this, devices_, options_, plan, context);
   }
 
@@ -3605,21 +4542,10 @@ class accelerator final : public with_cuda_kernels<stream::accelerator> {
 /// @file
 /// The kernels of the GPU for the steps of a plan.
 
-// ---- tagma/device/cuda/kernel/concat.hpp
+// ---- tagma/device/cuda/kernel/cell.hpp
 
 /// @file
-/// Repetition on the GPU.
-
-// ---- tagma/device/cuda/kernel/reduce.hpp
-
-/// @file
-/// Reductions on the GPU. The order in which elements are joined follows from the extents alone, without atomics, so
-/// that equal inputs give equal bytes in every run.
-
-// ---- tagma/device/cuda/kernel/reduce_axes.hpp
-
-/// @file
-/// The extents of a reduction, and how its work is divided.
+/// The operations of recurrent cells on the GPU: a thread for each unit of each row.
 
 // ---- tagma/device/cuda/kernel/kernel.hpp
 
@@ -3642,6 +4568,71 @@ namespace tagma::device {
 struct on_cuda;
 
 }  // namespace tagma::device
+
+namespace tagma::device {
+namespace cuda::detail {
+
+template <class Op, class T>
+struct cell_body {
+  using arguments = cell_call<Op, T>;
+  using C = compute_t<T>;
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const std::int64_t count = a.rows * a.units;
+    for (std::int64_t i = at.index(); i < count; i += at.count()) {
+      const std::int64_t row = quotient(i, a.units), unit = i - row * a.units;
+      C v[arguments::ins], r[arguments::outs];
+      for (std::size_t k = 0; k != arguments::ins; ++k)
+        v[k] = a.in[k].first == nullptr ? C(0) : widen(a.in[k].first[row * a.in[k].step + unit]);
+      cell_rule<Op>::apply(static_cast<const C*>(v), static_cast<C*>(r));
+      for (std::size_t k = 0; k != arguments::outs; ++k)
+        if (a.out[k].first != nullptr) a.out[k].first[row * a.out[k].step + unit] = narrow<T>(r[k]);
+    }
+  }
+};
+
+template <class Op, class T>
+void run_cell(const kernel_args& args, const run_context& context) {
+  const cell_call<Op, T> call(args);
+  if (call.rows > 0 && call.units > 0) launch<cell_body<Op, T>>(geometry::over(call.rows * call.units), context, call);
+}
+
+template <class Op>
+struct cell_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&run_cell<Op, stored<Out>>};
+};
+
+}  // namespace cuda::detail
+
+template <>
+struct kernel<on_cuda, ir::key<op::lstm_gates>> : cuda::detail::cell_kernel<op::lstm_gates> {};
+template <>
+struct kernel<on_cuda, ir::key<op::lstm_gates_gradient>> : cuda::detail::cell_kernel<op::lstm_gates_gradient> {};
+template <>
+struct kernel<on_cuda, ir::key<op::gru_gates>> : cuda::detail::cell_kernel<op::gru_gates> {};
+template <>
+struct kernel<on_cuda, ir::key<op::gru_gates_gradient>> : cuda::detail::cell_kernel<op::gru_gates_gradient> {};
+template <>
+struct kernel<on_cuda, ir::key<op::gru_output>> : cuda::detail::cell_kernel<op::gru_output> {};
+template <>
+struct kernel<on_cuda, ir::key<op::gru_output_gradient>> : cuda::detail::cell_kernel<op::gru_output_gradient> {};
+
+}  // namespace tagma::device
+// ---- tagma/device/cuda/kernel/concat.hpp
+
+/// @file
+/// Repetition on the GPU.
+
+// ---- tagma/device/cuda/kernel/reduce.hpp
+
+/// @file
+/// Reductions on the GPU. The order in which elements are joined follows from the extents alone, without atomics, so
+/// that equal inputs give equal bytes in every run.
+
+// ---- tagma/device/cuda/kernel/reduce_axes.hpp
+
+/// @file
+/// The extents of a reduction, and how its work is divided.
 
 namespace tagma::device::cuda::detail {
 
@@ -4792,6 +5783,667 @@ struct scalar_kernel<on_cuda, ir::key<op::sign>> {
 };
 
 }  // namespace tagma::device
+// ---- tagma/device/cuda/kernel/filter.hpp
+
+/// @file
+/// Kernels of the GPU that find how large their result is. What they find they write to memory of the host, from which
+/// the runtime reads it.
+
+// ---- tagma/device/cuda/kernel/scan.hpp
+
+/// @file
+/// Running sums on the GPU. The order of additions follows from the extents alone, so that equal inputs give equal
+/// bytes. cub::DeviceScan promises that for integers only: its blocks add what others have by then published.
+
+namespace tagma::device {
+namespace cuda::detail {
+
+/// Lines of `count` elements, `inner` elements apart, and how they are divided: a few lines into parts, whose sums are
+/// added up before the parts are run along.
+struct scan_plan {
+  static constexpr int items = 8;  ///< neighbours along a line that one thread takes at a time
+  std::int64_t lines, count, inner;
+  std::int64_t splits = 1;
+  std::int64_t per_split;
+  std::int32_t lanes = 1;  ///< threads that share a line; a power of two
+
+  scan_plan(std::int64_t outer, std::int64_t along, std::int64_t apart)
+      : lines(outer * apart), count(along), inner(apart), per_split(along) {
+    const std::int64_t together = apart < 32 ? apart : 32;  // neighbouring lines, so that words come side by side
+    while (lanes * items < count && block_threads / (2 * lanes) >= together) lanes *= 2;
+    // Enough blocks to fill a large device, if threads have something left to do.
+    constexpr std::int64_t enough_blocks = 256, least_tiles = 2;
+    const std::int64_t tiles = pieces(lines, block_threads / lanes), tile = lanes * items;
+    const std::int64_t wanted = tiles > 0 ? quotient(enough_blocks, tiles) : 1,
+                       worth = quotient(count, least_tiles * tile);
+    const std::int64_t parts = wanted < worth ? wanted : worth;
+    if (parts <= 1) return;
+    per_split = pieces(pieces(count, parts), tile) * tile;
+    splits = pieces(count, per_split);
+  }
+  /// Of the sums of parts, which follow each other, line by line.
+  [[nodiscard]] static scan_plan of_sums(const scan_plan& parts) {
+    scan_plan p(1, parts.splits, parts.lines);
+    p.splits = 1;
+    p.per_split = parts.splits;
+    return p;
+  }
+};
+
+template <class T>
+struct scan_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* from;
+    T* to;            ///< nullptr: only `sums` are wanted
+    C* sums;          ///< what each part of each line sums up to; nullptr: it is not wanted
+    const C* before;  ///< what comes before each part of each line; nullptr: nothing
+    scan_plan plan;
+    bool exclusive, reverse;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const scan_plan& p = a.plan;
+    auto* shared = reinterpret_cast<C*>(at.shared);
+    const int columns = at.threads / p.lanes;
+    const bool neighbours = p.inner == 1;  // lanes are, else lines
+    const int lane = neighbours ? at.thread % p.lanes : at.thread / columns;
+    const int column = neighbours ? at.thread / p.lanes : at.thread % columns;
+    const int step = neighbours ? 1 : columns;  // from a lane to the next, in threads
+    const std::int64_t tiles = pieces(p.lines, columns);
+    for (std::int64_t b = at.block; b < tiles * p.splits; b += at.blocks) {
+      const std::int64_t split = quotient(b, tiles), line = (b - split * tiles) * columns + column;
+      const std::int64_t part = split * p.lines + line, first = split * p.per_split;
+      const std::int64_t last = first + p.per_split < p.count ? first + p.per_split : p.count;
+      const bool used = line < p.lines;
+      const std::int64_t outer = quotient(line, p.inner), start = outer * (p.count - 1) * p.inner + line;
+      C carry = used && a.before != nullptr ? a.before[part] : C(0);
+      for (std::int64_t tile = first; tile < last; tile += p.lanes * scan_plan::items) {
+        const std::int64_t begin = tile + lane * scan_plan::items;
+        const std::int64_t rest = used ? last - begin : 0;
+        const int n = rest < 0 ? 0 : rest < scan_plan::items ? static_cast<int>(rest) : scan_plan::items;
+        const auto element = [&](int i) { return start + (a.reverse ? p.count - 1 - begin - i : begin + i) * p.inner; };
+        C own = 0;
+        for (int i = 0; i < n; ++i) own = add(own, widen(a.from[element(i)]));
+        shared[at.thread] = own;
+        for (int d = 1; d < p.lanes; d *= 2) {
+          at.wait();
+          const C left = lane >= d ? shared[at.thread - d * step] : C(0);
+          at.wait();
+          if (lane >= d) shared[at.thread] = add(left, shared[at.thread]);
+        }
+        at.wait();
+        if (a.to != nullptr) {
+          C total = lane > 0 ? add(carry, shared[at.thread - step]) : carry;
+          for (int i = 0; i < n; ++i) {
+            const C sum = add(total, widen(a.from[element(i)]));
+            a.to[element(i)] = narrow<T>(a.exclusive ? total : sum);
+            total = sum;
+          }
+        }
+        carry = add(carry, shared[at.thread + (p.lanes - 1 - lane) * step]);
+        at.wait();
+      }
+      if (used && lane == 0 && a.sums != nullptr) a.sums[part] = carry;
+    }
+  }
+
+ private:
+  TAGMA_DEVICE static C add(C a, C b) { return static_cast<C>(a + b); }
+};
+
+template <class T>
+void launch_scan(const typename scan_body<T>::arguments& a, const run_context& context) {
+  const scan_plan& p = a.plan;
+  launch<scan_body<T>>(
+      geometry::blocks_for(pieces(p.lines, block_threads / p.lanes) * p.splits, block_threads * sizeof(compute_t<T>)),
+      context, a);
+}
+
+[[nodiscard]] inline scan_plan scan_plan_of(const kernel_args& args) {
+  const op::around_axis at(args.out.dims, args.attributes[0]);
+  return {at.outer, at.count, at.inner};
+}
+
+template <class T>
+owned<kernel_state> prepare_cumulative_sum(const kernel_args& args, const run_context& context) {
+  const scan_plan p = scan_plan_of(args);
+  const std::int64_t sums = p.splits > 1 ? p.splits * p.lines : 0;
+  return reserve_workspace(context, static_cast<std::size_t>(sums) * sizeof(compute_t<T>));
+}
+
+template <class T>
+void cumulative_sum(const kernel_args& args, const run_context& context) {
+  using C = compute_t<T>;
+  if (args.out.elements() == 0) return;
+  typename scan_body<T>::arguments a{
+      args.in[0].as<const T>(), args.out.as<T>(),       nullptr, nullptr, scan_plan_of(args),
+      args.attributes[1] != 0,  args.attributes[2] != 0};
+  if (a.plan.splits > 1) {
+    auto* const sums = reinterpret_cast<C*>(resources_of(context).workspace());
+    auto of_parts = a;
+    of_parts.to = nullptr;
+    of_parts.sums = sums;
+    launch_scan<T>(of_parts, context);
+    launch_scan<C>({sums, sums, nullptr, nullptr, scan_plan::of_sums(a.plan), true, false}, context);
+    a.before = sums;
+  }
+  launch_scan<T>(a, context);
+}
+
+}  // namespace cuda::detail
+
+template <>
+struct kernel<on_cuda, ir::key<op::cumulative_sum>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cuda::detail::cumulative_sum<stored<Out>>,
+                                      &cuda::detail::prepare_cumulative_sum<stored<Out>>};
+};
+
+}  // namespace tagma::device
+// ---- tagma/device/cuda/order.hpp
+
+/// @file
+/// Positions in order, on the device: one stable sort after another, by the least significant key first. Keys have 32
+/// bits, so that there is one sort for all types: elements of 64 bits have two keys, and with several rows the number
+/// of the row is the last key.
+
+#include <utility>
+
+// ---- tagma/device/cuda/sort.hpp
+
+/// @file
+/// Sorting on the device, by CUB. Every sort of this library is this one function, since it costs the compiler seconds.
+
+#include <cub/device/device_radix_sort.cuh>
+
+#if TAGMA_CUDA_EMULATION
+#include <algorithm>
+#include <utility>
+#include <vector>
+#endif
+
+namespace tagma::device::cuda {
+
+/// Numbers with the positions that they came from.
+struct sort_arrays {
+  std::uint32_t* keys = nullptr;
+  std::uint32_t* values = nullptr;
+  std::uint32_t* sorted_keys = nullptr;
+  std::uint32_t* sorted_values = nullptr;
+  std::int64_t count = 0;
+  int bits = 32;  ///< the lowest bits of keys that count
+};
+
+/// Bytes that CUB needs for a sort.
+[[nodiscard]] TAGMA_COLD inline std::size_t sort_bytes(const sort_arrays& a) {
+  std::size_t bytes = 0;
+  if (a.count == 0 || emulates()) return bytes;
+  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
+                                        a.bits, nullptr),
+        "cub::DeviceRadixSort::SortPairs");
+  return bytes;
+}
+
+/// Sorts by keys; values of equal keys stay in their order.
+inline void sort(const sort_arrays& a, std::byte* memory, std::size_t bytes, const run_context& context) {
+  if (a.count == 0) return;
+#if TAGMA_CUDA_EMULATION
+  if (emulates()) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (std::int64_t i = 0; i < a.count; ++i) pairs.emplace_back(a.keys[i], a.values[i]);
+    const auto mask = a.bits == 32 ? ~0u : (1u << a.bits) - 1;
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [mask](const auto& x, const auto& y) { return (x.first & mask) < (y.first & mask); });
+    for (std::int64_t i = 0; i < a.count; ++i) {
+      a.sorted_keys[i] = pairs[static_cast<std::size_t>(i)].first;
+      a.sorted_values[i] = pairs[static_cast<std::size_t>(i)].second;
+    }
+    return;
+  }
+#endif
+  check(cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
+                                        a.bits, stream_of(context)),
+        "cub::DeviceRadixSort::SortPairs");
+}
+
+/// Positions are 32 bits wide.
+[[nodiscard]] constexpr bool can_be_sorted(std::int64_t count) { return (count >> 32) == 0; }
+
+/// The lowest bits that hold every number up to `largest`.
+[[nodiscard]] constexpr int significant_bits(std::int64_t largest) {
+  int bits = 1;
+  while ((largest >> bits) > 0) ++bits;
+  return bits;
+}
+
+/// Where a sort has its arrays in working memory of the stream: in front of what CUB needs.
+struct sort_memory {
+  std::int64_t count;
+  int bits = 32;  ///< the most that a sort looks at
+
+  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
+    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
+    return {array(0), array(1), array(2), array(3), count, bits};
+  }
+  [[nodiscard]] std::size_t bytes() const { return 4 * array_bytes() + sort_bytes(arrays(nullptr)); }
+  void reserve(const run_context& context) const { resources_of(context).reserve(bytes()); }
+  void sort(const sort_arrays& a, const run_context& context) const {
+    const stream_resources& r = resources_of(context);
+    const std::size_t used = 4 * array_bytes();
+    cuda::sort(a, r.workspace() + used, r.workspace_size() - used, context);
+  }
+
+ private:
+  [[nodiscard]] std::size_t array_bytes() const {
+    return workspace_part(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+  }
+};
+
+}  // namespace tagma::device::cuda
+// ---- tagma/device/ordered.hpp
+#ifndef TAGMA_SINGLE_DEVICE_ORDERED_HPP
+#define TAGMA_SINGLE_DEVICE_ORDERED_HPP
+
+/// @file
+/// What puts elements in order, on all devices: unsigned words that are compared in their place.
+
+#include <cstring>
+#include <type_traits>
+
+namespace tagma::device {
+
+/// The unsigned integer of the size of T.
+template <class T>
+using word_of = std::conditional_t<
+    sizeof(T) == 8, std::uint64_t,
+    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
+
+/// The bits of a float's infinity, the largest that are no NaN.
+template <class T>
+inline constexpr word_of<T> infinity_bits = static_cast<word_of<T>>(dtype_of<T> == dtype::float16    ? 0x7c00
+                                                                    : dtype_of<T> == dtype::bfloat16 ? 0x7f80
+                                                                    : dtype_of<T> == dtype::float32
+                                                                        ? 0x7f800000
+                                                                        : 0x7ff0000000000000);
+
+/// A word for an element: the larger the element, the larger the word. NaN is larger than everything, -0 equals 0.
+template <class T>
+TAGMA_DEVICE word_of<T> ordered_word(const T& x) {
+  using word = word_of<T>;
+  constexpr auto sign = static_cast<word>(word{1} << (8 * sizeof(T) - 1));
+  word bits;
+  memcpy(&bits, &x, sizeof bits);
+  if constexpr (!std::is_integral_v<T>) {
+    const auto magnitude = static_cast<word>(bits & static_cast<word>(~sign));
+    if (magnitude > infinity_bits<T>) return static_cast<word>(~word{0});
+    return static_cast<word>(bits != magnitude ? sign - magnitude : sign + magnitude);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<word>(bits ^ sign);
+  } else {
+    return bits;
+  }
+}
+
+/// The word of position `i` in a random order.
+TAGMA_DEVICE std::uint64_t order_word(const random_key& key, std::uint64_t i) {
+  std::uint32_t words[4];
+  random_words(key, i / 2, 0, words);
+  return i % 2 == 0 ? words[0] | std::uint64_t{words[1]} << 32 : words[2] | std::uint64_t{words[3]} << 32;
+}
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_ORDERED_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// @tparam Keys gives the key of a position
+template <class Keys>
+struct order_keys_body {
+  struct arguments {
+    Keys keys;
+    std::uint32_t* to;
+    std::uint32_t* positions;
+    std::int64_t count;
+    bool first;  ///< positions are not there yet
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      if (a.first) a.positions[i] = static_cast<std::uint32_t>(i);
+      a.to[i] = a.keys.key(a.positions[i]);
+    }
+  }
+};
+
+/// Writes the first `k` of each `n` ordered positions, counted within their row.
+struct positions_body {
+  struct arguments {
+    const std::uint32_t* order;
+    std::int64_t* to;
+    std::int64_t count, n, k;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const std::int64_t row = quotient(i, a.k), first = row * a.n;
+      a.to[i] = static_cast<std::int64_t>(a.order[first + i - row * a.k]) - first;
+    }
+  }
+};
+
+/// Elements, the smallest first or the largest.
+template <class T>
+struct element_keys {
+  const T* from;
+  bool descending;
+  int shift;  ///< of the word, to the bits that are the key
+  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
+    const word_of<T> word = ordered_word(from[i]);
+    return static_cast<std::uint32_t>((descending ? static_cast<word_of<T>>(~word) : word) >> shift);
+  }
+};
+/// Rows of `n` elements.
+struct row_number_keys {
+  std::int64_t n;
+  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const { return static_cast<std::uint32_t>(quotient(i, n)); }
+};
+
+}  // namespace detail
+
+/// Positions that are being sorted, in working memory of the stream.
+class ordered_positions {
+ public:
+  /// Reserves working memory for `count` positions; 2^32 and more are Unimplemented.
+  /// @param more bytes behind it, for whoever asks
+  static void reserve(std::int64_t count, const run_context& context, std::size_t more = 0) {
+    if (!can_be_sorted(count)) fail(status_code::unimplemented, {"the GPU sorts less than 2^32 elements, not ", count});
+    resources_of(context).reserve(workspace_part(sort_memory{count}.bytes()) + more);
+  }
+
+  ordered_positions(std::int64_t count, const run_context& context)
+      : memory_{count}, arrays_(memory_.arrays(resources_of(context).workspace())), context_(context) {}
+
+  /// Puts the positions in the order of elements, NaN as the largest.
+  template <class T>
+  void sort_elements(const T* from, bool descending) {
+    constexpr int bits = sizeof(T) < 4 ? static_cast<int>(8 * sizeof(T)) : 32;
+    for (int shift = 0; shift < static_cast<int>(8 * sizeof(T)); shift += bits)
+      sort_by(detail::element_keys<T>{from, descending, shift}, bits);
+  }
+  /// Puts the positions in the order of their keys; those of equal keys stay as they are.
+  /// @param bits the lowest bits of keys that count
+  template <class Keys>
+  void sort_by(const Keys& keys, int bits) {
+    launch<detail::order_keys_body<Keys>>(geometry::over(arrays_.count), context_,
+                                          {keys, arrays_.keys, arrays_.values, arrays_.count, first_});
+    arrays_.bits = bits;
+    memory_.sort(arrays_, context_);
+    std::swap(arrays_.values, arrays_.sorted_values);
+    first_ = false;
+  }
+  /// The positions, and the last keys in their order.
+  [[nodiscard]] const std::uint32_t* get() const { return arrays_.values; }
+  [[nodiscard]] const std::uint32_t* keys() const { return arrays_.sorted_keys; }
+
+ private:
+  sort_memory memory_;
+  sort_arrays arrays_;
+  const run_context& context_;
+  bool first_ = true;
+};
+
+/// Puts the positions of the elements of rows in the order of rows, and in each of the elements. NaN counts as the
+/// largest; of equal elements the lower position comes first. There is at least one element.
+template <class T>
+void sort_rows(ordered_positions& order, const operand& in, bool descending) {
+  const std::int64_t n = in.dims[in.dims.rank - 1], rows = quotient(in.elements(), n);
+  order.sort_elements(in.as<const T>(), descending);
+  if (rows > 1) order.sort_by(detail::row_number_keys{n}, significant_bits(rows - 1));
+}
+
+/// Writes the positions of the elements of each row of `in` in their order, as many as a row of `out` has. Memory is
+/// that of `ordered_positions::reserve`.
+template <class T>
+void order_rows(const operand& in, const operand& out, bool descending, const run_context& context) {
+  const std::int64_t n = in.dims[in.dims.rank - 1], k = out.dims[out.dims.rank - 1];
+  if (out.elements() == 0) return;
+  ordered_positions order(in.elements(), context);
+  sort_rows<T>(order, in, descending);
+  launch<detail::positions_body>(geometry::over(out.elements()), context,
+                                 {order.get(), out.as<std::int64_t>(), out.elements(), n, k});
+}
+
+}  // namespace tagma::device::cuda
+
+namespace tagma::device {
+namespace cuda::detail {
+
+/// Says that extent 0 of some results is 0.
+struct nothing_found_body {
+  struct arguments {
+    extent* extents;
+    std::int64_t results;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t r = at.index(); r < a.results; r += at.count()) a.extents[r * max_rank] = 0;
+  }
+};
+
+/// Running sums of `count` numbers.
+/// @param sums room for one number of each part
+/// @param total takes on the sum of all; may be nullptr
+inline void scan_numbers(const std::int64_t* from, std::int64_t* to, std::int64_t count, bool exclusive,
+                         std::int64_t* sums, std::int64_t* total, const run_context& context) {
+  const scan_plan plan(1, count, 1);
+  if (plan.splits == 1) {
+    launch_scan<std::int64_t>({from, to, total, nullptr, plan, exclusive, false}, context);
+    return;
+  }
+  launch_scan<std::int64_t>({from, nullptr, sums, nullptr, plan, exclusive, false}, context);
+  launch_scan<std::int64_t>({sums, sums, total, nullptr, scan_plan::of_sums(plan), true, false}, context);
+  launch_scan<std::int64_t>({from, to, nullptr, sums, plan, exclusive, false}, context);
+}
+[[nodiscard]] inline std::size_t scan_bytes(std::int64_t count) {
+  return workspace_part(static_cast<std::size_t>(scan_plan(1, count, 1).splits) * sizeof(std::int64_t));
+}
+[[nodiscard]] inline std::size_t array_bytes(std::int64_t count) {
+  return workspace_part(static_cast<std::size_t>(count) * sizeof(std::int64_t));
+}
+
+/// Elements that one thread counts, and then writes.
+inline constexpr std::int64_t filter_piece = 32;
+
+template <class T>
+TAGMA_DEVICE bool is_nonzero(const T& x) {
+  if constexpr (std::is_same_v<T, bool>)
+    return x;
+  else
+    return widen(x) != compute_t<T>(0);
+}
+
+template <class T>
+struct count_nonzero_body {
+  struct arguments {
+    const T* from;
+    std::int64_t* counts;
+    std::int64_t n, pieces;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t p = at.index(); p < a.pieces; p += at.count()) {
+      const std::int64_t first = p * filter_piece, last = first + filter_piece < a.n ? first + filter_piece : a.n;
+      std::int64_t count = 0;
+      for (std::int64_t i = first; i < last; ++i) count += is_nonzero(a.from[i]) ? 1 : 0;
+      a.counts[p] = count;
+    }
+  }
+};
+template <class T>
+struct write_nonzero_body {
+  struct arguments {
+    const T* from;
+    const std::int64_t* before;
+    std::int64_t* to;
+    std::int64_t n, pieces;
+    std::int64_t extents[max_rank];
+    int rank;  ///< of the positions; 0: they are those among all elements
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t p = at.index(); p < a.pieces; p += at.count()) {
+      const std::int64_t first = p * filter_piece, last = first + filter_piece < a.n ? first + filter_piece : a.n;
+      std::int64_t* to = a.to + a.before[p] * (a.rank == 0 ? 1 : a.rank);
+      for (std::int64_t i = first; i < last; ++i) {
+        if (!is_nonzero(a.from[i])) continue;
+        if (a.rank == 0) {
+          *to++ = i;
+          continue;
+        }
+        std::int64_t rest = i;
+        for (int axis = a.rank - 1; axis > 0; --axis) {
+          const std::int64_t above = quotient(rest, a.extents[axis]);
+          to[axis] = rest - above * a.extents[axis];
+          rest = above;
+        }
+        to[0] = rest;
+        to += a.rank;
+      }
+    }
+  }
+};
+
+inline owned<kernel_state> prepare_nonzero(const kernel_args& args, const run_context& context) {
+  const std::int64_t count = pieces(args.in[0].elements(), filter_piece);
+  return reserve_workspace(context, 2 * array_bytes(count) + scan_bytes(count));
+}
+
+template <class T>
+void nonzero(const kernel_args& args, const run_context& context) {
+  const shape& mask = args.in[0].dims;
+  const std::int64_t n = args.in[0].elements(), count = pieces(n, filter_piece);
+  if (n == 0) return launch<nothing_found_body>(geometry::over(1), context, {args.late->extents, 1});
+  std::byte* const memory = resources_of(context).workspace();
+  auto* const counts = reinterpret_cast<std::int64_t*>(memory);
+  auto* const before = reinterpret_cast<std::int64_t*>(memory + array_bytes(count));
+  auto* const sums = reinterpret_cast<std::int64_t*>(memory + 2 * array_bytes(count));
+  launch<count_nonzero_body<T>>(geometry::over(count), context, {args.in[0].as<const T>(), counts, n, count});
+  scan_numbers(counts, before, count, true, sums, args.late->extents, context);
+  typename write_nonzero_body<T>::arguments a{
+      args.in[0].as<const T>(), before, args.out.as<std::int64_t>(), n, count, {}, 0};
+  if (args.attributes[0] == 0) {
+    a.rank = mask.rank;
+    for (int axis = 0; axis < mask.rank; ++axis) a.extents[axis] = mask[axis];
+  }
+  launch<write_nonzero_body<T>>(geometry::over(count), context, a);
+}
+
+/// Of elements in their order, which differ from the one before.
+template <class T>
+struct heads_body {
+  struct arguments {
+    const T* from;
+    const std::uint32_t* order;
+    std::int64_t* heads;
+    std::int64_t* at_first;  ///< of positions: cleared
+    std::int64_t n;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.n; i += at.count()) {
+      const bool same = i > 0 && widen(a.from[a.order[i]]) == widen(a.from[a.order[i - 1]]);
+      a.heads[i] = same ? 0 : 1;
+      a.at_first[i] = 0;
+    }
+  }
+};
+/// Where each run of equal elements begins, and which positions are the first of theirs: sorts leave equal ones in
+/// their order.
+struct firsts_body {
+  struct arguments {
+    const std::uint32_t* order;
+    const std::int64_t* heads;
+    const std::int64_t* runs;  ///< how many runs have begun
+    std::int64_t* begin;
+    std::int64_t* at_first;
+    std::int64_t n;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.n; i += at.count()) {
+      if (a.heads[i] == 0) continue;
+      a.begin[a.runs[i] - 1] = i;
+      a.at_first[a.order[i]] = 1;
+    }
+  }
+};
+template <class T>
+struct write_unique_body {
+  struct arguments {
+    const T* from;
+    const std::uint32_t* order;
+    const std::int64_t* runs;
+    const std::int64_t* begin;
+    const std::int64_t* place_of;  ///< of positions that are the first of theirs, among those
+    T* values;
+    std::int64_t* at;
+    std::int64_t* counts;
+    extent* extents;
+    std::int64_t n;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const std::int64_t found = a.runs[a.n - 1];
+    for (std::int64_t i = at.index(); i < a.n; i += at.count()) {
+      const std::int64_t run = a.runs[i] - 1, begin = a.begin[run];
+      const std::uint32_t first = a.order[begin];
+      const std::int64_t value = a.place_of[first];
+      if (a.at != nullptr) a.at[a.order[i]] = value;
+      if (i == 0) a.extents[0] = a.extents[2 * max_rank] = found;
+      if (i != begin) continue;
+      if (a.values != nullptr) a.values[value] = a.from[first];
+      if (a.counts != nullptr) a.counts[value] = (run + 1 < found ? a.begin[run + 1] : a.n) - begin;
+    }
+  }
+};
+
+[[nodiscard]] inline std::size_t unique_bytes(std::int64_t n) { return 4 * array_bytes(n) + scan_bytes(n); }
+
+inline owned<kernel_state> prepare_unique(const kernel_args& args, const run_context& context) {
+  const std::int64_t n = args.in[0].elements();
+  ordered_positions::reserve(n, context, unique_bytes(n));
+  return nullptr;
+}
+
+template <class T>
+void unique(const kernel_args& args, const run_context& context) {
+  const std::int64_t n = args.in[0].elements();
+  if (n == 0) return launch<nothing_found_body>(geometry::over(3), context, {args.late->extents, 3});
+  const auto* const from = args.in[0].as<const T>();
+  std::byte* const memory = resources_of(context).workspace() + workspace_part(sort_memory{n}.bytes());
+  const auto array = [&](std::size_t i) { return reinterpret_cast<std::int64_t*>(memory + i * array_bytes(n)); };
+  std::int64_t *const heads = array(0), *const runs = array(1), *const at_first = array(2), *const begin = array(3),
+                      *const sums = array(4), *const place_of = heads;
+  ordered_positions order(n, context);
+  order.sort_elements(from, false);
+  launch<heads_body<T>>(geometry::over(n), context, {from, order.get(), heads, at_first, n});
+  scan_numbers(heads, runs, n, false, sums, nullptr, context);
+  launch<firsts_body>(geometry::over(n), context, {order.get(), heads, runs, begin, at_first, n});
+  scan_numbers(at_first, place_of, n, true, sums, nullptr, context);
+  launch<write_unique_body<T>>(
+      geometry::over(n), context,
+      {from, order.get(), runs, begin, place_of, args.outs[0].as<T>(), args.outs[1].as<std::int64_t>(),
+       args.outs[2].as<std::int64_t>(), args.late->extents, n});
+}
+
+}  // namespace cuda::detail
+
+template <>
+struct kernel<on_cuda, ir::key<op::nonzero>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&cuda::detail::nonzero<stored<In>>, &cuda::detail::prepare_nonzero};
+};
+template <>
+struct kernel<on_cuda, ir::key<op::unique>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cuda::detail::unique<stored<Out>>, &cuda::detail::prepare_unique};
+};
+
+}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/fused.hpp
 
 /// @file
@@ -5137,99 +6789,6 @@ void fused_loop<on_cuda, types<Load...>, types<Operation...>>::run_loop(const ke
 /// @file
 /// Rows that are added to rows of a table, sorted by where they go: threads own rows of the table, and what goes to
 /// one row is added in the order in which it was given. No atomics, so equal inputs give equal bytes.
-
-// ---- tagma/device/cuda/sort.hpp
-
-/// @file
-/// Sorting on the device, by CUB. Every sort of this library is this one function, since it costs the compiler seconds.
-
-#include <cub/device/device_radix_sort.cuh>
-
-#if TAGMA_CUDA_EMULATION
-#include <algorithm>
-#include <utility>
-#include <vector>
-#endif
-
-namespace tagma::device::cuda {
-
-/// Numbers with the positions that they came from.
-struct sort_arrays {
-  std::uint32_t* keys = nullptr;
-  std::uint32_t* values = nullptr;
-  std::uint32_t* sorted_keys = nullptr;
-  std::uint32_t* sorted_values = nullptr;
-  std::int64_t count = 0;
-  int bits = 32;  ///< the lowest bits of keys that count
-};
-
-/// Bytes that CUB needs for a sort.
-[[nodiscard]] TAGMA_COLD inline std::size_t sort_bytes(const sort_arrays& a) {
-  std::size_t bytes = 0;
-  if (a.count == 0 || emulates()) return bytes;
-  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
-                                        a.bits, nullptr),
-        "cub::DeviceRadixSort::SortPairs");
-  return bytes;
-}
-
-/// Sorts by keys; values of equal keys stay in their order.
-inline void sort(const sort_arrays& a, std::byte* memory, std::size_t bytes, const run_context& context) {
-  if (a.count == 0) return;
-#if TAGMA_CUDA_EMULATION
-  if (emulates()) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-    for (std::int64_t i = 0; i < a.count; ++i) pairs.emplace_back(a.keys[i], a.values[i]);
-    const auto mask = a.bits == 32 ? ~0u : (1u << a.bits) - 1;
-    std::stable_sort(pairs.begin(), pairs.end(),
-                     [mask](const auto& x, const auto& y) { return (x.first & mask) < (y.first & mask); });
-    for (std::int64_t i = 0; i < a.count; ++i) {
-      a.sorted_keys[i] = pairs[static_cast<std::size_t>(i)].first;
-      a.sorted_values[i] = pairs[static_cast<std::size_t>(i)].second;
-    }
-    return;
-  }
-#endif
-  check(cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
-                                        a.bits, stream_of(context)),
-        "cub::DeviceRadixSort::SortPairs");
-}
-
-/// Positions are 32 bits wide.
-[[nodiscard]] constexpr bool can_be_sorted(std::int64_t count) { return (count >> 32) == 0; }
-
-/// The lowest bits that hold every number up to `largest`.
-[[nodiscard]] constexpr int significant_bits(std::int64_t largest) {
-  int bits = 1;
-  while ((largest >> bits) > 0) ++bits;
-  return bits;
-}
-
-/// Where a sort has its arrays in working memory of the stream: in front of what CUB needs.
-struct sort_memory {
-  std::int64_t count;
-  int bits = 32;  ///< the most that a sort looks at
-
-  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
-    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
-    return {array(0), array(1), array(2), array(3), count, bits};
-  }
-  void reserve(const run_context& context) const {
-    resources_of(context).reserve(4 * array_bytes() + sort_bytes(arrays(nullptr)));
-  }
-  void sort(const sort_arrays& a, const run_context& context) const {
-    const stream_resources& r = resources_of(context);
-    const std::size_t used = 4 * array_bytes();
-    cuda::sort(a, r.workspace() + used, r.workspace_size() - used, context);
-  }
-
- private:
-  [[nodiscard]] std::size_t array_bytes() const {
-    return workspace_part(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
-  }
-};
-
-}  // namespace tagma::device::cuda
 
 namespace tagma::device::cuda {
 
@@ -5794,6 +7353,8 @@ struct batched_product {
     problem.m = p.m;
     problem.n = p.n;
     problem.k = p.k;
+    // Rows of a loop begin anywhere; where is not known before the loop.
+    if (has_rows(args)) problem.alignment = static_cast<std::uint32_t>(size_of(problem.type));
     if (p.one) return;
     collect(x, y, out);
     // The longest axis goes to the library, the others are walked.
@@ -5810,8 +7371,9 @@ struct batched_product {
     // Operands begin where every word may; the matrices of later calls perhaps do not.
     std::int64_t steps = 0;
     for (int i = 0; i < axes; ++i) steps |= outer[i].a | outer[i].b | outer[i].c;
-    problem.alignment =
+    const auto common =
         static_cast<std::uint32_t>(common_word(static_cast<std::uint64_t>(steps) * size_of(problem.type)));
+    if (common < problem.alignment) problem.alignment = common;
   }
 
   /// Calls of `problem`.
@@ -5835,6 +7397,11 @@ struct batched_product {
   [[nodiscard]] bool is_empty() const { return problem.m == 0 || problem.n == 0 || problem.batch * calls() == 0; }
 
  private:
+  [[nodiscard]] static bool has_rows(const kernel_args& args) {
+    bool row = args.out.data == nullptr;
+    for (const operand& o : args.in) row = row || o.data == nullptr;
+    return row;
+  }
   /// The axes before the last two, outermost first, neighbours joined where both operands allow it.
   void collect(const shape& x, const shape& y, const shape& out) {
     const auto own = [&](const shape& s, int axis) {
@@ -5970,7 +7537,7 @@ struct product_and_epilogue {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
     auto made = make_owned<state>(args);
     made->product.problem.after = After;
-    const bool fits = !has_bias || is_row(args.in[2].dims, made->product.problem.n);
+    const bool fits = !has_bias || (args.in[2].data != nullptr && is_row(args.in[2].dims, made->product.problem.n));
     if (!fits || !made->choose(context, has_bias ? args.in[2].data : nullptr))
       made->apart = Apart::entry.prepare(args, context);
     return made;
@@ -6009,6 +7576,90 @@ struct kernel_with_loop<on_cuda, ir::key<op::matmul>, Loop, T, T, T>
     : cuda::detail::product_and_epilogue<
           T, kernel_then_loop<&kernel<on_cuda, ir::key<op::matmul>>::template entry<T, T, T>, &Loop::entry, 2>,
           cuda::detail::epilogue_of<Loop>> {};
+
+}  // namespace tagma::device
+// ---- tagma/device/cuda/kernel/moments.hpp
+
+/// @file
+/// Mean and variance on the GPU, in one pass over memory: a reduction that joins numbers, means and squared deviations
+/// by the formula of Chan, Golub and LeVeque 1983.
+
+namespace tagma::device {
+namespace cuda::detail {
+
+/// How many elements, their mean, and the sum of their squared deviations from it. The mean is a number far from zero
+/// and a small one: differences of the first are exact where all numbers are alike.
+template <class C>
+struct some_moments {
+  C count, far, mean, squares;
+};
+template <class C>
+struct join_moments {
+  static constexpr bool of_nothing = true;
+  using value = some_moments<C>;
+  TAGMA_DEVICE static value neutral() { return {C(0), C(0), C(0), C(0)}; }
+  TAGMA_DEVICE static value load(C x, std::int64_t) { return {C(1), x, C(0), C(0)}; }
+  TAGMA_DEVICE static value load(const value& v, std::int64_t) { return v; }
+  TAGMA_DEVICE static value join(const value& a, const value& b) {
+    if (a.count == C(0)) return b;
+    if (b.count == C(0)) return a;
+    const C count = a.count + b.count, share = b.count / count, off = b.far - a.far + (b.mean - a.mean);
+    return {count, a.far, a.mean + off * share, a.squares + b.squares + off * off * (a.count * share)};
+  }
+};
+
+template <class T>
+struct moments_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const some_moments<C>* from;
+    T* mean;
+    T* variance;
+    std::int64_t count;
+    C joined;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const some_moments<C> v = a.from[i];
+      const C variance = v.squares / a.joined;  // of no elements, NaN
+      if (a.mean != nullptr) a.mean[i] = narrow<T>(a.joined > C(0) ? v.far + v.mean : variance);
+      if (a.variance != nullptr) a.variance[i] = narrow<T>(variance);
+    }
+  }
+};
+
+template <class T>
+struct moments_kernel {
+  using join = join_moments<compute_t<T>>;
+  using value = typename join::value;
+
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
+    const reduction_plan p = plan_of(args);
+    return reserve_workspace(context, behind(p) + static_cast<std::size_t>(p.results) * sizeof(value));
+  }
+  static void run(const kernel_args& args, const run_context& context) {
+    const reduction_plan p = plan_of(args);
+    if (p.results == 0) return;
+    auto* const found = reinterpret_cast<value*>(resources_of(context).workspace() + behind(p));
+    reduce<join>(args.in[0].as<const T>(), found, p, context);
+    launch<moments_body<T>>(
+        geometry::over(p.results), context,
+        {found, args.outs[0].as<T>(), args.outs[1].as<T>(), p.results, static_cast<compute_t<T>>(p.joined)});
+  }
+  static constexpr kernel_entry entry{&run, &prepare};
+
+ private:
+  /// The parts of a reduction in two passes are in front.
+  static std::size_t behind(const reduction_plan& p) { return workspace_part(reduction_bytes<join>(p)); }
+};
+
+}  // namespace cuda::detail
+
+template <>
+struct kernel<on_cuda, ir::key<op::moments>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry = cuda::detail::moments_kernel<stored<Out>>::entry;
+};
 
 }  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/optimizers.hpp
@@ -6544,157 +8195,6 @@ struct kernel<on_cuda, ir::key<op::truncated_normal>> {
 };
 
 }  // namespace tagma::device
-// ---- tagma/device/cuda/kernel/scan.hpp
-
-/// @file
-/// Running sums on the GPU. The order of additions follows from the extents alone, so that equal inputs give equal
-/// bytes. cub::DeviceScan promises that for integers only: its blocks add what others have by then published.
-
-namespace tagma::device {
-namespace cuda::detail {
-
-/// Lines of `count` elements, `inner` elements apart, and how they are divided: a few lines into parts, whose sums are
-/// added up before the parts are run along.
-struct scan_plan {
-  static constexpr int items = 8;  ///< neighbours along a line that one thread takes at a time
-  std::int64_t lines, count, inner;
-  std::int64_t splits = 1;
-  std::int64_t per_split;
-  std::int32_t lanes = 1;  ///< threads that share a line; a power of two
-
-  scan_plan(std::int64_t outer, std::int64_t along, std::int64_t apart)
-      : lines(outer * apart), count(along), inner(apart), per_split(along) {
-    const std::int64_t together = apart < 32 ? apart : 32;  // neighbouring lines, so that words come side by side
-    while (lanes * items < count && block_threads / (2 * lanes) >= together) lanes *= 2;
-    // Enough blocks to fill a large device, if threads have something left to do.
-    constexpr std::int64_t enough_blocks = 256, least_tiles = 2;
-    const std::int64_t tiles = pieces(lines, block_threads / lanes), tile = lanes * items;
-    const std::int64_t wanted = tiles > 0 ? quotient(enough_blocks, tiles) : 1,
-                       worth = quotient(count, least_tiles * tile);
-    const std::int64_t parts = wanted < worth ? wanted : worth;
-    if (parts <= 1) return;
-    per_split = pieces(pieces(count, parts), tile) * tile;
-    splits = pieces(count, per_split);
-  }
-  /// Of the sums of parts, which follow each other, line by line.
-  [[nodiscard]] static scan_plan of_sums(const scan_plan& parts) {
-    scan_plan p(1, parts.splits, parts.lines);
-    p.splits = 1;
-    p.per_split = parts.splits;
-    return p;
-  }
-};
-
-template <class T>
-struct scan_body {
-  using C = compute_t<T>;
-  struct arguments {
-    const T* from;
-    T* to;            ///< nullptr: only `sums` are wanted
-    C* sums;          ///< what each part of each line sums up to; nullptr: it is not wanted
-    const C* before;  ///< what comes before each part of each line; nullptr: nothing
-    scan_plan plan;
-    bool exclusive, reverse;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    const scan_plan& p = a.plan;
-    auto* shared = reinterpret_cast<C*>(at.shared);
-    const int columns = at.threads / p.lanes;
-    const bool neighbours = p.inner == 1;  // lanes are, else lines
-    const int lane = neighbours ? at.thread % p.lanes : at.thread / columns;
-    const int column = neighbours ? at.thread / p.lanes : at.thread % columns;
-    const int step = neighbours ? 1 : columns;  // from a lane to the next, in threads
-    const std::int64_t tiles = pieces(p.lines, columns);
-    for (std::int64_t b = at.block; b < tiles * p.splits; b += at.blocks) {
-      const std::int64_t split = quotient(b, tiles), line = (b - split * tiles) * columns + column;
-      const std::int64_t part = split * p.lines + line, first = split * p.per_split;
-      const std::int64_t last = first + p.per_split < p.count ? first + p.per_split : p.count;
-      const bool used = line < p.lines;
-      const std::int64_t outer = quotient(line, p.inner), start = outer * (p.count - 1) * p.inner + line;
-      C carry = used && a.before != nullptr ? a.before[part] : C(0);
-      for (std::int64_t tile = first; tile < last; tile += p.lanes * scan_plan::items) {
-        const std::int64_t begin = tile + lane * scan_plan::items;
-        const std::int64_t rest = used ? last - begin : 0;
-        const int n = rest < 0 ? 0 : rest < scan_plan::items ? static_cast<int>(rest) : scan_plan::items;
-        const auto element = [&](int i) { return start + (a.reverse ? p.count - 1 - begin - i : begin + i) * p.inner; };
-        C own = 0;
-        for (int i = 0; i < n; ++i) own = add(own, widen(a.from[element(i)]));
-        shared[at.thread] = own;
-        for (int d = 1; d < p.lanes; d *= 2) {
-          at.wait();
-          const C left = lane >= d ? shared[at.thread - d * step] : C(0);
-          at.wait();
-          if (lane >= d) shared[at.thread] = add(left, shared[at.thread]);
-        }
-        at.wait();
-        if (a.to != nullptr) {
-          C total = lane > 0 ? add(carry, shared[at.thread - step]) : carry;
-          for (int i = 0; i < n; ++i) {
-            const C sum = add(total, widen(a.from[element(i)]));
-            a.to[element(i)] = narrow<T>(a.exclusive ? total : sum);
-            total = sum;
-          }
-        }
-        carry = add(carry, shared[at.thread + (p.lanes - 1 - lane) * step]);
-        at.wait();
-      }
-      if (used && lane == 0 && a.sums != nullptr) a.sums[part] = carry;
-    }
-  }
-
- private:
-  TAGMA_DEVICE static C add(C a, C b) { return static_cast<C>(a + b); }
-};
-
-template <class T>
-void launch_scan(const typename scan_body<T>::arguments& a, const run_context& context) {
-  const scan_plan& p = a.plan;
-  launch<scan_body<T>>(
-      geometry::blocks_for(pieces(p.lines, block_threads / p.lanes) * p.splits, block_threads * sizeof(compute_t<T>)),
-      context, a);
-}
-
-[[nodiscard]] inline scan_plan scan_plan_of(const kernel_args& args) {
-  const op::around_axis at(args.out.dims, args.attributes[0]);
-  return {at.outer, at.count, at.inner};
-}
-
-template <class T>
-owned<kernel_state> prepare_cumulative_sum(const kernel_args& args, const run_context& context) {
-  const scan_plan p = scan_plan_of(args);
-  const std::int64_t sums = p.splits > 1 ? p.splits * p.lines : 0;
-  return reserve_workspace(context, static_cast<std::size_t>(sums) * sizeof(compute_t<T>));
-}
-
-template <class T>
-void cumulative_sum(const kernel_args& args, const run_context& context) {
-  using C = compute_t<T>;
-  if (args.out.elements() == 0) return;
-  typename scan_body<T>::arguments a{
-      args.in[0].as<const T>(), args.out.as<T>(),       nullptr, nullptr, scan_plan_of(args),
-      args.attributes[1] != 0,  args.attributes[2] != 0};
-  if (a.plan.splits > 1) {
-    auto* const sums = reinterpret_cast<C*>(resources_of(context).workspace());
-    auto of_parts = a;
-    of_parts.to = nullptr;
-    of_parts.sums = sums;
-    launch_scan<T>(of_parts, context);
-    launch_scan<C>({sums, sums, nullptr, nullptr, scan_plan::of_sums(a.plan), true, false}, context);
-    a.before = sums;
-  }
-  launch_scan<T>(a, context);
-}
-
-}  // namespace cuda::detail
-
-template <>
-struct kernel<on_cuda, ir::key<op::cumulative_sum>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cuda::detail::cumulative_sum<stored<Out>>,
-                                      &cuda::detail::prepare_cumulative_sum<stored<Out>>};
-};
-
-}  // namespace tagma::device
 // ---- tagma/device/cuda/kernel/shuffle.hpp
 
 /// @file
@@ -6704,177 +8204,6 @@ struct kernel<on_cuda, ir::key<op::cumulative_sum>> {
 
 /// @file
 /// Sorts on the GPU.
-
-// ---- tagma/device/cuda/order.hpp
-
-/// @file
-/// Positions in order, on the device: one stable sort after another, by the least significant key first. Keys have 32
-/// bits, so that there is one sort for all types: elements of 64 bits have two keys, and with several rows the number
-/// of the row is the last key.
-
-#include <utility>
-
-// ---- tagma/device/ordered.hpp
-#ifndef TAGMA_SINGLE_DEVICE_ORDERED_HPP
-#define TAGMA_SINGLE_DEVICE_ORDERED_HPP
-
-/// @file
-/// What puts elements in order, on all devices: unsigned words that are compared in their place.
-
-#include <cstring>
-#include <type_traits>
-
-namespace tagma::device {
-
-/// The unsigned integer of the size of T.
-template <class T>
-using word_of = std::conditional_t<
-    sizeof(T) == 8, std::uint64_t,
-    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
-
-/// The bits of a float's infinity, the largest that are no NaN.
-template <class T>
-inline constexpr word_of<T> infinity_bits = static_cast<word_of<T>>(dtype_of<T> == dtype::float16    ? 0x7c00
-                                                                    : dtype_of<T> == dtype::bfloat16 ? 0x7f80
-                                                                    : dtype_of<T> == dtype::float32
-                                                                        ? 0x7f800000
-                                                                        : 0x7ff0000000000000);
-
-/// A word for an element: the larger the element, the larger the word. NaN is larger than everything, -0 equals 0.
-template <class T>
-TAGMA_DEVICE word_of<T> ordered_word(const T& x) {
-  using word = word_of<T>;
-  constexpr auto sign = static_cast<word>(word{1} << (8 * sizeof(T) - 1));
-  word bits;
-  memcpy(&bits, &x, sizeof bits);
-  if constexpr (!std::is_integral_v<T>) {
-    const auto magnitude = static_cast<word>(bits & static_cast<word>(~sign));
-    if (magnitude > infinity_bits<T>) return static_cast<word>(~word{0});
-    return static_cast<word>(bits != magnitude ? sign - magnitude : sign + magnitude);
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<word>(bits ^ sign);
-  } else {
-    return bits;
-  }
-}
-
-/// The word of position `i` in a random order.
-TAGMA_DEVICE std::uint64_t order_word(const random_key& key, std::uint64_t i) {
-  std::uint32_t words[4];
-  random_words(key, i / 2, 0, words);
-  return i % 2 == 0 ? words[0] | std::uint64_t{words[1]} << 32 : words[2] | std::uint64_t{words[3]} << 32;
-}
-
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_ORDERED_HPP
-
-namespace tagma::device::cuda {
-
-namespace detail {
-
-/// @tparam Keys gives the key of a position
-template <class Keys>
-struct order_keys_body {
-  struct arguments {
-    Keys keys;
-    std::uint32_t* to;
-    std::uint32_t* positions;
-    std::int64_t count;
-    bool first;  ///< positions are not there yet
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
-      if (a.first) a.positions[i] = static_cast<std::uint32_t>(i);
-      a.to[i] = a.keys.key(a.positions[i]);
-    }
-  }
-};
-
-/// Writes the first `k` of each `n` ordered positions, counted within their row.
-struct positions_body {
-  struct arguments {
-    const std::uint32_t* order;
-    std::int64_t* to;
-    std::int64_t count, n, k;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
-      const std::int64_t row = quotient(i, a.k), first = row * a.n;
-      a.to[i] = static_cast<std::int64_t>(a.order[first + i - row * a.k]) - first;
-    }
-  }
-};
-
-/// Elements, the smallest first or the largest.
-template <class T>
-struct element_keys {
-  const T* from;
-  bool descending;
-  int shift;  ///< of the word, to the bits that are the key
-  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
-    const word_of<T> word = ordered_word(from[i]);
-    return static_cast<std::uint32_t>((descending ? static_cast<word_of<T>>(~word) : word) >> shift);
-  }
-};
-/// Rows of `n` elements.
-struct row_number_keys {
-  std::int64_t n;
-  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const { return static_cast<std::uint32_t>(quotient(i, n)); }
-};
-
-}  // namespace detail
-
-/// Positions that are being sorted, in working memory of the stream.
-class ordered_positions {
- public:
-  /// Reserves working memory for `count` positions; 2^32 and more are Unimplemented.
-  static void reserve(std::int64_t count, const run_context& context) {
-    if (!can_be_sorted(count)) fail(status_code::unimplemented, {"the GPU sorts less than 2^32 elements, not ", count});
-    sort_memory{count}.reserve(context);
-  }
-
-  ordered_positions(std::int64_t count, const run_context& context)
-      : memory_{count}, arrays_(memory_.arrays(resources_of(context).workspace())), context_(context) {}
-
-  /// Puts the positions in the order of their keys; those of equal keys stay as they are.
-  /// @param bits the lowest bits of keys that count
-  template <class Keys>
-  void sort_by(const Keys& keys, int bits) {
-    launch<detail::order_keys_body<Keys>>(geometry::over(arrays_.count), context_,
-                                          {keys, arrays_.keys, arrays_.values, arrays_.count, first_});
-    arrays_.bits = bits;
-    memory_.sort(arrays_, context_);
-    std::swap(arrays_.values, arrays_.sorted_values);
-    first_ = false;
-  }
-  /// The positions, and the last keys in their order.
-  [[nodiscard]] const std::uint32_t* get() const { return arrays_.values; }
-  [[nodiscard]] const std::uint32_t* keys() const { return arrays_.sorted_keys; }
-
- private:
-  sort_memory memory_;
-  sort_arrays arrays_;
-  const run_context& context_;
-  bool first_ = true;
-};
-
-/// Writes the positions of the elements of each row of `in` in their order, as many as a row of `out` has. NaN counts
-/// as the largest; of equal elements the lower position comes first. Memory is that of `ordered_positions::reserve`.
-template <class T>
-void order_rows(const operand& in, const operand& out, bool descending, const run_context& context) {
-  const std::int64_t n = in.dims[in.dims.rank - 1], k = out.dims[out.dims.rank - 1];
-  if (out.elements() == 0) return;
-  constexpr int bits = sizeof(T) < 4 ? static_cast<int>(8 * sizeof(T)) : 32;
-  ordered_positions order(in.elements(), context);
-  for (int shift = 0; shift < static_cast<int>(8 * sizeof(T)); shift += bits)
-    order.sort_by(detail::element_keys<T>{in.as<const T>(), descending, shift}, bits);
-  const std::int64_t rows = quotient(in.elements(), n);
-  if (rows > 1) order.sort_by(detail::row_number_keys{n}, significant_bits(rows - 1));
-  launch<detail::positions_body>(geometry::over(out.elements()), context,
-                                 {order.get(), out.as<std::int64_t>(), out.elements(), n, k});
-}
-
-}  // namespace tagma::device::cuda
 
 namespace tagma::device {
 namespace cuda::detail {
@@ -7179,7 +8508,8 @@ struct top_k_body {
   using C = compute_t<T>;
   struct arguments {
     const T* from;
-    std::int64_t* to;
+    T* values;
+    std::int64_t* positions;
     std::int64_t rows, n, k;
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
@@ -7194,7 +8524,9 @@ struct top_k_body {
           if ((found == 0 || last.comes_before(next)) && next.comes_before(best)) best = next;
         }
         last = threads.join(best, first_of_two<C>());
-        if (at.thread == 0) a.to[row * a.k + found] = last.position;
+        if (at.thread != 0) continue;
+        if (a.values != nullptr) a.values[row * a.k + found] = x[last.position];
+        if (a.positions != nullptr) a.positions[row * a.k + found] = last.position;
       }
     }
   }
@@ -7212,15 +8544,42 @@ inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_cont
   return nullptr;
 }
 
+/// The first `k` of each `n` ordered positions, and the elements there.
 template <class T>
-void top_k_indices(const kernel_args& args, const run_context& context) {
+struct sorted_top_body {
+  struct arguments {
+    const std::uint32_t* order;
+    const T* from;
+    T* values;
+    std::int64_t* positions;
+    std::int64_t count, n, k;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const std::int64_t row = quotient(i, a.k), first = row * a.n, from = a.order[first + i - row * a.k];
+      if (a.values != nullptr) a.values[i] = a.from[from];
+      if (a.positions != nullptr) a.positions[i] = from - first;
+    }
+  }
+};
+
+template <class T>
+void top_k(const kernel_args& args, const run_context& context) {
   const row_extents in(args.in[0].dims);
   const std::int64_t rows = in.rows, n = in.n, k = args.attributes[0];
   if (rows == 0 || k == 0) return;
-  if (is_worth_a_sort(k, rows * n)) return order_rows<T>(args.in[0], args.out, true, context);
+  const T* const from = args.in[0].as<const T>();
+  T* const values = args.outs[0].as<T>();
+  auto* const positions = args.outs[1].as<std::int64_t>();
+  if (is_worth_a_sort(k, rows * n)) {
+    ordered_positions order(rows * n, context);
+    sort_rows<T>(order, args.in[0], true);
+    launch<sorted_top_body<T>>(geometry::over(rows * k), context,
+                               {order.get(), from, values, positions, rows * k, n, k});
+    return;
+  }
   constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
-  launch<top_k_body<T>>(geometry::blocks_for(rows, shared), context,
-                        {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
+  launch<top_k_body<T>>(geometry::blocks_for(rows, shared), context, {from, values, positions, rows, n, k});
 }
 
 /// Positions of elements of rows. They may have been fed, whatever computes them otherwise.
@@ -7317,9 +8676,9 @@ void scatter_last(const kernel_args& args, const run_context& context) {
 }  // namespace cuda::detail
 
 template <>
-struct kernel<on_cuda, ir::key<op::top_k_indices>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cuda::detail::top_k_indices<stored<In>>, &cuda::detail::prepare_top_k};
+struct kernel<on_cuda, ir::key<op::top_k>> {
+  template <dtype Value, dtype...>
+  static constexpr kernel_entry entry{&cuda::detail::top_k<stored<Value>>, &cuda::detail::prepare_top_k};
 };
 template <>
 struct kernel<on_cuda, ir::key<op::gather_last>> {
@@ -7429,7 +8788,7 @@ namespace tagma {
 /// Programs of a file that includes this know of GPUs.
 template <class Graph>
   requires(true)
-struct ir::accelerator_of<Graph> {
+struct ir::accelerator_of<Graph, 0> {
   static constexpr bool exists = true;
   static constexpr std::string_view type = "GPU";
   static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
@@ -7473,6 +8832,9 @@ struct ir::accelerator_of<Graph> {
 #undef TAGMA_UNROLL
 #undef TAGMA_FORMULAS_BEGIN
 #undef TAGMA_FORMULAS_END
+#undef TAGMA_EMPTY_LOOPS_BEGIN
+#undef TAGMA_EMPTY_LOOPS_END
+#undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_COLD
 
 // place/rules.hpp

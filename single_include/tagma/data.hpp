@@ -115,6 +115,22 @@
 #define TAGMA_FORMULAS_END
 #endif
 
+/// Around templates whose loops count to a number that may be 0: nvcc warns that no unsigned number is below it.
+#if defined(__CUDACC__)
+#define TAGMA_EMPTY_LOOPS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 186")
+#define TAGMA_EMPTY_LOOPS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_EMPTY_LOOPS_BEGIN
+#define TAGMA_EMPTY_LOOPS_END
+#endif
+
+/// std::is_trivially_destructible_v without the classes behind it.
+#if defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ENDS_TRIVIALLY(...) __is_trivially_destructible(__VA_ARGS__)
+#else
+#define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -125,24 +141,431 @@
 /// @file
 /// Data sets, batches of them, and progress on long work.
 
-// ---- tagma/data/batches.hpp
+// Before the headers that include them: compilers print the way to a header before its sentences.
+// ---- tagma/data/dataset.hpp
+#ifndef TAGMA_SINGLE_DATA_DATASET_HPP
+#define TAGMA_SINGLE_DATA_DATASET_HPP
 
 /// @file
-/// Passes over a data set in memory: `for (auto& [images, labels] : data.shuffle(60'000).batch(128).prefetch(2))`.
+/// Datasets: sequences that are described first and read element by element, in pipelines whose types do not grow.
+///
+///     auto digits = tg::datasets::from_slices(images, labels).global_shuffle(42).map(augment, {.threads = 4})
+///                       .batch(128).prefetch(2);
+///     for (auto& [pictures, classes] : digits) train(pictures, classes);
 
-#include <atomic>
-#include <condition_variable>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+// ---- tagma/data/batching.hpp
+#ifndef TAGMA_SINGLE_DATA_BATCHING_HPP
+#define TAGMA_SINGLE_DATA_BATCHING_HPP
+
+/// @file
+/// Stages that group elements and take groups apart: batch, padded_batch, unbatch.
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
+#include <exception>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <system_error>
-#include <thread>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+// ---- tagma/data/element.hpp
+#ifndef TAGMA_SINGLE_DATA_ELEMENT_HPP
+#define TAGMA_SINGLE_DATA_ELEMENT_HPP
+
+/// @file
+/// What the elements of a dataset may be, and how functions are called with them.
+
+#include <concepts>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tagma::datasets {
+
+namespace detail {
+
+template <class T>
+struct is_component
+    : std::bool_constant<(element<T> && !std::is_same_v<T, string_element>) ||
+                         (std::is_class_v<T> && std::is_aggregate_v<T> && std::default_initializable<T>)> {};
+template <class T>
+  requires std::is_arithmetic_v<T>
+struct is_component<T> : std::true_type {
+};
+template <>
+struct is_component<std::string> : std::true_type {};
+template <class T>
+struct is_component<tensor<T>> : std::bool_constant<!std::is_same_v<T, string_element>> {};
+template <class T>
+struct is_component<std::vector<T>> : is_component<T> {};
+template <class A, class B>
+struct is_component<std::pair<A, B>> : std::bool_constant<is_component<A>::value && is_component<B>::value> {};
+template <class... T>
+struct is_component<std::tuple<T...>> : std::bool_constant<(is_component<T>::value && ...)> {};
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+template <class A, class B>
+inline constexpr bool is_tuple<std::pair<A, B>> = true;
+
+template <class F, class T>
+inline constexpr bool takes_parts = false;
+template <class F, class... T>
+inline constexpr bool takes_parts<F, std::tuple<T...>> = std::is_invocable_v<F, T...>;
+template <class F, class A, class B>
+inline constexpr bool takes_parts<F, std::pair<A, B>> = std::is_invocable_v<F, A, B>;
+template <class F, class... T>
+inline constexpr bool takes_parts<F, const std::tuple<T...>&> = std::is_invocable_v<F, const T&...>;
+template <class F, class A, class B>
+inline constexpr bool takes_parts<F, const std::pair<A, B>&> = std::is_invocable_v<F, const A&, const B&>;
+
+template <class F, class T>
+inline constexpr bool takes = std::is_invocable_v<F, T> || takes_parts<F, T>;
+
+/// Calls a function with an element, or with the components of a tuple.
+template <class F, class T>
+decltype(auto) call(F& f, T&& x) {
+  if constexpr (std::is_invocable_v<F&, T&&>)
+    return f(std::forward<T>(x));
+  else
+    return std::apply(f, std::forward<T>(x));
+}
+template <class F, class T>
+struct result {
+  using type = void;
+};
+template <class F, class T>
+  requires takes<const F&, T>
+struct result<F, T> {
+  using type = std::remove_cvref_t<decltype(detail::call(std::declval<const F&>(), std::declval<T>()))>;
+};
+/// What a function makes of an element; void if it takes none.
+template <class F, class T>
+using result_t = typename result<F, T>::type;
+
+}  // namespace detail
+
+}  // namespace tagma::datasets
+
+namespace tagma::diagnose {
+
+template <class T>
+inline constexpr bool is_element_of_dataset = datasets::detail::is_component<T>::value;
+/// An element, a function of one, whose operator() is const: several passes and threads call the same.
+template <class F, class T>
+inline constexpr bool takes_element = datasets::detail::takes<const F&, T>;
+
+}  // namespace tagma::diagnose
+#endif  // TAGMA_SINGLE_DATA_ELEMENT_HPP
+// ---- tagma/data/sources.hpp
+#ifndef TAGMA_SINGLE_DATA_SOURCES_HPP
+#define TAGMA_SINGLE_DATA_SOURCES_HPP
+
+/// @file
+/// Stages that begin a pipeline from memory: one element, rows of tensors, numbers, a function.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// ---- tagma/data/stage.hpp
+#ifndef TAGMA_SINGLE_DATA_STAGE_HPP
+#define TAGMA_SINGLE_DATA_STAGE_HPP
+
+/// @file
+/// What a dataset is made of: stages, which describe, and cursors, which go through them once.
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// ---- tagma/data/bytes_of.hpp
+#ifndef TAGMA_SINGLE_DATA_BYTES_OF_HPP
+#define TAGMA_SINGLE_DATA_BYTES_OF_HPP
+
+/// @file
+/// How many bytes an element of a dataset takes.
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace tagma::datasets {
+
+/// The bytes of what an element says: numbers, characters, the elements of tensors. Structs count as they lie in
+/// memory, whatever they point at.
+/// @{
+template <class T>
+[[nodiscard]] std::int64_t bytes_of(const T&) {
+  return static_cast<std::int64_t>(sizeof(T));
+}
+[[nodiscard]] inline std::int64_t bytes_of(const std::string& text) { return static_cast<std::int64_t>(text.size()); }
+template <class T>
+[[nodiscard]] std::int64_t bytes_of(const tensor<T>& t) {
+  return static_cast<std::int64_t>(t.size() * sizeof(T));
+}
+template <class T>
+[[nodiscard]] std::int64_t bytes_of(const std::vector<T>& all);
+template <class A, class B>
+[[nodiscard]] std::int64_t bytes_of(const std::pair<A, B>& both);
+template <class... T>
+[[nodiscard]] std::int64_t bytes_of(const std::tuple<T...>& parts) {
+  return std::apply([](const auto&... part) { return (std::int64_t{0} + ... + datasets::bytes_of(part)); }, parts);
+}
+template <class T>
+std::int64_t bytes_of(const std::vector<T>& all) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<std::int64_t>(all.size() * sizeof(T));
+  } else {
+    std::int64_t sum = 0;
+    for (const T& x : all) sum += datasets::bytes_of(x);
+    return sum;
+  }
+}
+template <class A, class B>
+std::int64_t bytes_of(const std::pair<A, B>& both) {
+  return datasets::bytes_of(both.first) + datasets::bytes_of(both.second);
+}
+/// @}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_BYTES_OF_HPP
+// ---- tagma/data/meter.hpp
+#ifndef TAGMA_SINGLE_DATA_METER_HPP
+#define TAGMA_SINGLE_DATA_METER_HPP
+
+/// @file
+/// What a pass that is measured counts of each of its stages.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tagma::datasets {
+
+/// The number of elements where nobody knows it, and of a dataset without end.
+inline constexpr extent unknown_size = -1, endless = too_many;
+
+/// A stage of a dataset, whatever its elements are.
+class any_stage {
+ public:
+  any_stage() = default;
+  any_stage(const any_stage&) = delete;
+  any_stage& operator=(const any_stage&) = delete;
+  virtual ~any_stage() = default;
+
+  /// The number of elements of a pass, `unknown_size` or `endless`.
+  [[nodiscard]] virtual extent size() const { return unknown_size; }
+  /// Whether any element can be had by its number. Then the size is known.
+  [[nodiscard]] virtual bool indexed() const { return false; }
+  /// Whether a cursor has threads, which `get` would not use.
+  [[nodiscard]] virtual bool threaded() const { return false; }
+  /// Appends what tells this pipeline from another one.
+  virtual void describe(std::string& to) const = 0;
+  /// The stages that this one reads, one by one; nullptr behind the last.
+  [[nodiscard]] virtual const any_stage* input_stage(std::size_t) const { return nullptr; }
+};
+
+/// What a stage did in a pass so far. Threads count at once; each number is right by itself.
+struct stage_counters {
+  using number = atomic<std::int64_t>;
+
+  number elements{0};    ///< given, errors among them
+  number bytes{0};       ///< of these elements
+  number own_ns{0};      ///< its own work, all threads together
+  number empty_ns{0};    ///< that were waited for an element of it which was not ready
+  number full_ns{0};     ///< that a thread of it waited for room
+  number held_bytes{0};  ///< of the elements that it keeps
+  number most_bytes{0};  ///< the most of these
+  number threads{0};     ///< that it has; 0: whoever asks for the element does the work
+
+  static void add(number& to, std::int64_t n) { to.fetch_add(n, memory_order::relaxed); }
+  /// Elements are kept, or no longer: below 0.
+  void hold(std::int64_t n) {
+    const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
+    for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
+         most = most_bytes.load(memory_order::relaxed))
+      if (most_bytes.replace(most, now)) break;
+  }
+};
+
+/// The counters of the stages of a pass, and a clock.
+class meter {
+ public:
+  using clock = std::int64_t (*)();
+
+  /// Counts nothing of stages that it is not told of.
+  meter(clock time, std::size_t count)
+      : now_(time), count_(count), stages_(new const any_stage*[count]), counters_(new stage_counters[count]) {}
+
+  [[nodiscard]] std::int64_t now() const { return now_(); }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  /// Of the stages the one that is read by whoever asks is number 0.
+  void watch(std::size_t i, const any_stage* stage) { stages_[i] = stage; }
+  [[nodiscard]] const any_stage* stage(std::size_t i) const { return stages_[i]; }
+  [[nodiscard]] const stage_counters& counters(std::size_t i) const { return counters_[i]; }
+  /// nullptr for a stage that is not watched, such as those of datasets that a function makes.
+  [[nodiscard]] stage_counters* find(const any_stage* stage) const {
+    for (std::size_t i = 0; i < count_; ++i)
+      if (stages_[i] == stage) return &counters_[i];
+    return nullptr;
+  }
+
+  /// From the first call for an element to the end of the last one.
+  /// @{
+  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
+    if (&of != counters_.get()) return;
+    if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
+    ended_.store(ended, memory_order::relaxed);
+    stage_counters::add(asked_ns_, ended - begun);
+  }
+  [[nodiscard]] std::int64_t elapsed_ns() const {
+    const std::int64_t begun = begun_.load(memory_order::relaxed);
+    return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
+  }
+  /// Of that, the time inside these calls.
+  [[nodiscard]] std::int64_t asked_ns() const { return asked_ns_.load(memory_order::relaxed); }
+  /// @}
+
+ private:
+  static constexpr std::int64_t never = INT64_MIN;
+
+  clock now_;
+  std::size_t count_;
+  std::unique_ptr<const any_stage*[]> stages_;
+  std::unique_ptr<stage_counters[]> counters_;
+  atomic<std::int64_t> begun_{never}, ended_{0}, asked_ns_{0};
+};
+
+/// What all threads of a pass share.
+struct pass_services {
+  std::shared_ptr<meter> measured;  ///< nullptr: nothing is measured
+  int threads = 0;                  ///< that stages which find their numbers have at most; 0: as many as processors
+  std::int64_t bytes = 0;           ///< that these stages keep at most; 0: `default_bytes` of autotune.hpp
+  std::shared_ptr<void> tuner;      ///< of these stages; the first one makes it
+};
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_METER_HPP
+// ---- tagma/data/permutation.hpp
+#ifndef TAGMA_SINGLE_DATA_PERMUTATION_HPP
+#define TAGMA_SINGLE_DATA_PERMUTATION_HPP
+
+/// @file
+/// Orders of a dataset as pure functions of a seed and the number of a pass.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tagma::datasets {
+
+/// A permutation of 0 to n - 1 that is never written down: a Feistel network over the bits of a position, walked until
+/// it is below n (Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002). Its keys are of Philox.
+class permutation {
+ public:
+  permutation() = default;
+  permutation(extent n, std::uint64_t seed, std::uint64_t epoch) : n_(static_cast<std::uint64_t>(n)) {
+    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+    const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
+    key_ = std::uint64_t{bits[1]} << 32 | bits[0];
+    step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
+    const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
+    const int all = width < least_bits ? least_bits : width;
+    low_bits_ = (all + 1) / 2;
+    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
+    high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
+  }
+
+  /// Where position `i`, from 0 to n - 1, goes.
+  [[nodiscard]] extent operator()(extent i) const {
+    auto x = static_cast<std::uint64_t>(i);
+    do {
+      std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
+      for (int round = 0; round < 3; ++round) {
+        high ^= mix(low + key) & high_mask_;
+        low ^= mix(high + key + step_) & low_mask_;
+        key += 2 * step_;
+      }
+      x = high << low_bits_ | low;
+    } while (x >= n_);
+    return static_cast<extent>(x);
+  }
+
+ private:
+  static constexpr int least_bits = 8;  // with few bits, a network of few rounds makes few permutations
+
+  /// A finalizer of 64 bits (Stafford's thirteenth, as in SplitMix64).
+  [[nodiscard]] static std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t n_ = 0, key_ = 0, step_ = 0, low_mask_ = 0, high_mask_ = 0;
+  int low_bits_ = 0;
+};
+
+/// Numbers that a pass with a buffer draws, one after the other.
+class shuffle_draws {
+ public:
+  shuffle_draws(std::uint64_t seed, std::uint64_t epoch) : seed_(seed), epoch_(epoch) {}
+
+  /// A number from 0 to n - 1.
+  [[nodiscard]] std::size_t below(std::uint64_t n) {
+    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+    std::uint64_t bits = draw();
+    while (bits >= limit) bits = draw();
+    return static_cast<std::size_t>(bits % n);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t draw() {
+    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+    const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
+    ++drawn_;
+    return std::uint64_t{block[1]} << 32 | block[0];
+  }
+
+  std::uint64_t seed_, epoch_, drawn_ = 0;
+};
+
+}  // namespace tagma::datasets
 
 namespace tagma {
 
@@ -151,26 +574,13 @@ namespace tagma {
 /// `count` rows or more gives every permutation the same chance.
 [[nodiscard]] inline std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed,
                                                         std::uint64_t epoch) {
-  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-  std::uint64_t drawn = 0;
-  const auto draw = [&] {
-    const philox_block block = philox(low(seed), high(seed), {low(drawn), high(drawn), low(epoch), high(epoch)});
-    ++drawn;
-    return std::uint64_t{block[1]} << 32 | block[0];
-  };
-  const auto below = [&](std::uint64_t n) {
-    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
-    std::uint64_t bits = draw();
-    while (bits >= limit) bits = draw();
-    return static_cast<std::size_t>(bits % n);
-  };
+  datasets::shuffle_draws draws(seed, epoch);
   std::vector<extent> order, waiting;
   order.reserve(static_cast<std::size_t>(count));
   extent next = 0;
   while (next < count && next < buffer) waiting.push_back(next++);
   while (!waiting.empty()) {
-    extent& slot = waiting[below(waiting.size())];
+    extent& slot = waiting[draws.below(waiting.size())];
     order.push_back(slot);
     if (next < count) {
       slot = next++;
@@ -181,6 +591,3250 @@ namespace tagma {
   }
   return order;
 }
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_PERMUTATION_HPP
+
+namespace tagma::datasets {
+
+/// What a cursor came to. An error stands at the place of the element that could not be had, and counts as one;
+/// after an interruption nothing is lost, and the same call goes on.
+enum class got : std::uint8_t { element, error, end, interrupted };
+
+/// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
+class end_of_data final : public error {
+ public:
+  TAGMA_COLD end_of_data() : error(status_code::out_of_range, "the dataset has no more elements") {}
+};
+
+/// The position of a cursor as whole numbers.
+using position = std::vector<std::int64_t>;
+
+/// Reads a position again.
+class position_reader {
+ public:
+  position_reader(const std::int64_t* first, const std::int64_t* last) : at_(first), last_(last) {}
+
+  /// Throws `invalid_argument` where there are no more numbers.
+  [[nodiscard]] std::int64_t take() {
+    if (at_ == last_) wrong();
+    return *at_++;
+  }
+  /// A number from 0 to `most`.
+  [[nodiscard]] std::int64_t take(std::int64_t most) {
+    const std::int64_t n = take();
+    if (n < 0 || n > most) wrong();
+    return n;
+  }
+  [[nodiscard]] bool at_end() const { return at_ == last_; }
+  [[noreturn]] TAGMA_COLD static void wrong() {
+    fail(status_code::invalid_argument, "this is no position of this dataset");
+  }
+
+ private:
+  const std::int64_t *at_, *last_;
+};
+
+/// What the cursors share that one thread goes through: the limits of the call that is under way, and the error of the
+/// element that was asked for.
+class iteration {
+ public:
+  /// Of whoever asks for elements.
+  iteration() = default;
+  explicit iteration(pass_services& services) : services_(&services), meter_(services.measured.get()) {}
+  /// Of a thread, which ends when nobody wants its elements any more.
+  /// @param guard ends with `end`
+  iteration(const runtime::run_guard& guard, const runtime::closing& end, const iteration& outer)
+      : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_) {}
+  iteration(const iteration&) = delete;
+  iteration& operator=(const iteration&) = delete;
+
+  std::exception_ptr error;    ///< of `got::error`
+  std::int64_t nested_ns = 0;  ///< that stages took which the one that is being measured asked
+  bool ends_behind = false;    ///< `stage::get` gave the last element there is
+
+  /// What the pass shares; nullptr: nothing.
+  [[nodiscard]] pass_services* services() const { return services_; }
+  /// nullptr: nothing is measured.
+  [[nodiscard]] meter* measured() const { return meter_; }
+  /// Where a stage counts what it does; nullptr: nowhere.
+  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const {
+    return meter_ == nullptr ? nullptr : meter_->find(&stage);
+  }
+
+  void limit(const runtime::run_guard* guard) { guard_ = guard; }
+  /// Whether a call can be interrupted at all.
+  [[nodiscard]] bool limited() const { return guard_ != nullptr; }
+  /// Why the call was interrupted.
+  [[nodiscard]] status_code reason() const { return reason_; }
+
+  /// Whether the call must end. Loops that may be long ask in each turn.
+  [[nodiscard]] bool stopping() {
+    if (guard_ == nullptr || !guard_->limited()) return false;
+    reason_ = guard_->over();
+    return reason_ != status_code::ok;
+  }
+  /// Whether nobody wants the element any more: then it does not matter what is lost.
+  [[nodiscard]] bool given_up() const { return end_ != nullptr && end_->begun(); }
+  /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
+  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen) {
+    if (stopping()) return false;
+    if (guard_ == nullptr)
+      word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
+    else
+      guard_->wait(word, seen);
+    return true;
+  }
+
+  /// The order of a stage in a pass, kept since the next element most often asks for the same.
+  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
+    if (order_owner_ != owner || order_epoch_ != epoch) {
+      order_ = permutation(n, seed, epoch);
+      order_owner_ = owner;
+      order_epoch_ = epoch;
+    }
+    return order_;
+  }
+
+ private:
+  const runtime::run_guard* guard_ = nullptr;
+  const runtime::closing* end_ = nullptr;
+  pass_services* services_ = nullptr;
+  meter* meter_ = nullptr;
+  status_code reason_ = status_code::ok;
+  const void* order_owner_ = nullptr;
+  std::uint64_t order_epoch_ = 0;
+  permutation order_;
+};
+
+/// The time of a call of a stage, less what other stages took meanwhile.
+class measured_call {
+ public:
+  measured_call(iteration& in, stage_counters& to)
+      : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
+  measured_call(const measured_call&) = delete;
+  measured_call& operator=(const measured_call&) = delete;
+  ~measured_call() {
+    const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
+    stage_counters::add(to_.own_ns, took - in_.nested_ns);
+    in_.nested_ns = outer_ns_ + took;
+    in_.measured()->asked(to_, begun_, ended);
+  }
+  void gave(std::int64_t bytes) {
+    stage_counters::add(to_.elements, 1);
+    stage_counters::add(to_.bytes, bytes);
+  }
+
+ private:
+  iteration& in_;
+  stage_counters& to_;
+  std::int64_t outer_ns_, begun_;
+};
+
+/// The time that a thread waits, which is nobody's work; nothing where there are no counters.
+class measured_wait {
+ public:
+  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to)
+      : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
+    if (to_ != nullptr) begun_ = in.measured()->now();
+  }
+  measured_wait(const measured_wait&) = delete;
+  measured_wait& operator=(const measured_wait&) = delete;
+  ~measured_wait() {
+    if (to_ == nullptr) return;
+    const std::int64_t took = in_.measured()->now() - begun_;
+    stage_counters::add(*to_, took);
+    in_.nested_ns += took;
+  }
+
+ private:
+  iteration& in_;
+  stage_counters::number* to_;
+  std::int64_t begun_ = 0;
+};
+
+/// Goes through a stage once. One thread uses it at a time.
+template <class T>
+class cursor {
+ public:
+  cursor() = default;
+  cursor(const cursor&) = delete;
+  cursor& operator=(const cursor&) = delete;
+  virtual ~cursor() = default;
+
+  /// Assigns the next element. Throws nothing that belongs to an element; behind the end it says so again and again.
+  [[nodiscard]] virtual got next(T& to) = 0;
+  /// Passes `n` elements by and counts them off, `got::element` if all were there. What is passed by need not be
+  /// computed.
+  [[nodiscard]] TAGMA_COLD virtual got skip(extent& n) {
+    T passed{};
+    for (; n > 0; --n) {
+      const got g = next(passed);
+      if (g == got::end || g == got::interrupted) return g;
+    }
+    return got::element;
+  }
+  /// Appends the position. Never called while a call of `next` is under way.
+  virtual void save(position& to) const = 0;
+  /// Goes to a position; called before anything else.
+  virtual void restore(position_reader& from) = 0;
+};
+
+/// A part of a pipeline, which is never changed: any number of cursors, of any threads, go through it.
+template <class T>
+class stage : public any_stage {
+ public:
+  using element_type = T;
+
+  /// A cursor at the first element of a pass. Stages that are shuffled tell passes apart by their number.
+  [[nodiscard]] virtual std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const = 0;
+  /// The element of this number, of a stage that is indexed. May be called by several threads at once. Waits for
+  /// nothing, and is interrupted only where nobody wants the element any more.
+  [[nodiscard]] virtual got get(extent, std::uint64_t, T&, iteration&) const { return got::end; }
+  /// This stage in the order of a permutation, or nullptr where the permutation may simply stand behind it.
+  [[nodiscard]] virtual std::shared_ptr<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
+};
+
+template <class T>
+using stage_of = std::shared_ptr<const stage<T>>;
+
+/// The element of this number, for the stage that reads this one.
+template <class T>
+[[nodiscard]] got get(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
+  stage_counters* const counters = in.counters_of(of);
+  if (counters == nullptr) [[likely]]
+    return of.get(i, epoch, to, in);
+  measured_call call(in, *counters);
+  const got g = of.get(i, epoch, to, in);
+  if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
+  return g;
+}
+
+/// A pass through a stage whose elements have numbers.
+template <class T>
+class indexed_cursor final : public cursor<T> {
+ public:
+  indexed_cursor(const stage<T>& of, std::uint64_t epoch, iteration& in)
+      : stage_(of), in_(in), epoch_(epoch), size_(of.size()) {}
+
+  got next(T& to) override {
+    if (next_ >= size_) return got::end;
+    const got g = stage_.get(next_, epoch_, to, in_);
+    if (g == got::end) size_ = next_;
+    if (g == got::element || g == got::error) ++next_;
+    if (in_.ends_behind) {
+      in_.ends_behind = false;
+      size_ = next_;
+    }
+    return g;
+  }
+  TAGMA_COLD got skip(extent& n) override {
+    const extent some = n < size_ - next_ ? n : size_ - next_;
+    next_ += some;
+    n -= some;
+    return n == 0 ? got::element : got::end;
+  }
+  TAGMA_COLD void save(position& to) const override { to.push_back(size_ < stage_.size() ? -1 - next_ : next_); }
+  TAGMA_COLD void restore(position_reader& from) override {
+    next_ = from.take();
+    if (next_ < 0) size_ = next_ = -1 - next_;
+    if (next_ > stage_.size()) position_reader::wrong();
+  }
+
+ private:
+  const stage<T>& stage_;
+  iteration& in_;
+  std::uint64_t epoch_;
+  extent size_, next_ = 0;
+};
+
+/// A cursor that another one goes along with, and that counts.
+template <class T>
+class measured_cursor final : public cursor<T> {
+ public:
+  measured_cursor(std::unique_ptr<cursor<T>> of, stage_counters& to, iteration& in)
+      : of_(std::move(of)), to_(to), in_(in) {}
+
+  got next(T& to) override {
+    measured_call call(in_, to_);
+    const got g = of_->next(to);
+    if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
+    return g;
+  }
+  got skip(extent& n) override {
+    const measured_call call(in_, to_);
+    return of_->skip(n);
+  }
+  void save(position& to) const override { of_->save(to); }
+  void restore(position_reader& from) override { of_->restore(from); }
+
+ private:
+  std::unique_ptr<cursor<T>> of_;
+  stage_counters& to_;
+  iteration& in_;
+};
+
+/// A cursor for a stage, the cheapest that does. The stage must outlive it.
+template <class T>
+[[nodiscard]] std::unique_ptr<cursor<T>> start(const stage<T>& of, std::uint64_t epoch, iteration& in) {
+  std::unique_ptr<cursor<T>> at =
+      of.indexed() && !of.threaded() ? std::make_unique<indexed_cursor<T>>(of, epoch, in) : of.start(epoch, in);
+  if (stage_counters* const counters = in.counters_of(of))
+    return std::make_unique<measured_cursor<T>>(std::move(at), *counters, in);
+  return at;
+}
+
+/// A stage behind another one: what most do alike.
+template <class In, class T>
+class stage_behind : public stage<T> {
+ public:
+  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) {}
+
+  [[nodiscard]] const stage<In>& input() const { return *input_; }
+  [[nodiscard]] extent size() const override { return input_->size(); }
+  [[nodiscard]] bool threaded() const override { return input_->threaded(); }
+  [[nodiscard]] const any_stage* input_stage(std::size_t i) const override { return i == 0 ? input_.get() : nullptr; }
+
+ protected:
+  stage_of<In> input_;
+};
+
+/// Where a cursor was before it took anything for the element that it is at. An interruption leaves it in between.
+class boundary {
+ public:
+  /// Something will be taken.
+  template <class T>
+  void enter(const cursor<T>& input, const iteration& in) {
+    if (inside_ || !in.limited()) return;
+    before_.clear();
+    input.save(before_);
+    inside_ = true;
+  }
+  void leave() { inside_ = false; }
+  [[nodiscard]] bool inside() const { return inside_; }
+  template <class T>
+  void save(const cursor<T>& input, position& to) const {
+    if (inside_)
+      to.insert(to.end(), before_.begin(), before_.end());
+    else
+      input.save(to);
+  }
+
+ private:
+  position before_;
+  bool inside_ = false;
+};
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_STAGE_HPP
+
+namespace tagma::datasets::detail {
+
+/// A stage whose elements have numbers needs no cursor of its own.
+template <class T>
+class indexed_source : public stage<T> {
+ public:
+  [[nodiscard]] bool indexed() const final { return true; }
+  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const final {
+    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
+  }
+};
+
+template <class T>
+class one_element final : public indexed_source<T> {
+ public:
+  explicit one_element(T value) : value_(std::move(value)) {}
+
+  [[nodiscard]] extent size() const override { return 1; }
+  got get(extent, std::uint64_t, T& to, iteration&) const override {
+    to = value_;
+    return got::element;
+  }
+  TAGMA_COLD void describe(std::string& to) const override { to += "from_tensors"; }
+
+ private:
+  T value_;
+};
+
+class range_source final : public indexed_source<std::int64_t> {
+ public:
+  range_source(std::int64_t first, std::int64_t last, std::int64_t step) : first_(first), step_(step) {
+    if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
+    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+    if (step > 0 ? first >= last : first <= last) return;
+    const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
+    const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
+    const std::uint64_t count = (way - 1) / pace + 1;
+    if (count >= unsign(endless))
+      fail(status_code::invalid_argument,
+           {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
+    size_ = static_cast<extent>(count);
+  }
+
+  [[nodiscard]] extent size() const override { return size_; }
+  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override {
+    to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
+                                   static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
+    return got::element;
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    append_parts(to, {"range ", first_, " ", step_, " ", size_});
+  }
+
+ private:
+  std::int64_t first_, step_;
+  extent size_ = 0;
+};
+
+/// Row `i` of a tensor as a tensor, in the memory that `to` has where it fits.
+template <class T>
+void assign_row(tensor<T>& to, const tensor<T>& from, extent i) {
+  const shape& all = from.dims();
+  bool fits = to.dims().rank == all.rank - 1;
+  for (int axis = 1; fits && axis < all.rank; ++axis) fits = to.dims()[axis - 1] == all[axis];
+  if (!fits) to = tensor<T>(all.sub(1, all.rank));
+  const std::size_t size = to.size();
+  std::copy_n(from.data() + static_cast<std::size_t>(i) * size, size, to.data());
+}
+template <class T>
+void assign_row(T& to, const std::vector<T>& from, extent i) {
+  to = from[static_cast<std::size_t>(i)];
+}
+
+/// What the rows of a component are; void if it has none.
+template <class T>
+struct row_of {
+  using type = void;
+};
+template <class T>
+struct row_of<tensor<T>> {
+  using type = std::conditional_t<std::is_same_v<T, string_element>, void, tensor<T>>;
+};
+template <class T>
+struct row_of<std::vector<T>> {
+  using type = std::conditional_t<is_component<T>::value && !std::is_same_v<T, bool>, T, void>;
+};
+
+/// The rows of a component. Throws `invalid_argument` for a scalar.
+template <class T>
+[[nodiscard]] extent rows_of(const tensor<T>& t) {
+  if (t.dims().rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
+  return t.dims()[0];
+}
+template <class T>
+[[nodiscard]] extent rows_of(const std::vector<T>& v) {
+  return static_cast<extent>(v.size());
+}
+
+/// The rows that all components have. Throws `invalid_argument` unless they are equally many.
+template <class... T>
+[[nodiscard]] extent common_rows(const T&... components) {
+  const extent rows[] = {detail::rows_of(components)...};
+  for (std::size_t i = 1; i < sizeof...(T); ++i)
+    if (rows[i] != rows[0])
+      fail(status_code::invalid_argument, {"component 0 has ", rows[0], " rows, and component ", i, " has ", rows[i]});
+  return rows[0];
+}
+
+template <class... Components>
+struct slices {
+  using type = std::tuple<typename row_of<Components>::type...>;
+};
+template <class Component>
+struct slices<Component> : row_of<Component> {};
+
+template <class... Components>
+class slices_source final : public indexed_source<typename slices<Components...>::type> {
+  using row = typename slices<Components...>::type;
+
+ public:
+  explicit slices_source(Components... components)
+      : size_(detail::common_rows(components...)), components_(std::move(components)...) {}
+
+  [[nodiscard]] extent size() const override { return size_; }
+  got get(extent i, std::uint64_t, row& to, iteration&) const override {
+    if constexpr (sizeof...(Components) == 1)
+      assign_row(to, std::get<0>(components_), i);
+    else
+      assign(to, i, std::index_sequence_for<Components...>{});
+    return got::element;
+  }
+  TAGMA_COLD void describe(std::string& to) const override { append_parts(to, {"from_slices ", size_}); }
+
+ private:
+  template <std::size_t... I>
+  void assign(row& to, extent i, std::index_sequence<I...>) const {
+    (assign_row(std::get<I>(to), std::get<I>(components_), i), ...);
+  }
+
+  extent size_;
+  std::tuple<Components...> components_;
+};
+
+template <class T, class F>
+class generator_source final : public stage<T> {
+  class pass final : public cursor<T> {
+   public:
+    pass(const F& f, iteration& in) : f_(f), in_(in) {}
+    got next(T& to) override {
+      if (ended_) return got::end;
+      try {
+        if (std::optional<T> value = f_()) {
+          to = std::move(*value);
+          ++given_;
+          return got::element;
+        }
+      } catch (const end_of_data&) {
+      } catch (...) {
+        in_.error = std::current_exception();
+        ++given_;
+        return got::error;
+      }
+      ended_ = true;
+      return got::end;
+    }
+    TAGMA_COLD void save(position& to) const override { to.push_back(given_); }
+    TAGMA_COLD void restore(position_reader& from) override {
+      extent n = from.take(endless);
+      (void)this->skip(n);
+    }
+
+   private:
+    F f_;
+    iteration& in_;
+    extent given_ = 0;
+    bool ended_ = false;
+  };
+
+ public:
+  explicit generator_source(F f) : f_(std::move(f)) {}
+  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return std::make_unique<pass>(f_, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override { to += "generator"; }
+
+ private:
+  F f_;
+};
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_SOURCES_HPP
+
+namespace tagma::datasets {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_number = element<T> && !std::is_same_v<T, string_element>;
+
+/// Copies the first rows of a tensor.
+template <class T>
+[[nodiscard]] tensor<T> first_rows(const tensor<T>& from, extent rows, extent all) {
+  shape dims = from.dims();
+  dims[0] = all;
+  tensor<T> to(dims);
+  const std::size_t row = dims[0] == 0 ? 0 : to.size() / static_cast<std::size_t>(all);
+  std::copy_n(from.data(), row * static_cast<std::size_t>(rows), to.data());
+  return to;
+}
+
+/// Of plain batches.
+struct no_options {};
+
+/// Collects one component of the elements of a batch. Memory grows with the elements, not with what they may be.
+template <class T>
+class collector;
+
+template <class T>
+  requires is_number<T>
+class collector<T> {
+ public:
+  using type = tensor<T>;
+  collector(extent most, const no_options&) : most_(most), all_({std::min(most, at_first)}) {}
+  void add(extent i, T& x, std::size_t) {
+    if (i == all_.dims()[0]) all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
+    all_[i] = x;
+  }
+  [[nodiscard]] type take(extent count) {
+    return count == all_.dims()[0] ? std::move(all_) : detail::first_rows(all_, count, count);
+  }
+
+ private:
+  static constexpr extent at_first = 1024;
+  extent most_;
+  tensor<T> all_;
+};
+
+template <class T>
+class collector<tensor<T>> {
+ public:
+  using type = tensor<T>;
+  collector(extent most, const no_options&) : most_(most) {}
+  void add(extent i, tensor<T>& x, std::size_t component) {
+    if (i == 0) {
+      row_ = x.dims();
+      if (row_.rank == max_rank)
+        fail(status_code::invalid_argument, {"a batch of tensors of shape ", to_string(row_), " has too many axes"});
+      if (!fits(std::min(most_, at_first))) all_ = tensor<T>(rows(std::min(most_, at_first)));
+    }
+    if (!(x.dims() == row_))
+      fail(status_code::invalid_argument,
+           {"a batch needs elements of one shape: component ", component, " of the first element has shape ",
+            to_string(row_), " and that of element ", i, " has shape ", to_string(x.dims())});
+    if (i == all_.dims()[0]) all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
+    std::copy_n(x.data(), x.size(), all_.data() + static_cast<std::size_t>(i) * x.size());
+  }
+  [[nodiscard]] type take(extent count) {
+    return count == all_.dims()[0] ? std::move(all_) : detail::first_rows(all_, count, count);
+  }
+  /// Memory of a batch that nobody needs any more.
+  void reuse(type& old) { all_ = std::move(old); }
+
+ private:
+  static constexpr extent at_first = 256;
+  /// Whether there is memory for `n` rows or more, and none that no batch needs.
+  [[nodiscard]] bool fits(extent n) const {
+    const shape& have = all_.dims();
+    return have.rank == row_.rank + 1 && have[0] >= n && have[0] <= most_ && have == rows(have[0]);
+  }
+  [[nodiscard]] shape rows(extent n) const {
+    shape dims{n};
+    for (const extent e : row_.span()) dims.push_back(e);
+    return dims;
+  }
+  extent most_;
+  shape row_;
+  tensor<T> all_;
+};
+
+template <>
+class collector<std::string> {
+ public:
+  using type = std::vector<std::string>;
+  collector(extent, const no_options&) {}
+  void add(extent, std::string& x, std::size_t) { all_.push_back(std::move(x)); }
+  [[nodiscard]] type take(extent) { return std::move(all_); }
+
+ private:
+  type all_;
+};
+
+/// Gives a collector the memory of a batch that was there before, if it can use that.
+template <class Collector, class Batch>
+void reuse(Collector& by, Batch& old) {
+  if constexpr (requires { by.reuse(old); }) by.reuse(old);
+}
+
+/// Of tuples and pairs.
+template <class Row, class... T>
+class collector_of_parts {
+ public:
+  collector_of_parts(extent most, const no_options& options) : parts_(collector<T>(most, options)...) {}
+  void add(extent i, Row& x, std::size_t) { add(i, x, std::index_sequence_for<T...>{}); }
+  template <class Batch>
+  void reuse(Batch& old) {
+    reuse(old, std::index_sequence_for<T...>{});
+  }
+
+ protected:
+  std::tuple<collector<T>...> parts_;
+
+ private:
+  template <std::size_t... I>
+  void add(extent i, Row& x, std::index_sequence<I...>) {
+    (std::get<I>(parts_).add(i, std::get<I>(x), I), ...);
+  }
+  template <class Batch, std::size_t... I>
+  void reuse(Batch& old, std::index_sequence<I...>) {
+    (detail::reuse(std::get<I>(parts_), std::get<I>(old)), ...);
+  }
+};
+template <class... T>
+class collector<std::tuple<T...>> : public collector_of_parts<std::tuple<T...>, T...> {
+ public:
+  using type = std::tuple<typename collector<T>::type...>;
+  using collector_of_parts<std::tuple<T...>, T...>::collector_of_parts;
+  [[nodiscard]] type take(extent count) {
+    return std::apply([&](auto&... part) { return type(part.take(count)...); }, this->parts_);
+  }
+};
+template <class A, class B>
+class collector<std::pair<A, B>> : public collector_of_parts<std::pair<A, B>, A, B> {
+ public:
+  using type = std::pair<typename collector<A>::type, typename collector<B>::type>;
+  using collector_of_parts<std::pair<A, B>, A, B>::collector_of_parts;
+  [[nodiscard]] type take(extent count) {
+    return {std::get<0>(this->parts_).take(count), std::get<1>(this->parts_).take(count)};
+  }
+};
+
+template <class T>
+struct can_batch : std::bool_constant<is_number<T> || std::is_same_v<T, std::string>> {};
+template <class T>
+struct can_batch<tensor<T>> : std::true_type {};
+template <class... T>
+struct can_batch<std::tuple<T...>> : std::bool_constant<(can_batch<T>::value && ...)> {};
+template <class A, class B>
+struct can_batch<std::pair<A, B>> : std::bool_constant<can_batch<A>::value && can_batch<B>::value> {};
+
+/// What a batch of elements is; void if there is none.
+template <class T>
+struct batch_of {
+  using type = void;
+};
+template <class T>
+requires can_batch<T>::value struct batch_of<T> {
+  using type = typename collector<T>::type;
+};
+
+/// Calls a collector; what it throws is the error of the batch.
+template <class Collector, class T>
+[[nodiscard]] bool add(Collector& to, extent i, T& x, std::exception_ptr& error) {
+  try {
+    to.add(i, x, 0);
+    return true;
+  } catch (...) {
+    error = std::current_exception();
+    return false;
+  }
+}
+template <class Collector>
+[[nodiscard]] got take(Collector& from, extent count, typename Collector::type& to, std::exception_ptr& error) {
+  try {
+    to = from.take(count);
+    return got::element;
+  } catch (...) {
+    error = std::current_exception();
+    return got::error;
+  }
+}
+
+/// The elements n * b to n * (b + 1) in one. Where one of them is an error, the batch is, and the others go with it.
+template <class T, class Collector, class Options>
+class batched final : public stage_behind<T, typename Collector::type> {
+  using batch = typename Collector::type;
+
+  class pass final : public cursor<batch> {
+   public:
+    pass(std::unique_ptr<cursor<T>> input, const batched& of, iteration& in)
+        : input_(std::move(input)), of_(of), in_(in), collected_(of.collect()) {}
+    got next(batch& to) override {
+      if (ended_) return got::end;
+      boundary_.enter(*input_, in_);
+      while (count_ < of_.most_ && !ended_) {
+        if (failed_) {
+          extent rest = of_.most_ - count_;
+          const got g = input_->skip(rest);
+          count_ = of_.most_ - rest;
+          if (g == got::interrupted) return g;
+          ended_ = g == got::end;
+          continue;
+        }
+        const got g = input_->next(from_);
+        if (g == got::interrupted) return g;
+        if (g == got::end) {
+          ended_ = true;
+          break;
+        }
+        if (g == got::error || !detail::add(collected_, count_, from_, in_.error)) {
+          failed_ = true;
+          error_ = std::exchange(in_.error, nullptr);
+        }
+        ++count_;
+        if (in_.stopping()) return got::interrupted;
+      }
+      return give(to);
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(ended_ && !boundary_.inside() ? 1 : 0);
+      boundary_.save(*input_, to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      input_->restore(from);
+    }
+    TAGMA_COLD got skip(extent& n) override {
+      while (n > 0) {
+        if (ended_) return got::end;
+        boundary_.enter(*input_, in_);
+        extent rest = of_.most_ - count_;
+        const got g = input_->skip(rest);
+        count_ = of_.most_ - rest;
+        if (g == got::interrupted) return g;
+        boundary_.leave();
+        ended_ = g == got::end;
+        const bool whole = std::exchange(count_, 0) > (of_.drop_remainder_ ? of_.most_ - 1 : 0);
+        if (whole) --n;
+      }
+      return got::element;
+    }
+
+   private:
+    got give(batch& to) {
+      boundary_.leave();
+      const extent count = std::exchange(count_, 0);
+      if (count == 0 || (count < of_.most_ && of_.drop_remainder_)) return got::end;
+      if (std::exchange(failed_, false)) {
+        in_.error = std::exchange(error_, nullptr);
+        collected_ = of_.collect();
+        return got::error;
+      }
+      std::swap(old_, to);
+      const got g = detail::take(collected_, count, to, in_.error);
+      collected_ = of_.collect();
+      if (!ended_) detail::reuse(collected_, old_);
+      return g;
+    }
+
+    std::unique_ptr<cursor<T>> input_;
+    const batched& of_;
+    iteration& in_;
+    boundary boundary_;
+    Collector collected_;
+    std::exception_ptr error_;
+    T from_{};
+    batch old_{};
+    extent count_ = 0;
+    bool failed_ = false, ended_ = false;
+  };
+
+ public:
+  batched(stage_of<T> input, extent most, bool drop_remainder, Options options)
+      : stage_behind<T, batch>(std::move(input)),
+        most_(most),
+        drop_remainder_(drop_remainder),
+        options_(std::move(options)) {}
+
+  [[nodiscard]] extent size() const override {
+    const extent all = this->input_->size();
+    if (all == unknown_size || all == endless) return all;
+    return all / most_ + (all % most_ != 0 && !drop_remainder_ ? 1 : 0);
+  }
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  got get(extent i, std::uint64_t epoch, batch& to, iteration& in) const override {
+    const extent first = i * most_, left = this->input_->size() - first, most = std::min(most_, left);
+    Collector collected = collect();
+    detail::reuse(collected, to);
+    T from{};
+    extent count = 0;
+    for (; count < most; ++count) {
+      const got g = datasets::get(*this->input_, first + count, epoch, from, in);
+      if (g == got::end || in.ends_behind) {
+        in.ends_behind = true;
+        if (g == got::end) break;
+      }
+      if (g != got::element) return g;
+      if (!detail::add(collected, count, from, in.error)) return got::error;
+      if (in.given_up()) return got::interrupted;
+      if (in.ends_behind) {
+        ++count;
+        break;
+      }
+    }
+    if (count == 0 || (count < most_ && drop_remainder_)) {
+      in.ends_behind = false;
+      return got::end;
+    }
+    return detail::take(collected, count, to, in.error);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<batch>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), *this, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    append_parts(to, {".batch ", most_, drop_remainder_ ? " whole" : ""});
+  }
+
+ private:
+  [[nodiscard]] Collector collect() const {
+    const extent all = this->input_->size();
+    return Collector(all == unknown_size ? most_ : std::min(most_, all), options_);
+  }
+
+  extent most_;
+  bool drop_remainder_;
+  Options options_;
+};
+
+}  // namespace detail
+
+/// How padded_batch pads.
+struct padding_options {
+  /// Of each component the shape that its elements are padded to, `dyn` for the largest extent of the batch; none: the
+  /// largest extents of the batch everywhere.
+  std::vector<shape> shapes{};
+  /// Of each component the value that is put behind its elements; none: 0. Texts are padded with empty ones.
+  std::vector<double> values{};
+  /// Whether a last batch that is smaller is left out.
+  bool drop_remainder = false;
+};
+
+namespace detail {
+
+/// Pads one component: tensors. All else is batched as it is.
+template <class T>
+[[nodiscard]] auto padded(std::vector<T>&& all, const padding_options&, std::size_t component) {
+  collector<T> plain(static_cast<extent>(all.size()), no_options{});
+  for (std::size_t i = 0; i < all.size(); ++i) plain.add(static_cast<extent>(i), all[i], component);
+  return plain.take(static_cast<extent>(all.size()));
+}
+template <class T>
+[[nodiscard]] tensor<T> padded(std::vector<tensor<T>>&& all, const padding_options& options, std::size_t component) {
+  const int rank = all[0].dims().rank;
+  shape to;
+  if (component < options.shapes.size())
+    to = options.shapes[component];
+  else
+    for (int axis = 0; axis < rank; ++axis) to.push_back(dyn);
+  if (rank == max_rank)
+    fail(status_code::invalid_argument,
+         {"a batch of tensors of shape ", to_string(all[0].dims()), " has too many axes"});
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].dims().rank != to.rank)
+      fail(status_code::invalid_argument, {"component ", component, " of element ", i, " of a batch has shape ",
+                                           to_string(all[i].dims()), ", which cannot be padded to ", to_string(to)});
+  shape dims{static_cast<extent>(all.size())};
+  for (int axis = 0; axis < to.rank; ++axis) {
+    extent most = to[axis];
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const extent here = all[i].dims()[axis];
+      if (to[axis] != dyn && here > to[axis])
+        fail(status_code::data_loss, {"component ", component, " of element ", i, " of a batch has shape ",
+                                      to_string(all[i].dims()), ", which is larger than ", to_string(to)});
+      most = std::max(most, here);
+    }
+    dims.push_back(most);
+  }
+  tensor<T> result(dims);
+  const double value = component < options.values.size() ? options.values[component] : 0;
+  if (value != 0) std::fill_n(result.data(), result.size(), static_cast<T>(value));
+  const std::size_t row = result.size() / all.size();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const tensor<T>& from = all[i];
+    if (from.size() == 0) continue;
+    const std::size_t run = rank == 0 ? 1 : static_cast<std::size_t>(from.dims()[rank - 1]);
+    for (std::size_t at = 0; at < from.size(); at += run) {
+      // Where the run from `at` on stands in the larger tensor.
+      std::size_t rest = at / run, target = 0, stride = rank == 0 ? 1 : static_cast<std::size_t>(dims[rank]);
+      for (int axis = rank - 2; axis >= 0; --axis) {
+        const auto here = static_cast<std::size_t>(from.dims()[axis]);
+        target += rest % here * stride;
+        rest /= here;
+        stride *= static_cast<std::size_t>(dims[axis + 1]);
+      }
+      std::copy_n(from.data() + at, run, result.data() + i * row + target);
+    }
+  }
+  return result;
+}
+
+/// Keeps the elements of a batch until all their shapes are known.
+template <class T>
+class padding_collector {
+ public:
+  using type = typename batch_of<T>::type;
+  padding_collector(extent, const padding_options& options) : options_(&options) {}
+  void add(extent, T& x, std::size_t) { all_.push_back(std::move(x)); }
+  [[nodiscard]] type take(extent) { return all(std::move(all_)); }
+
+ private:
+  template <class Row>
+  [[nodiscard]] type all(std::vector<Row>&& rows) {
+    return detail::padded(std::move(rows), *options_, 0);
+  }
+  template <class... Part>
+  [[nodiscard]] type all(std::vector<std::tuple<Part...>>&& rows) {
+    return parts<Part...>(rows, std::index_sequence_for<Part...>{});
+  }
+  template <class A, class B>
+  [[nodiscard]] type all(std::vector<std::pair<A, B>>&& rows) {
+    return parts<A, B>(rows, std::index_sequence<0, 1>{});
+  }
+  template <class... Part, class Rows, std::size_t... I>
+  [[nodiscard]] type parts(Rows& rows, std::index_sequence<I...>) {
+    return type(detail::padded(part<I, Part>(rows), *options_, I)...);
+  }
+  template <std::size_t I, class Part, class Rows>
+  [[nodiscard]] static std::vector<Part> part(Rows& rows) {
+    std::vector<Part> result;
+    result.reserve(rows.size());
+    for (auto& row : rows) result.push_back(std::move(std::get<I>(row)));
+    return result;
+  }
+
+  const padding_options* options_;
+  std::vector<T> all_;
+};
+
+/// What the rows of an element are; void if it has none.
+template <class T>
+struct unbatched {
+  using type = typename row_of<T>::type;
+};
+template <class... T>
+struct unbatched<std::tuple<T...>> {
+  using type = std::conditional_t<(std::is_void_v<typename row_of<T>::type> || ...), void,
+                                  std::tuple<typename row_of<T>::type...>>;
+};
+template <class A, class B>
+struct unbatched<std::pair<A, B>> {
+  using type = std::conditional_t<std::is_void_v<typename row_of<A>::type> || std::is_void_v<typename row_of<B>::type>,
+                                  void, std::pair<typename row_of<A>::type, typename row_of<B>::type>>;
+};
+
+template <class T>
+class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type> {
+  using row = typename unbatched<T>::type;
+
+  class pass final : public cursor<row> {
+   public:
+    pass(std::unique_ptr<cursor<T>> input, iteration& in) : input_(std::move(input)), in_(in) {}
+    got next(row& to) override {
+      while (next_ >= rows_) {
+        if (const got g = fetch(); g != got::element) return g;
+        if (rows_ == 0 && in_.stopping()) return got::interrupted;
+      }
+      assign(to, next_++);
+      return got::element;
+    }
+    TAGMA_COLD got skip(extent& n) override {
+      while (n > 0) {
+        if (next_ < rows_) {
+          const extent some = std::min(n, rows_ - next_);
+          next_ += some;
+          n -= some;
+          continue;
+        }
+        const got g = fetch();
+        if (g == got::end || g == got::interrupted) return g;
+        if (g == got::error) --n;
+      }
+      return got::element;
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(next_ < rows_ ? next_ : -1);
+      if (next_ < rows_)
+        to.insert(to.end(), before_.begin(), before_.end());
+      else
+        input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      const std::int64_t at = from.take();
+      input_->restore(from);
+      if (at < 0) return;
+      if (fetch() != got::element || at >= rows_) position_reader::wrong();
+      next_ = at;
+    }
+
+   private:
+    got fetch() {
+      before_.clear();
+      input_->save(before_);
+      next_ = rows_ = 0;
+      const got g = input_->next(from_);
+      if (g != got::element) return g;
+      try {
+        rows_ = count(from_);
+      } catch (...) {
+        in_.error = std::current_exception();
+        return got::error;
+      }
+      return g;
+    }
+    template <class Part>
+    [[nodiscard]] static extent count(const Part& part) {
+      if constexpr (is_tuple<Part>)
+        return std::apply([](const auto&... parts) { return detail::common_rows(parts...); }, part);
+      else
+        return detail::rows_of(part);
+    }
+    void assign(row& to, extent i) const {
+      if constexpr (is_tuple<T>)
+        assign(to, i, std::make_index_sequence<std::tuple_size_v<T>>{});
+      else
+        detail::assign_row(to, from_, i);
+    }
+    template <std::size_t... I>
+    void assign(row& to, extent i, std::index_sequence<I...>) const {
+      (detail::assign_row(std::get<I>(to), std::get<I>(from_), i), ...);
+    }
+
+    std::unique_ptr<cursor<T>> input_;
+    iteration& in_;
+    T from_{};
+    position before_;
+    extent next_ = 0, rows_ = 0;
+  };
+
+ public:
+  explicit unbatched_stage(stage_of<T> input) : stage_behind<T, row>(std::move(input)) {}
+
+  [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".unbatch";
+  }
+};
+
+}  // namespace detail
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_BATCHING_HPP
+// ---- tagma/data/cache.hpp
+#ifndef TAGMA_SINGLE_DATA_CACHE_HPP
+#define TAGMA_SINGLE_DATA_CACHE_HPP
+
+/// @file
+/// A stage that keeps what it gave, in memory.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tagma::datasets::detail {
+
+/// Keeps the elements of the first pass that came to the end without an error. All passes are the pass number 0.
+template <class T>
+class cached final : public stage_behind<T, T> {
+  using elements = std::shared_ptr<const std::vector<T>>;
+
+  class pass final : public cursor<T> {
+   public:
+    pass(const cached& of, iteration& in) : of_(of), in_(in), counters_(in.counters_of(of)), kept_(of.kept()) {}
+    got next(T& to) override {
+      if (kept_ != nullptr) {
+        if (next_ >= kept_->size()) return got::end;
+        to = (*kept_)[next_++];
+        return got::element;
+      }
+      if (input_ == nullptr) input_ = datasets::start(*of_.input_, 0, in_);
+      const got g = input_->next(to);
+      if (g == got::interrupted) return g;
+      if (g == got::end) {
+        if (whole_) {
+          kept_ = of_.keep(std::move(own_));
+          next_ = kept_->size();
+        }
+        whole_ = false;
+        return g;
+      }
+      ++next_;
+      whole_ = whole_ && g == got::element;
+      if (whole_) {
+        own_.push_back(to);
+        if (counters_ != nullptr) counters_->hold(datasets::bytes_of(to));
+      } else if (!own_.empty()) {
+        if (counters_ != nullptr)
+          for (const T& x : own_) counters_->hold(-datasets::bytes_of(x));
+        own_ = {};
+      }
+      return g;
+    }
+    TAGMA_COLD got skip(extent& n) override {
+      if (kept_ == nullptr) return cursor<T>::skip(n);
+      const std::size_t left = kept_->size() - next_;
+      const std::size_t some = static_cast<std::uint64_t>(n) < left ? static_cast<std::size_t>(n) : left;
+      next_ += some;
+      n -= static_cast<extent>(some);
+      return n == 0 ? got::element : got::end;
+    }
+    TAGMA_COLD void save(position& to) const override { to.push_back(static_cast<std::int64_t>(next_)); }
+    TAGMA_COLD void restore(position_reader& from) override {
+      extent n = from.take(endless);
+      (void)skip(n);
+    }
+
+   private:
+    const cached& of_;
+    iteration& in_;
+    stage_counters* counters_;
+    elements kept_;
+    std::unique_ptr<cursor<T>> input_;
+    std::vector<T> own_;
+    std::size_t next_ = 0;
+    bool whole_ = true;
+  };
+
+ public:
+  explicit cached(stage_of<T> input) : stage_behind<T, T>(std::move(input)) {}
+
+  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return std::make_unique<pass>(*this, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".cache";
+  }
+
+ private:
+  [[nodiscard]] elements kept() const {
+    const std::lock_guard lock(mutex_);
+    return kept_;
+  }
+  [[nodiscard]] elements keep(std::vector<T>&& all) const {
+    auto mine = std::make_shared<const std::vector<T>>(std::move(all));
+    const std::lock_guard lock(mutex_);
+    if (kept_ == nullptr) kept_ = std::move(mine);
+    return kept_;
+  }
+
+  mutable std::mutex mutex_;
+  mutable elements kept_;
+};
+
+/// The same for elements that have numbers: each is kept when it was had once, in whatever order.
+template <class T>
+class cached_by_number final : public stage_behind<T, T> {
+ public:
+  explicit cached_by_number(stage_of<T> input)
+      : stage_behind<T, T>(std::move(input)), slots_(static_cast<std::size_t>(this->size())) {}
+
+  [[nodiscard]] bool indexed() const override { return true; }
+  [[nodiscard]] bool threaded() const override { return false; }
+  got get(extent i, std::uint64_t, T& to, iteration& in) const override {
+    slot& s = slots_[static_cast<std::size_t>(i)];
+    if (s.kept.load(memory_order::acquire)) {
+      to = s.value;
+      return got::element;
+    }
+    const got g = datasets::get(*this->input_, i, 0, to, in);
+    if (g != got::element) return g;
+    const std::lock_guard lock(mutex_);
+    if (s.kept.load(memory_order::relaxed)) return g;
+    s.value = to;
+    if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
+    s.kept.store(true, memory_order::release);
+    return g;
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".cache";
+  }
+
+ private:
+  struct slot {
+    T value{};
+    atomic<bool> kept{false};
+  };
+  mutable std::mutex mutex_;
+  mutable std::vector<slot> slots_;
+};
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_CACHE_HPP
+// ---- tagma/data/elementwise.hpp
+#ifndef TAGMA_SINGLE_DATA_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_DATA_ELEMENTWISE_HPP
+
+/// @file
+/// Stages that look at each element by itself: map, filter, and what to do about errors.
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tagma::datasets::detail {
+
+/// Calls a function of an element. What it throws is the error of that element; `end_of_data` is the end.
+/// A function of this library may fill the element that was there before, by `assign`.
+template <class F, class In, class Out>
+[[nodiscard]] got apply(const F& f, In& from, Out& to, std::exception_ptr& error) {
+  try {
+    if constexpr (requires { f.assign(to, from); })
+      f.assign(to, from);
+    else
+      to = detail::call(f, std::move(from));
+    return got::element;
+  } catch (const end_of_data&) {
+    return got::end;
+  } catch (...) {
+    error = std::current_exception();
+    return got::error;
+  }
+}
+
+template <class In, class Out, class F>
+class map_stage final : public stage_behind<In, Out> {
+  class pass final : public cursor<Out> {
+   public:
+    pass(std::unique_ptr<cursor<In>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got next(Out& to) override {
+      if (ended_) return got::end;
+      got g = input_->next(from_);
+      if (g == got::element) g = detail::apply(f_, from_, to, in_.error);
+      ended_ = g == got::end;
+      return g;
+    }
+    TAGMA_COLD got skip(extent& n) override { return ended_ ? got::end : input_->skip(n); }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(ended_ ? 1 : 0);
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      input_->restore(from);
+    }
+
+   private:
+    std::unique_ptr<cursor<In>> input_;
+    const F& f_;
+    iteration& in_;
+    In from_{};
+    bool ended_ = false;
+  };
+
+ public:
+  map_stage(stage_of<In> input, F f) : stage_behind<In, Out>(std::move(input)), f_(std::move(f)) {}
+
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
+    In from{};
+    const got g = datasets::get(*this->input_, i, epoch, from, in);
+    return g == got::element ? detail::apply(f_, from, to, in.error) : g;
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".map";
+  }
+
+ private:
+  F f_;
+};
+
+template <class T, class F>
+class filter_stage final : public stage_behind<T, T> {
+  class pass final : public cursor<T> {
+   public:
+    pass(std::unique_ptr<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got next(T& to) override {
+      while (true) {
+        const got g = ended_ ? got::end : input_->next(to);
+        if (g != got::element) return g;
+        bool kept = false;
+        const T& seen = to;
+        const got judged = detail::apply(f_, seen, kept, in_.error);
+        ended_ = judged == got::end;
+        if (judged == got::error || kept) return judged;
+        if (in_.stopping()) return got::interrupted;
+      }
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(ended_ ? 1 : 0);
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      input_->restore(from);
+    }
+
+   private:
+    std::unique_ptr<cursor<T>> input_;
+    const F& f_;
+    iteration& in_;
+    bool ended_ = false;
+  };
+
+ public:
+  filter_stage(stage_of<T> input, F f) : stage_behind<T, T>(std::move(input)), f_(std::move(f)) {}
+
+  [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".filter";
+  }
+
+ private:
+  F f_;
+};
+
+/// Leaves elements out that are errors, and tells a function of them.
+template <class T, class F>
+class handled_errors final : public stage_behind<T, T> {
+  class pass final : public cursor<T> {
+   public:
+    pass(std::unique_ptr<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got next(T& to) override {
+      while (true) {
+        const got g = input_->next(to);
+        if (g != got::error) return g;
+        try {
+          f_(std::exchange(in_.error, nullptr));
+        } catch (...) {
+          in_.error = std::current_exception();
+          return got::error;
+        }
+        if (in_.stopping()) return got::interrupted;
+      }
+    }
+    TAGMA_COLD void save(position& to) const override { input_->save(to); }
+    TAGMA_COLD void restore(position_reader& from) override { input_->restore(from); }
+
+   private:
+    std::unique_ptr<cursor<T>> input_;
+    const F& f_;
+    iteration& in_;
+  };
+
+ public:
+  handled_errors(stage_of<T> input, F f) : stage_behind<T, T>(std::move(input)), f_(std::move(f)) {}
+
+  [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".on_error";
+  }
+
+ private:
+  F f_;
+};
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_ELEMENTWISE_HPP
+// ---- tagma/data/flat_map.hpp
+#ifndef TAGMA_SINGLE_DATA_FLAT_MAP_HPP
+#define TAGMA_SINGLE_DATA_FLAT_MAP_HPP
+
+/// @file
+/// Stages that make a dataset of each element: flat_map, interleave.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tagma::datasets::detail {
+
+/// `cycle` datasets are open at a time and visited in turn, each for `block` elements. One that has ended is left and
+/// closed when that is noticed; its place is filled when the turn comes back to it. With one place this is flat_map.
+template <class In, class T, class F>
+class interleaved final : public stage_behind<In, T> {
+  /// A dataset that is open.
+  struct place {
+    stage_of<T> of;
+    std::unique_ptr<cursor<T>> at;
+    position before;  // where the input was before the element that the dataset was made of
+  };
+
+  class pass final : public cursor<T> {
+   public:
+    pass(const interleaved& of, std::uint64_t epoch, iteration& in)
+        : of_(of), in_(in), epoch_(epoch), input_(datasets::start(*of.input_, epoch, in)), places_(of.cycle_) {}
+    got next(T& to) override {
+      while (true) {
+        place& p = places_[turn_];
+        if (p.at == nullptr) {
+          if (!input_ended_) {
+            const got g = open(p);
+            if (g == got::error) go_on();
+            if (g == got::error || g == got::interrupted) return g;
+            input_ended_ = g == got::end;
+          }
+          if (p.at == nullptr) {
+            if (open_ == 0 && input_ended_) return got::end;
+            go_on();
+            continue;
+          }
+        }
+        const got g = p.at->next(to);
+        if (g == got::interrupted) return g;
+        if (g != got::end) {
+          if (++in_block_ == of_.block_) go_on();
+          return g;
+        }
+        p = {};
+        --open_;
+        go_on();
+        if (in_.stopping()) return got::interrupted;
+      }
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(static_cast<std::int64_t>(turn_));
+      to.push_back(in_block_);
+      to.push_back(input_ended_ ? 1 : 0);
+      for (const place& p : places_) {
+        to.push_back(p.at != nullptr ? 1 : 0);
+        if (p.at == nullptr) continue;
+        to.insert(to.end(), p.before.begin(), p.before.end());
+        p.at->save(to);
+      }
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      turn_ = static_cast<std::size_t>(from.take(static_cast<std::int64_t>(places_.size()) - 1));
+      in_block_ = from.take(of_.block_);
+      const bool ended = from.take(1) == 1;
+      for (place& p : places_) {
+        if (from.take(1) == 0) continue;
+        input_ = datasets::start(*of_.input_, epoch_, in_);
+        input_->restore(from);
+        if (open(p) != got::element) position_reader::wrong();
+        p.at->restore(from);
+      }
+      input_ = datasets::start(*of_.input_, epoch_, in_);
+      input_->restore(from);
+      input_ended_ = ended;
+    }
+
+   private:
+    got open(place& p) {
+      p.before.clear();
+      input_->save(p.before);
+      got g = input_->next(from_);
+      if (g != got::element) return g;
+      g = of_.open(from_, p.of, in_.error);
+      if (g != got::element) return g;
+      p.at = datasets::start(*p.of, epoch_, in_);
+      ++open_;
+      return g;
+    }
+    void go_on() {
+      in_block_ = 0;
+      if (++turn_ == places_.size()) turn_ = 0;
+    }
+
+    const interleaved& of_;
+    iteration& in_;
+    std::uint64_t epoch_;
+    std::unique_ptr<cursor<In>> input_;
+    std::vector<place> places_;
+    In from_{};
+    std::size_t turn_ = 0, open_ = 0;
+    extent in_block_ = 0;
+    bool input_ended_ = false;
+  };
+
+ public:
+  interleaved(stage_of<In> input, F f, std::size_t cycle, extent block)
+      : stage_behind<In, T>(std::move(input)), f_(std::move(f)), cycle_(cycle), block_(block) {}
+
+  [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    append_parts(to, {".interleave ", cycle_, " ", block_});
+  }
+
+ private:
+  [[nodiscard]] got open(In& from, stage_of<T>& to, std::exception_ptr& error) const {
+    try {
+      to = detail::call(f_, std::move(from));
+      return got::element;
+    } catch (const end_of_data&) {
+      return got::end;
+    } catch (...) {
+      error = std::current_exception();
+      return got::error;
+    }
+  }
+
+  F f_;
+  std::size_t cycle_;
+  extent block_;
+};
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_FLAT_MAP_HPP
+// ---- tagma/data/iterator.hpp
+#ifndef TAGMA_SINGLE_DATA_ITERATOR_HPP
+#define TAGMA_SINGLE_DATA_ITERATOR_HPP
+
+/// @file
+/// One pass through a dataset, by hand or by a loop.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tagma {
+
+namespace datasets {
+/// What `explain` tells of a pass that somebody else goes through, also behind its end. Copies are the same.
+struct pass_watch {
+  std::shared_ptr<const any_stage> stage;
+  std::shared_ptr<const meter> measured;  ///< nullptr where nothing is
+};
+}  // namespace datasets
+
+/// One pass through a dataset. Nothing is read before the first element is asked for; threads that it has end with it.
+/// One thread uses it at a time.
+template <class T>
+class dataset_iterator {
+ public:
+  /// A pass at its beginning.
+  explicit dataset_iterator(datasets::stage_of<T> of, datasets::pass_services services = {})
+      : pass_(std::make_unique<pass>(std::move(of), std::move(services))) {}
+  /// A pass that goes on at a position. Throws `invalid_argument` for what is no position of this dataset.
+  dataset_iterator(datasets::stage_of<T> of, const datasets::position& at, datasets::pass_services services = {})
+      : dataset_iterator(std::move(of), std::move(services)) {
+    datasets::position_reader from(at.data(), at.data() + at.size());
+    if (from.take() != fingerprint())
+      fail(status_code::invalid_argument, "this is a position of another dataset: its stages are not these");
+    pass_->at->restore(from);
+    if (!from.at_end()) datasets::position_reader::wrong();
+  }
+
+  /// The next element. Throws `end_of_data`, an error of the code `out_of_range`, behind the last one, now and always;
+  /// where an element could not be had, its error, and the next call goes on behind it; DeadlineExceeded or Cancelled
+  /// by the limits, `next(timeout(1s))`, and then nothing is lost.
+  [[nodiscard]] T next(const run_limits& limits = {}) {
+    T value{};
+    if (!next(value, limits)) throw datasets::end_of_data();
+    return value;
+  }
+  /// The same into an object whose memory may be used again. False at the end.
+  [[nodiscard]] bool next(T& to, const run_limits& limits = {}) {
+    pass& p = *pass_;
+    datasets::got g = datasets::got::end;
+    if (limits.timeout_ns <= 0 && limits.stop.requested == nullptr) {
+      g = p.at->next(to);
+    } else {
+      const runtime::run_guard guard(limits);
+      const limited call(p.in, guard);
+      g = p.at->next(to);
+    }
+    if (g == datasets::got::element) [[likely]]
+      return true;
+    if (g == datasets::got::end) return false;
+    if (g == datasets::got::interrupted) interrupted(limits);
+    std::rethrow_exception(std::exchange(p.in.error, nullptr));
+  }
+  /// Passes `n` elements by, fewer at the end; those that need not be computed are not. Returns how many it were.
+  extent skip(extent n) {
+    extent left = n > 0 ? n : 0;
+    (void)pass_->at->skip(left);
+    return n > 0 ? n - left : 0;
+  }
+
+  /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
+  /// Throws `failed_precondition` where a map gives its results in any order.
+  [[nodiscard]] datasets::position state() const {
+    datasets::position to{fingerprint()};
+    pass_->at->save(to);
+    return to;
+  }
+  /// What was counted of this pass, by `explain`; nullptr where nothing is.
+  [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
+  [[nodiscard]] datasets::pass_watch watch() const { return {pass_->of, pass_->services.measured}; }
+  [[nodiscard]] const datasets::stage<T>& stage() const { return *pass_->of; }
+
+ private:
+  struct pass {
+    pass(datasets::stage_of<T> stage, datasets::pass_services&& own)
+        : of(std::move(stage)), services(std::move(own)), in(services), at(datasets::start(*of, 0, in)) {}
+    datasets::stage_of<T> of;
+    datasets::pass_services services;
+    datasets::iteration in;
+    std::unique_ptr<datasets::cursor<T>> at;
+  };
+
+  /// A call with limits, which end with it, however it ends.
+  struct limited {
+    limited(datasets::iteration& pass, const runtime::run_guard& guard) : in(pass) { in.limit(&guard); }
+    limited(const limited&) = delete;
+    limited& operator=(const limited&) = delete;
+    ~limited() { in.limit(nullptr); }
+    datasets::iteration& in;
+  };
+
+  [[nodiscard]] std::int64_t fingerprint() const {
+    std::string text;
+    pass_->of->describe(text);
+    return static_cast<std::int64_t>(hash_text(text));
+  }
+  [[noreturn]] TAGMA_COLD void interrupted(const run_limits& limits) const {
+    if (pass_->in.reason() == status_code::cancelled)
+      fail(status_code::cancelled, "whoever waited for an element of a dataset was cancelled");
+    fail(pass_->in.reason(), {"no element of the dataset came within ", limits.timeout_ns / 1'000'000, " ms"});
+  }
+
+  std::unique_ptr<pass> pass_;
+};
+
+namespace datasets {
+
+/// What a loop over a dataset goes on with. It ends with the last element, and by the first error.
+template <class T>
+class loop_iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = T*;
+  using reference = T&;
+
+  explicit loop_iterator(dataset_iterator<T> pass) : pass_(std::make_shared<state>(state{std::move(pass), T{}})) {
+    ++*this;
+  }
+  [[nodiscard]] T& operator*() const { return pass_->value; }
+  [[nodiscard]] T* operator->() const { return &pass_->value; }
+  loop_iterator& operator++() {
+    if (!pass_->of.next(pass_->value)) pass_ = nullptr;
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  [[nodiscard]] friend bool operator==(const loop_iterator& a, std::default_sentinel_t) { return a.pass_ == nullptr; }
+
+ private:
+  struct state {
+    dataset_iterator<T> of;
+    T value;
+  };
+  std::shared_ptr<state> pass_;
+};
+
+}  // namespace datasets
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_ITERATOR_HPP
+// ---- tagma/data/parallel_map.hpp
+#ifndef TAGMA_SINGLE_DATA_PARALLEL_MAP_HPP
+#define TAGMA_SINGLE_DATA_PARALLEL_MAP_HPP
+
+/// @file
+/// A map whose function several threads call.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+// ---- tagma/data/prefetch.hpp
+#ifndef TAGMA_SINGLE_DATA_PREFETCH_HPP
+#define TAGMA_SINGLE_DATA_PREFETCH_HPP
+
+/// @file
+/// A stage that gets elements ahead, in a thread of its own.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace tagma::datasets::detail {
+
+/// Positions of an input that another thread goes through, one in so many elements: a position in between is one of
+/// these and a number of elements behind it.
+class marks {
+ public:
+  /// Elements from one to the next.
+  static constexpr std::uint64_t distance = 16;
+
+  /// Called at the element of this number, before it is taken.
+  /// @param given elements that the other side has had; at most as many are asked for again
+  template <class T>
+  void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
+    if (number % distance != 0) return;
+    position at;
+    input.save(at);
+    const std::lock_guard lock(mutex_);
+    std::size_t old = 0;
+    while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
+    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
+    all_.push_back({number, std::move(at)});
+  }
+  /// Saves the position at the element of this number. Without marks nothing was taken.
+  template <class T>
+  void save(const cursor<T>& input, std::uint64_t number, extent also, position& to) const {
+    const std::lock_guard lock(mutex_);
+    const one* last = nullptr;
+    for (const one& m : all_)
+      if (m.number <= number) last = &m;
+    if (last == nullptr) {
+      to.push_back(also);
+      return input.save(to);
+    }
+    to.push_back(static_cast<std::int64_t>(number - last->number));
+    to.insert(to.end(), last->at.begin(), last->at.end());
+  }
+  /// Goes there again; returns how many elements are still to be passed by.
+  template <class T>
+  [[nodiscard]] static extent restore(cursor<T>& input, position_reader& from) {
+    const extent behind = from.take(endless);
+    input.restore(from);
+    return behind;
+  }
+
+ private:
+  struct one {
+    std::uint64_t number;
+    position at;
+  };
+  mutable std::mutex mutex_;
+  std::vector<one> all_;
+};
+
+template <class T>
+class prefetched final : public stage_behind<T, T> {
+  /// A ring. Element i lies in slot i modulo their number; the thread fills those that were given.
+  class pass final : public cursor<T> {
+   public:
+    pass(const prefetched& of, std::uint64_t epoch, iteration& in)
+        : of_(of),
+          in_(in),
+          counters_(in.counters_of(of)),
+          guard_(runtime::no_limits, 0, &closing_),
+          inner_(guard_, closing_, in) {
+      input_ = datasets::start(*of.input_, epoch, inner_);
+    }
+    ~pass() override {
+      if (!thread_.joinable()) return;
+      closing_.begin();
+      freed_.change(true);
+      thread_.join();
+    }
+    got next(T& to) override {
+      if (ended_) return got::end;
+      if (!started_) start();
+      if (alone_) return next_alone(to);
+      if (given_ == seen_count_ && !wait()) return got::interrupted;
+      slot& s = slots_[given_ % slots_.size()];
+      const got g = s.what;
+      if (g == got::element) std::swap(to, s.value);
+      if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
+      if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+      ended_ = g == got::end;
+      if (ended_) return g;
+      given_count_.store(++given_);
+      if (given_ % freed_at_once_ == 0 && thread_waits_.load()) freed_.change(false);
+      return g;
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(ended_ ? 1 : 0);
+      if (alone_) {
+        to.push_back(0);
+        return input_->save(to);
+      }
+      marks_.save(*input_, given_, to_pass_, to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      to_pass_ = marks::restore(*input_, from);
+    }
+
+   private:
+    struct slot {
+      T value{};
+      std::exception_ptr error;
+      got what = got::end;
+    };
+
+    /// Until there is an element, or the call must end. Whoever waits says so before it looks again: then the other
+    /// side need not tell of each element.
+    [[nodiscard]] bool wait() {
+      const measured_wait time(in_, counters_, &stage_counters::empty_ns);
+      bool goes_on = true;
+      while ((seen_count_ = filled_count_.load(memory_order::acquire)) == given_ && goes_on) {
+        const std::uint32_t seen = filled_.load(memory_order::acquire);
+        asker_waits_.store(true);
+        if (filled_count_.load() == given_) goes_on = in_.wait(filled_, seen);
+        asker_waits_.store(false, memory_order::relaxed);
+      }
+      return goes_on || seen_count_ != given_;
+    }
+    void start() {
+      started_ = true;
+      (void)input_->skip(to_pass_);
+      marks_.mark(*input_, 0, 0);
+      slots_.resize(static_cast<std::size_t>(of_.count_));
+      freed_at_once_ = slots_.size() / 8 + 1;
+      try {
+        thread_ = std::thread([this] { run(); });
+        if (counters_ != nullptr) counters_->threads.store(1);
+      } catch (const std::system_error&) {
+        alone_ = true;  // the system has none: elements come when they are asked for
+      }
+    }
+    got next_alone(T& to) {
+      const got g = input_->next(to);
+      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      ended_ = g == got::end;
+      return g;
+    }
+    void run() {
+      for (std::uint64_t i = 0;; ++i) {
+        while (i - given_count_.load(memory_order::acquire) == slots_.size()) {
+          const measured_wait time(inner_, counters_, &stage_counters::full_ns);
+          const std::uint32_t seen = freed_.load(memory_order::acquire);
+          thread_waits_.store(true);
+          const bool goes_on = i - given_count_.load() != slots_.size() || inner_.wait(freed_, seen);
+          thread_waits_.store(false, memory_order::relaxed);
+          if (!goes_on) return;
+        }
+        if (closing_.begun()) return;
+        if (i > 0) marks_.mark(*input_, i, given_count_.load(memory_order::relaxed));
+        slot& s = slots_[i % slots_.size()];
+        s.what = input_->next(s.value);
+        if (s.what == got::interrupted) return;
+        if (s.what == got::error) s.error = std::exchange(inner_.error, nullptr);
+        if (counters_ != nullptr && s.what == got::element) counters_->hold(datasets::bytes_of(s.value));
+        const bool end = s.what == got::end;
+        filled_count_.store(i + 1);
+        if (asker_waits_.load()) filled_.change(false);
+        if (end) return;
+      }
+    }
+
+    const prefetched& of_;
+    iteration& in_;
+    stage_counters* counters_;
+    runtime::closing closing_;
+    runtime::run_guard guard_;
+    iteration inner_;
+    std::unique_ptr<cursor<T>> input_;
+    std::vector<slot> slots_;
+    marks marks_;
+    std::thread thread_;
+    std::uint64_t given_ = 0, seen_count_ = 0, freed_at_once_ = 1;
+    extent to_pass_ = 0;
+    bool started_ = false, alone_ = false, ended_ = false;
+    alignas(64) atomic<std::uint64_t> filled_count_{0};
+    alignas(64) atomic<std::uint64_t> given_count_{0};
+    alignas(64) atomic<bool> asker_waits_{false};
+    runtime::wait_word filled_;
+    alignas(64) atomic<bool> thread_waits_{false};
+    runtime::wait_word freed_;
+  };
+
+ public:
+  prefetched(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {}
+
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  [[nodiscard]] bool threaded() const override { return true; }
+  got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
+    return datasets::get(*this->input_, i, epoch, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".prefetch";
+  }
+
+ private:
+  extent count_;
+};
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_PREFETCH_HPP
+// ---- tagma/data/shuffle.hpp
+#ifndef TAGMA_SINGLE_DATA_SHUFFLE_HPP
+#define TAGMA_SINGLE_DATA_SHUFFLE_HPP
+
+/// @file
+/// Stages that change the order of elements: through a buffer, or by a permutation of all.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tagma::datasets::detail {
+
+/// An element out of its turn. A function that ends its dataset there cannot be obeyed: what is behind it may have been
+/// given already.
+template <class T>
+[[nodiscard]] got get_in_other_order(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
+  const got g = datasets::get(of, i, epoch, to, in);
+  if (g != got::end && !in.ends_behind) return g;
+  in.ends_behind = false;
+  in.error = std::make_exception_ptr(
+      error(status_code::failed_precondition,
+            "a function threw end_of_data before a shuffle that asks for elements by their numbers; leave elements out "
+            "by take or filter"));
+  return got::error;
+}
+
+/// The next element is drawn from a buffer that is refilled in order. Of an input whose elements have numbers the
+/// buffer holds these: the elements are had when their turn comes, and a position is found without them.
+template <class T>
+class shuffled final : public stage_behind<T, T> {
+  struct held {
+    T value{};
+    std::exception_ptr error;
+  };
+
+  /// A slot is chosen, given, and filled by the next call, so that an interruption finds everything in its place.
+  template <class Slot>
+  class pass : public cursor<T> {
+   public:
+    pass(const shuffled& of, std::uint64_t epoch, iteration& in)
+        : of_(of), in_(in), epoch_(epoch), draws_(of.seed_, of.reshuffle_ ? epoch : 0) {}
+
+   protected:
+    /// Fills the buffer; `fill` fills a slot and returns what `next` does.
+    template <class Fill>
+    got prepare(const Fill& fill) {
+      if (hole_ < slots_.size()) {
+        const got g = ended_ ? got::end : fill(slots_[hole_]);
+        if (g == got::interrupted) return g;
+        if (g == got::end) {
+          ended_ = true;
+          if (hole_ + 1 < slots_.size()) slots_[hole_] = std::move(slots_.back());
+          slots_.pop_back();
+        }
+        hole_ = no_hole;
+      }
+      while (!ended_ && static_cast<extent>(slots_.size()) < of_.buffer_) {
+        slots_.emplace_back();
+        const got g = fill(slots_.back());
+        if (g == got::interrupted || g == got::end) slots_.pop_back();
+        if (g == got::interrupted) return g;
+        ended_ = g == got::end;
+        if (in_.stopping()) return got::interrupted;
+      }
+      return slots_.empty() ? got::end : got::element;
+    }
+    [[nodiscard]] Slot& draw() {
+      hole_ = draws_.below(slots_.size());
+      ++given_;
+      return slots_[hole_];
+    }
+
+    static constexpr std::size_t no_hole = SIZE_MAX;
+
+    const shuffled& of_;
+    iteration& in_;
+    std::uint64_t epoch_;
+    shuffle_draws draws_;
+    std::vector<Slot> slots_;
+    std::size_t hole_ = no_hole;
+    extent given_ = 0;
+    bool ended_ = false;
+  };
+
+  class pass_of_elements final : public pass<held> {
+   public:
+    pass_of_elements(const shuffled& of, std::uint64_t epoch, iteration& in)
+        : pass<held>(of, epoch, in), counters_(in.counters_of(of)), input_(datasets::start(*of.input_, epoch, in)) {}
+    got next(T& to) override {
+      const got g = this->prepare([&](held& slot) {
+        const got filled = input_->next(slot.value);
+        if (filled == got::error) slot.error = std::exchange(this->in_.error, nullptr);
+        if (counters_ != nullptr && filled == got::element) counters_->hold(datasets::bytes_of(slot.value));
+        return filled;
+      });
+      if (g != got::element) return g;
+      held& slot = this->draw();
+      if (slot.error != nullptr) {
+        this->in_.error = std::exchange(slot.error, nullptr);
+        return got::error;
+      }
+      std::swap(to, slot.value);
+      if (counters_ != nullptr) counters_->hold(-datasets::bytes_of(to));
+      return got::element;
+    }
+    TAGMA_COLD void save(position& to) const override { to.push_back(this->given_); }
+    TAGMA_COLD void restore(position_reader& from) override {
+      extent n = from.take(endless);
+      (void)this->skip(n);
+    }
+
+   private:
+    stage_counters* counters_;
+    std::unique_ptr<cursor<T>> input_;
+  };
+
+  class pass_of_numbers final : public pass<extent> {
+   public:
+    pass_of_numbers(const shuffled& of, std::uint64_t epoch, iteration& in)
+        : pass<extent>(of, epoch, in), size_(of.input_->size()) {}
+    got next(T& to) override {
+      if (const got g = prepare_numbers(); g != got::element) return g;
+      return detail::get_in_other_order(*this->of_.input_, this->draw(), this->epoch_, to, this->in_);
+    }
+    TAGMA_COLD got skip(extent& n) override {
+      for (; n > 0; --n) {
+        if (const got g = prepare_numbers(); g != got::element) return g;
+        (void)this->draw();
+      }
+      return got::element;
+    }
+    TAGMA_COLD void save(position& to) const override { to.push_back(this->given_); }
+    TAGMA_COLD void restore(position_reader& from) override {
+      extent n = from.take(endless);
+      (void)skip(n);
+    }
+
+   private:
+    got prepare_numbers() {
+      return this->prepare([&](extent& slot) {
+        if (next_ == size_) return got::end;
+        slot = next_++;
+        return got::element;
+      });
+    }
+
+    extent size_, next_ = 0;
+  };
+
+ public:
+  shuffled(stage_of<T> input, extent buffer, std::uint64_t seed, bool reshuffle)
+      : stage_behind<T, T>(std::move(input)), buffer_(buffer), seed_(seed), reshuffle_(reshuffle) {}
+
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    if (this->input_->indexed() && !this->input_->threaded())
+      return std::make_unique<pass_of_numbers>(*this, epoch, in);
+    return std::make_unique<pass_of_elements>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    append_parts(to, {".shuffle ", buffer_, " ", seed_, reshuffle_ ? "" : " always"});
+  }
+
+ private:
+  extent buffer_;
+  std::uint64_t seed_;
+  bool reshuffle_;
+};
+
+/// The elements of an input that has numbers, in the order of a permutation.
+template <class T>
+class permuted final : public stage_behind<T, T> {
+ public:
+  permuted(stage_of<T> input, std::uint64_t seed, bool reshuffle)
+      : stage_behind<T, T>(std::move(input)), seed_(seed), reshuffle_(reshuffle) {}
+
+  [[nodiscard]] bool indexed() const override { return true; }
+  [[nodiscard]] bool threaded() const override { return false; }
+  got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
+    const permutation& order = in.order(this, this->size(), seed_, reshuffle_ ? epoch : 0);
+    return detail::get_in_other_order(*this->input_, order(i), epoch, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    append_parts(to, {".global_shuffle ", seed_, reshuffle_ ? "" : " always"});
+  }
+
+ private:
+  std::uint64_t seed_;
+  bool reshuffle_;
+};
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_SHUFFLE_HPP
+
+namespace tagma::datasets {
+
+/// How a map uses threads.
+struct parallel {
+  int threads = 0;      ///< that call the function; 0: whoever asks for the element
+  bool ordered = true;  ///< elements keep their order; otherwise the first that is ready comes first
+  extent ahead = 0;     ///< elements that are worked on or ready at most; 0: twice as many as threads
+};
+
+namespace detail {
+
+template <class In, class Out, class F>
+class parallel_map final : public stage_behind<In, Out> {
+  /// One thread at a time has the turn to take an element, with its number. Results lie in a ring: in order, result i
+  /// in slot i modulo their number; otherwise in the order in which they are ready.
+  class pass final : public cursor<Out> {
+   public:
+    pass(const parallel_map& of, std::uint64_t epoch, iteration& in)
+        : of_(of),
+          in_(in),
+          counters_(in.counters_of(of)),
+          guard_(runtime::no_limits, 0, &closing_),
+          inner_(guard_, closing_, in) {
+      input_ = datasets::start(*of.input_, epoch, inner_);
+    }
+    ~pass() override {
+      closing_.begin();
+      freed_.change(true);
+      for (std::thread& t : threads_) t.join();
+    }
+    got next(Out& to) override {
+      if (ended_) return got::end;
+      if (!started_) start();
+      if (threads_.empty()) return next_alone(to);
+      while (true) {
+        const std::uint32_t seen = ready_.load(memory_order::acquire);
+        slot& s = slots_[given_ % slots_.size()];
+        if (s.ready.load(memory_order::acquire) == given_ + 1) {
+          const got g = s.what;
+          if (g == got::element) std::swap(to, s.value);
+          if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
+          if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+          given_count_.store(++given_, memory_order::release);
+          freed_.change(false);
+          if (g != got::end) return g;
+          if (!of_.options_.ordered) continue;  // others may still be at work
+          ended_ = true;
+          return g;
+        }
+        if (given_ >= count_.load(memory_order::acquire)) {
+          ended_ = true;
+          return got::end;
+        }
+        if (ready_.load(memory_order::acquire) != seen) continue;
+        const measured_wait time(in_, counters_, &stage_counters::empty_ns);
+        if (!in_.wait(ready_, seen)) return got::interrupted;
+      }
+    }
+    TAGMA_COLD void save(position& to) const override {
+      if (!of_.options_.ordered)
+        fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
+      to.push_back(ended_ ? 1 : 0);
+      if (started_ && threads_.empty()) {
+        to.push_back(0);
+        return input_->save(to);
+      }
+      marks_.save(*input_, given_, to_pass_, to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      to_pass_ = marks::restore(*input_, from);
+    }
+
+   private:
+    struct slot {
+      Out value{};
+      std::exception_ptr error;
+      got what = got::end;
+      atomic<std::uint64_t> ready{0};  // the number of the result that lies here, and 1
+    };
+
+    void start() {
+      started_ = true;
+      (void)input_->skip(to_pass_);
+      marks_.mark(*input_, 0, 0);
+      slots_ = std::vector<slot>(static_cast<std::size_t>(of_.options_.ahead));
+      try {
+        for (int i = 0; i < of_.options_.threads; ++i) threads_.emplace_back([this] { run(); });
+      } catch (const std::system_error&) {
+        // Those that there are do the work; without any, whoever asks.
+      }
+      if (counters_ != nullptr) counters_->threads.store(static_cast<std::int64_t>(threads_.size()));
+    }
+    got next_alone(Out& to) {
+      got g = input_->next(alone_);
+      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_.error);
+      ended_ = g == got::end;
+      return g;
+    }
+
+    /// Takes the next element and its number, in turn. False if there is nothing more to do.
+    [[nodiscard]] bool take(In& from, got& what, std::exception_ptr& error, std::uint64_t& number) {
+      const std::lock_guard turn(turn_);
+      while (!ends() && taken_ - given_count_.load(memory_order::acquire) >= slots_.size()) {
+        const std::uint32_t seen = freed_.load(memory_order::acquire);
+        if (ends() || taken_ - given_count_.load(memory_order::acquire) < slots_.size()) continue;
+        const measured_wait time(inner_, counters_, &stage_counters::full_ns);
+        if (!inner_.wait(freed_, seen)) return false;
+      }
+      if (ends()) {
+        end_behind_taken();
+        return false;
+      }
+      if (taken_ > 0) marks_.mark(*input_, taken_, given_count_.load(memory_order::relaxed));
+      what = input_->next(from);
+      if (what == got::interrupted) return false;
+      if (what == got::end) {
+        end_.store(true);
+        end_behind_taken();
+        return false;
+      }
+      if (what == got::error) error = std::exchange(inner_.error, nullptr);
+      number = taken_++;
+      return true;
+    }
+    [[nodiscard]] bool ends() const { return end_.load() || closing_.begun(); }
+    /// No more elements are taken. Called by who has the turn.
+    void end_behind_taken() {
+      count_.store(taken_, memory_order::release);
+      ready_.change(true);
+    }
+    [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
+      if (counters_ == nullptr) [[likely]]
+        return detail::apply(of_.f_, from, to, error);
+      const std::int64_t begun = in_.measured()->now();
+      const got g = detail::apply(of_.f_, from, to, error);
+      stage_counters::add(counters_->own_ns, in_.measured()->now() - begun);
+      return g;
+    }
+    void run() {
+      In from{};
+      Out made{};
+      got what = got::end;
+      std::exception_ptr error;
+      std::uint64_t number = 0;
+      while (take(from, what, error, number)) {
+        if (what == got::element) what = apply(from, made, error);
+        const bool end = what == got::end;
+        if (end) end_.store(true);
+        if (!of_.options_.ordered) number = published_.fetch_add(1);
+        slot& s = slots_[number % slots_.size()];
+        s.what = what;
+        if (what == got::element) std::swap(s.value, made);
+        if (counters_ != nullptr && what == got::element) counters_->hold(datasets::bytes_of(s.value));
+        s.error = std::exchange(error, nullptr);
+        s.ready.store(number + 1, memory_order::release);
+        ready_.change(false);
+        if (end) freed_.change(true);  // who has the turn may wait for room, and shall take no more
+      }
+    }
+
+    const parallel_map& of_;
+    iteration& in_;
+    stage_counters* counters_;
+    runtime::closing closing_;
+    runtime::run_guard guard_;
+    iteration inner_;  // of whoever has the turn
+    std::unique_ptr<cursor<In>> input_;
+    std::vector<slot> slots_;
+    marks marks_;
+    std::mutex turn_;
+    std::uint64_t taken_ = 0;
+    atomic<bool> end_{false};  // the input has ended, or the function ended it
+    In alone_{};
+    std::vector<std::thread> threads_;
+    std::uint64_t given_ = 0;
+    extent to_pass_ = 0;
+    bool started_ = false, ended_ = false;
+    atomic<std::uint64_t> count_{UINT64_MAX}, published_{0};
+    alignas(64) runtime::wait_word ready_;
+    alignas(64) atomic<std::uint64_t> given_count_{0};
+    runtime::wait_word freed_;
+  };
+
+ public:
+  parallel_map(stage_of<In> input, F f, const parallel& options)
+      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {}
+
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  [[nodiscard]] bool threaded() const override { return true; }
+  got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
+    In from{};
+    const got g = datasets::get(*this->input_, i, epoch, from, in);
+    return g == got::element ? detail::apply(f_, from, to, in.error) : g;
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(*this, epoch, in);
+  }
+  [[nodiscard]] stage_of<Out> permuted(std::uint64_t seed, bool reshuffle) const override {
+    stage_of<In> below = this->input_->permuted(seed, reshuffle);
+    if (below == nullptr) below = std::make_shared<detail::permuted<In>>(this->input_, seed, reshuffle);
+    return std::make_shared<parallel_map>(std::move(below), f_, options_);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".parallel_map";
+  }
+
+ private:
+  F f_;
+  parallel options_;
+};
+
+}  // namespace detail
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_PARALLEL_MAP_HPP
+// ---- tagma/data/sequence.hpp
+#ifndef TAGMA_SINGLE_DATA_SEQUENCE_HPP
+#define TAGMA_SINGLE_DATA_SEQUENCE_HPP
+
+/// @file
+/// Stages that choose and join elements by their places: take, skip, shard, repeat, concatenate, zip.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace tagma::datasets::detail {
+
+/// The elements first, first + step, ... before the element last of the input.
+template <class T>
+class strided_stage final : public stage_behind<T, T> {
+  class pass final : public cursor<T> {
+   public:
+    pass(std::unique_ptr<cursor<T>> input, const strided_stage& of)
+        : input_(std::move(input)), of_(of), to_skip_(of.first_) {}
+    got next(T& to) override {
+      if (at_end()) return got::end;
+      if (to_skip_ > 0)
+        if (const got g = input_->skip(to_skip_); g != got::element) return g;
+      const got g = input_->next(to);
+      if (g == got::element || g == got::error) {
+        ++given_;
+        to_skip_ = of_.step_ - 1;
+      }
+      return g;
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(given_);
+      to.push_back(to_skip_);
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      given_ = from.take(endless);
+      to_skip_ = from.take(endless);
+      input_->restore(from);
+    }
+
+   private:
+    [[nodiscard]] bool at_end() const {
+      return given_ > 0 ? given_ > (of_.last_ - 1 - of_.first_) / of_.step_ : of_.first_ >= of_.last_;
+    }
+    std::unique_ptr<cursor<T>> input_;
+    const strided_stage& of_;
+    extent to_skip_, given_ = 0;
+  };
+
+ public:
+  strided_stage(stage_of<T> input, extent first, extent last, extent step)
+      : stage_behind<T, T>(std::move(input)), first_(first), last_(last), step_(step) {}
+
+  [[nodiscard]] extent size() const override {
+    const extent all = this->input_->size();
+    if (first_ >= last_) return 0;
+    if (all == unknown_size) return unknown_size;
+    if (all == endless && last_ == endless) return endless;
+    const extent last = all < last_ ? all : last_;
+    return first_ >= last ? 0 : (last - 1 - first_) / step_ + 1;
+  }
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
+    return datasets::get(*this->input_, first_ + i * step_, epoch, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), *this);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    append_parts(to, {".elements ", first_, " ", last_, " ", step_});
+  }
+
+ private:
+  extent first_, last_, step_;
+};
+
+/// Passes of the input, one behind the other. A pass that gives nothing is the last one, or this would never end.
+template <class T>
+class repeated final : public stage_behind<T, T> {
+  class pass final : public cursor<T> {
+   public:
+    pass(const repeated& of, std::uint64_t epoch, iteration& in) : of_(of), in_(in), epoch_(epoch) {
+      ended_ = of.count_ == 0;
+      begin();
+    }
+    got next(T& to) override {
+      while (!ended_) {
+        const got g = input_->next(to);
+        if (g != got::end) {
+          any_ = any_ || g != got::interrupted;
+          return g;
+        }
+        if (!any_ || (of_.count_ != endless && done_ + 1 >= of_.count_)) {
+          ended_ = true;
+          break;
+        }
+        if (in_.stopping()) return got::interrupted;
+        ++done_;
+        any_ = false;
+        begin();
+      }
+      return got::end;
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(done_);
+      to.push_back((any_ ? 1 : 0) | (ended_ ? 2 : 0));
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      done_ = from.take(endless);
+      const std::int64_t flags = from.take(3);
+      any_ = (flags & 1) != 0;
+      ended_ = (flags & 2) != 0;
+      begin();
+      input_->restore(from);
+    }
+
+   private:
+    void begin() { input_ = datasets::start(*of_.input_, of_.epoch_of(epoch_, done_), in_); }
+
+    const repeated& of_;
+    iteration& in_;
+    std::uint64_t epoch_;
+    std::unique_ptr<cursor<T>> input_;
+    extent done_ = 0;
+    bool any_ = false, ended_ = false;
+  };
+
+ public:
+  repeated(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {}
+
+  [[nodiscard]] extent size() const override {
+    const extent one = this->input_->size();
+    return one == 0 || count_ == 0 ? 0 : one == unknown_size ? unknown_size : bounded_product(one, count_);
+  }
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
+    const extent one = this->input_->size();
+    return datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    append_parts(to, {".repeat ", count_});
+  }
+
+ private:
+  /// The number of a pass of the input, so that a repetition of repetitions has no pass twice.
+  [[nodiscard]] std::uint64_t epoch_of(std::uint64_t epoch, extent done) const {
+    const std::uint64_t passes = count_ == endless ? std::uint64_t{1} << 32 : static_cast<std::uint64_t>(count_);
+    return epoch * passes + static_cast<std::uint64_t>(done);
+  }
+
+  extent count_;
+};
+
+/// The passes of the input from a number on.
+template <class T>
+class from_epoch final : public stage_behind<T, T> {
+ public:
+  from_epoch(stage_of<T> input, std::uint64_t first) : stage_behind<T, T>(std::move(input)), first_(first) {}
+
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
+    return datasets::get(*this->input_, i, epoch + first_, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return datasets::start(*this->input_, epoch + first_, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    append_parts(to, {".epoch ", first_});
+  }
+
+ private:
+  std::uint64_t first_;
+};
+
+template <class T>
+class concatenated final : public stage<T> {
+  class pass final : public cursor<T> {
+   public:
+    pass(const concatenated& of, std::uint64_t epoch, iteration& in) : of_(of), in_(in), epoch_(epoch) {
+      input_ = datasets::start(*of.first_, epoch, in);
+    }
+    got next(T& to) override {
+      const got g = input_->next(to);
+      if (g != got::end || second_) return g;
+      begin_second();
+      return input_->next(to);
+    }
+    TAGMA_COLD got skip(extent& n) override {
+      const got g = input_->skip(n);
+      if (g != got::end || second_) return g;
+      begin_second();
+      return input_->skip(n);
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(second_ ? 1 : 0);
+      input_->save(to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      if (from.take(1) == 1) begin_second();
+      input_->restore(from);
+    }
+
+   private:
+    void begin_second() {
+      second_ = true;
+      input_ = datasets::start(*of_.second_, epoch_, in_);
+    }
+
+    const concatenated& of_;
+    iteration& in_;
+    std::uint64_t epoch_;
+    std::unique_ptr<cursor<T>> input_;
+    bool second_ = false;
+  };
+
+ public:
+  concatenated(stage_of<T> first, stage_of<T> second) : first_(std::move(first)), second_(std::move(second)) {}
+
+  [[nodiscard]] extent size() const override {
+    const extent a = first_->size(), b = second_->size();
+    return a == endless ? endless : a == unknown_size || b == unknown_size ? unknown_size : bounded_sum(a, b);
+  }
+  [[nodiscard]] bool indexed() const override { return first_->indexed() && second_->indexed(); }
+  [[nodiscard]] bool threaded() const override { return first_->threaded() || second_->threaded(); }
+  [[nodiscard]] const any_stage* input_stage(std::size_t i) const override {
+    return i == 0 ? first_.get() : i == 1 ? second_.get() : nullptr;
+  }
+  got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
+    const extent n = first_->size();
+    return i < n ? datasets::get(*first_, i, epoch, to, in) : datasets::get(*second_, i - n, epoch, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    first_->describe(to);
+    to += ".concatenate(";
+    second_->describe(to);
+    to += ")";
+  }
+
+ private:
+  stage_of<T> first_, second_;
+};
+
+/// Tuples of an element of each input, up to the end of the shortest. Where one of them is an error, the tuple is.
+template <class... T>
+class zipped final : public stage<std::tuple<T...>> {
+  using row = std::tuple<T...>;
+  using inputs = std::tuple<stage_of<T>...>;
+
+  class pass final : public cursor<row> {
+   public:
+    pass(const inputs& of, std::uint64_t epoch, iteration& in)
+        : inputs_(std::apply([&](const auto&... input) { return cursors(datasets::start(*input, epoch, in)...); }, of)),
+          in_(in) {}
+    got next(row& to) override {
+      if (ended_) return got::end;
+      if (taken_ == 0) failed_ = false;
+      if (const got g = take<0>(); g != got::element) return g;
+      taken_ = 0;
+      for (boundary& b : boundaries_) b.leave();
+      if (failed_) {
+        in_.error = std::exchange(error_, nullptr);
+        return got::error;
+      }
+      std::swap(to, row_);
+      return got::element;
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(ended_ ? 1 : 0);
+      save_parts(to, std::index_sequence_for<T...>{});
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      std::apply([&](auto&... input) { (input->restore(from), ...); }, inputs_);
+    }
+
+   private:
+    using cursors = std::tuple<std::unique_ptr<cursor<T>>...>;
+
+    template <std::size_t I>
+    got take() {
+      if constexpr (I == sizeof...(T)) {
+        return got::element;
+      } else {
+        if (taken_ <= I) {
+          boundaries_[I].enter(*std::get<I>(inputs_), in_);
+          const got g = std::get<I>(inputs_)->next(std::get<I>(row_));
+          if (g == got::interrupted) return g;
+          if (g == got::end) {
+            ended_ = true;
+            return g;
+          }
+          if (g == got::error && !failed_) {
+            failed_ = true;
+            error_ = in_.error;
+          }
+          taken_ = I + 1;
+        }
+        return take<I + 1>();
+      }
+    }
+    template <std::size_t... I>
+    void save_parts(position& to, std::index_sequence<I...>) const {
+      (boundaries_[I].save(*std::get<I>(inputs_), to), ...);
+    }
+
+    cursors inputs_;
+    iteration& in_;
+    row row_{};
+    boundary boundaries_[sizeof...(T)];
+    std::exception_ptr error_;
+    std::size_t taken_ = 0;  // inputs that gave their part of this row
+    bool failed_ = false, ended_ = false;
+  };
+
+ public:
+  explicit zipped(stage_of<T>... of) : inputs_(std::move(of)...) {}
+
+  [[nodiscard]] extent size() const override {
+    return std::apply(
+        [](const auto&... input) {
+          extent least = endless;
+          bool unknown = false;
+          for (const extent n : {input->size()...})
+            if (n == unknown_size)
+              unknown = true;
+            else if (n < least)
+              least = n;
+          return unknown && least != 0 ? unknown_size : least;
+        },
+        inputs_);
+  }
+  [[nodiscard]] bool indexed() const override {
+    return std::apply([](const auto&... input) { return (input->indexed() && ...); }, inputs_);
+  }
+  [[nodiscard]] bool threaded() const override {
+    return std::apply([](const auto&... input) { return (input->threaded() || ...); }, inputs_);
+  }
+  [[nodiscard]] const any_stage* input_stage(std::size_t i) const override {
+    const any_stage* found = nullptr;
+    std::apply([&](const auto&... input) { ((i-- == 0 ? void(found = input.get()) : void()), ...); }, inputs_);
+    return found;
+  }
+  got get(extent i, std::uint64_t epoch, row& to, iteration& in) const override {
+    return get_from<0>(i, epoch, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(inputs_, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    to += "zip(";
+    std::apply([&](const auto&... input) { ((input->describe(to), to += ","), ...); }, inputs_);
+    to += ")";
+  }
+
+ private:
+  template <std::size_t I>
+  got get_from(extent i, std::uint64_t epoch, row& to, iteration& in) const {
+    if constexpr (I == sizeof...(T)) {
+      return got::element;
+    } else {
+      const got g = datasets::get(*std::get<I>(inputs_), i, epoch, std::get<I>(to), in);
+      return g == got::element ? get_from<I + 1>(i, epoch, to, in) : g;
+    }
+  }
+
+  inputs inputs_;
+};
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_SEQUENCE_HPP
+
+namespace tagma {
+
+template <class T>
+class dataset;
+
+namespace datasets {
+
+/// How datasets of elements are read in turn.
+struct interleave_options {
+  extent cycle = 1;  ///< datasets that are open at a time
+  extent block = 1;  ///< elements that are taken from one before the turn goes on
+  extent ahead = 0;  ///< elements that each dataset gets ahead, in a thread of its own; 0: none
+};
+
+struct shuffle_options {
+  /// Whether each pass, as those of `repeat`, has an order of its own.
+  bool reshuffle = true;
+};
+
+struct autotune_t;  // in autotune.hpp
+
+namespace detail {
+template <class In, class Out, class F>
+class tuned;
+struct handed_on;
+template <class T>
+class file_cached;  // in file_cache.hpp
+template <class T>
+struct element_bytes;
+
+template <class T>
+inline constexpr bool is_dataset = false;
+template <class T>
+inline constexpr bool is_dataset<dataset<T>> = true;
+template <class T>
+struct element_of_dataset {
+  using type = void;
+};
+template <class T>
+struct element_of_dataset<dataset<T>> {
+  using type = T;
+};
+}  // namespace detail
+
+}  // namespace datasets
+
+namespace diagnose {
+template <class F, class T>
+inline constexpr bool makes_dataset = datasets::detail::is_dataset<datasets::detail::result_t<F, T>>;
+template <class F, class T>
+inline constexpr bool makes_bool = std::is_same_v<datasets::detail::result_t<F, T>, bool>;
+template <class F, class To, class T>
+inline constexpr bool makes_element = !takes_element<F, T> || is_element_of_dataset<To>;
+/// tagma/file_cache.hpp was included, and elements of this type can be written.
+template <class T>
+inline constexpr bool knows_file_cache = requires {
+  sizeof(datasets::detail::file_cached<T>);
+};
+template <class T>
+inline constexpr bool has_bytes = !requires {
+  requires !datasets::detail::element_bytes<T>::known;
+};
+template <class T>
+inline constexpr bool has_batches = datasets::detail::can_batch<T>::value;
+/// What struct_batches.hpp is told that a batch of structs is, is made of the batches of their members.
+template <class T>
+inline constexpr bool makes_batch = true;
+template <class T>
+inline constexpr bool has_rows = !std::is_void_v<typename datasets::detail::unbatched<T>::type>;
+}  // namespace diagnose
+
+/// A sequence of elements of type T: a number, a std::string, a tensor, or a tuple, pair or struct of these. It is a
+/// description, cheap to copy, that any number of iterators go through at once, each in a pass of its own with the same
+/// elements in the same order. Functions that are given to it are called by whichever thread needs an element, and
+/// depend on nothing but that element, or passes differ. Raises TAGMA-E226 for another type.
+template <class T>
+class dataset {
+  static_assert(diagnose::is_element_of_dataset<T>,
+                "TAGMA-E226 dataset: an element is a number, a std::string, a tensor (not of string_element), or a "
+                "tuple, pair, vector or struct of these");
+
+ public:
+  using value_type = T;
+
+  /// A dataset of a stage of one's own.
+  explicit dataset(datasets::stage_of<T> of) : stage_(std::move(of)) {}
+
+  /// @name Going through.
+  /// @{
+  /// A loop ends with the last element; an error leaves it. `on_error` and `ignore_errors` do otherwise.
+  [[nodiscard]] datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(iterator()); }
+  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+  [[nodiscard]] dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
+  /// A pass that goes on where `dataset_iterator::state` was asked for, and gives what that would have given. With
+  /// stages whose elements have numbers (see `is_indexed`) that costs as much as there are stages; otherwise a source
+  /// of records reads its file again up to there, a generator calls its function, and a shuffle with a buffer repeats
+  /// its pass. Throws `invalid_argument` for what is no position of this dataset.
+  [[nodiscard]] dataset_iterator<T> resume(const datasets::position& at) const {
+    return dataset_iterator<T>(stage_, at);
+  }
+  /// The number of elements, `datasets::unknown_size` or `datasets::endless`.
+  [[nodiscard]] extent size() const { return stage_->size(); }
+  /// Whether each element can be had by its number, without those before it.
+  [[nodiscard]] bool is_indexed() const { return stage_->indexed(); }
+  [[nodiscard]] const datasets::stage_of<T>& stage() const { return stage_; }
+  /// @}
+
+  /// @name Each element by itself.
+  /// @{
+  /// What `f` makes of each element, or of the components of a tuple. What it throws is the error of that element;
+  /// `datasets::end_of_data` ends the dataset. With threads, `f` is called by several at once.
+  /// Raises TAGMA-E227 where `f` takes no element, or is mutable.
+  template <class F>
+  [[nodiscard]] auto map(F f, const datasets::parallel& how = {}) const {
+    static_assert(diagnose::takes_element<F, T>,
+                  "TAGMA-E227 map: the function takes no element of the dataset, or is mutable");
+    using to = datasets::detail::result_t<F, T>;
+    static_assert(diagnose::makes_element<F, to, T>,
+                  "TAGMA-E226 map: what the function returns is no element of a dataset: a number, a std::string, a "
+                  "tensor, or a tuple, pair, vector or struct of these");
+    if constexpr (diagnose::is_element_of_dataset<to>) {
+      if (how.threads < 0 || how.ahead < 0)
+        fail(status_code::invalid_argument, {"map: ", how.threads, " threads and ", how.ahead, " elements ahead"});
+      if (how.threads == 0) return made<to, datasets::detail::map_stage<T, to, F>>(stage_, std::move(f));
+      datasets::parallel threads = how;
+      if (threads.ahead == 0) threads.ahead = extent{2} * how.threads;
+      return made<to, datasets::detail::parallel_map<T, to, F>>(stage_, std::move(f), threads);
+    }
+  }
+  /// The same; how many threads call `f` and how many elements they make ahead is found out while a pass goes on,
+  /// within its budgets: `map(f, datasets::autotune)`, of tagma/autotune.hpp.
+  template <class F, std::same_as<datasets::autotune_t> Tuned>
+  [[nodiscard]] auto map(F f, Tuned) const {
+    static_assert(diagnose::takes_element<F, T>,
+                  "TAGMA-E227 map: the function takes no element of the dataset, or is mutable");
+    using to = datasets::detail::result_t<F, T>;
+    static_assert(diagnose::makes_element<F, to, T>,
+                  "TAGMA-E226 map: what the function returns is no element of a dataset: a number, a std::string, a "
+                  "tensor, or a tuple, pair, vector or struct of these");
+    if constexpr (diagnose::is_element_of_dataset<to>)
+      return made<to, datasets::detail::tuned<T, to, F>>(stage_, std::move(f));
+  }
+  /// The elements of which `f` says true. Raises TAGMA-E227, and TAGMA-E228 where `f` returns something else.
+  template <class F>
+  [[nodiscard]] dataset filter(F f) const {
+    static_assert(diagnose::takes_element<F, const T&>,
+                  "TAGMA-E227 filter: the function takes no element of the dataset, or is mutable");
+    static_assert(!diagnose::takes_element<F, const T&> || diagnose::makes_bool<F, const T&>,
+                  "TAGMA-E228 filter: the function returns bool");
+    if constexpr (diagnose::makes_bool<F, const T&>)
+      return made<T, datasets::detail::filter_stage<T, F>>(stage_, std::move(f));
+    else
+      return *this;
+  }
+  /// The elements of the datasets that `f` makes of the elements, one behind the other.
+  /// Raises TAGMA-E227, and TAGMA-E229 where `f` returns no dataset.
+  template <class F>
+  [[nodiscard]] auto flat_map(F f) const {
+    static_assert(diagnose::takes_element<F, T>,
+                  "TAGMA-E227 flat_map: the function takes no element of the dataset, or is mutable");
+    static_assert(!diagnose::takes_element<F, T> || diagnose::makes_dataset<F, T>,
+                  "TAGMA-E229 flat_map: the function returns a tagma::dataset");
+    if constexpr (diagnose::makes_dataset<F, T>) return interleaved(std::move(f), {});
+  }
+  /// The same, of several datasets in turn. The order does not depend on threads.
+  /// Raises TAGMA-E227, TAGMA-E229.
+  template <class F>
+  [[nodiscard]] auto interleave(F f, const datasets::interleave_options& how) const {
+    static_assert(diagnose::takes_element<F, T>,
+                  "TAGMA-E227 interleave: the function takes no element of the dataset, or is mutable");
+    static_assert(!diagnose::takes_element<F, T> || diagnose::makes_dataset<F, T>,
+                  "TAGMA-E229 interleave: the function returns a tagma::dataset");
+    if constexpr (diagnose::makes_dataset<F, T>) return interleaved(std::move(f), how);
+  }
+  /// Leaves out what is an error, after `f(std::exception_ptr)`; what that throws is an error in its place.
+  template <class F>
+  [[nodiscard]] dataset on_error(F f) const {
+    static_assert(std::is_invocable_v<const F&, std::exception_ptr>, "on_error: a function of a std::exception_ptr");
+    return made<T, datasets::detail::handled_errors<T, F>>(stage_, std::move(f));
+  }
+  [[nodiscard]] dataset ignore_errors() const {
+    return on_error([](const std::exception_ptr&) {});
+  }
+  /// @}
+
+  /// @name Which elements. An error counts as the element in whose place it stands.
+  /// @{
+  /// The first `n`; -1: all.
+  [[nodiscard]] dataset take(extent n) const {
+    check("take", n, -1);
+    return made<T, datasets::detail::strided_stage<T>>(stage_, 0, n < 0 ? datasets::endless : n, 1);
+  }
+  /// All but the first `n`, which are not computed where they have numbers; -1: none.
+  [[nodiscard]] dataset skip(extent n) const {
+    check("skip", n, -1);
+    return made<T, datasets::detail::strided_stage<T>>(stage_, n < 0 ? datasets::endless : n, datasets::endless, 1);
+  }
+  /// The elements whose number modulo `count` is `index`. Throws `invalid_argument` unless 0 <= index < count.
+  [[nodiscard]] dataset shard(extent count, extent index) const {
+    if (count <= 0 || index < 0 || index >= count)
+      fail(status_code::invalid_argument, {"shard: ", index, " of ", count});
+    return made<T, datasets::detail::strided_stage<T>>(stage_, index, datasets::endless, count);
+  }
+  /// `count` passes behind each other; -1: without end. A pass that has nothing is the last one.
+  [[nodiscard]] dataset repeat(extent count = -1) const {
+    check("repeat", count, -1);
+    return made<T, datasets::detail::repeated<T>>(stage_, count < 0 ? datasets::endless : count);
+  }
+  /// Begins with the pass of this number, as if those before had been gone through by `repeat`.
+  [[nodiscard]] dataset epoch(std::uint64_t number) const {
+    return made<T, datasets::detail::from_epoch<T>>(stage_, number);
+  }
+  /// This one, and the other behind it.
+  [[nodiscard]] dataset concatenate(const dataset& other) const {
+    return made<T, datasets::detail::concatenated<T>>(stage_, other.stage_);
+  }
+  /// @}
+
+  /// @name Order.
+  /// @{
+  /// Draws the next element from a buffer of so many, which is refilled in order: the order of `shuffled_order`.
+  [[nodiscard]] dataset shuffle(extent buffer, std::uint64_t seed = 0,
+                                const datasets::shuffle_options& how = {}) const {
+    check("shuffle", buffer, 1);
+    return made<T, datasets::detail::shuffled<T>>(stage_, buffer, seed, how.reshuffle);
+  }
+  /// All elements by a permutation that needs no memory, the same for any number of threads or shards.
+  /// Throws `invalid_argument` where elements have no numbers or no end.
+  [[nodiscard]] dataset global_shuffle(std::uint64_t seed = 0, const datasets::shuffle_options& how = {}) const {
+    if (!stage_->indexed() || stage_->size() == datasets::endless)
+      fail(
+          status_code::invalid_argument,
+          "global_shuffle: needs elements that have numbers, as those of tensors and ranges; behind a filter or files, "
+          "shuffle with a buffer, or shuffle the names of the files");
+    if (datasets::stage_of<T> behind = stage_->permuted(seed, how.reshuffle)) return dataset(std::move(behind));
+    return made<T, datasets::detail::permuted<T>>(stage_, seed, how.reshuffle);
+  }
+  /// @}
+
+  /// @name Groups.
+  /// @{
+  /// Groups of `n` elements: numbers and tensors become tensors with one more axis in front, texts a vector, tuples a
+  /// tuple of such, structs whose members are named by `datasets::members`, of tagma/struct_batches.hpp, a tuple or
+  /// another struct. Elements of one batch have equal shapes. The last batch may be smaller, or is left out.
+  /// Where an element is an error, its batch is. Raises TAGMA-E230 for elements that have no batches, TAGMA-E282.
+  [[nodiscard]] auto batch(extent n, bool drop_remainder = false) const {
+    static_assert(
+        diagnose::has_batches<T>,
+        "TAGMA-E230 batch: elements are numbers, texts and tensors, or tuples of these: map others to tuples, or name "
+        "the members of structs, with tagma/struct_batches.hpp");
+    static_assert(diagnose::makes_batch<T>,
+                  "TAGMA-E282 batch: the batch of a struct is made in braces of the batches of its members");
+    if constexpr (diagnose::has_batches<T> && diagnose::makes_batch<T>) {
+      check("batch", n, 1);
+      using stage = datasets::detail::batched<T, datasets::detail::collector<T>, datasets::detail::no_options>;
+      return made<typename datasets::detail::batch_of<T>::type, stage>(stage_, n, drop_remainder,
+                                                                       datasets::detail::no_options{});
+    }
+  }
+  /// The same; tensors are padded at their ends to one shape. An element that is larger than a shape that was asked for
+  /// makes its batch an error, `data_loss`. Raises TAGMA-E230, TAGMA-E282.
+  [[nodiscard]] auto padded_batch(extent n, datasets::padding_options how = {}) const {
+    static_assert(diagnose::has_batches<T>,
+                  "TAGMA-E230 padded_batch: elements are numbers, texts and tensors, or tuples of these: map others to "
+                  "tuples, or name the members of structs, with tagma/struct_batches.hpp");
+    static_assert(diagnose::makes_batch<T>,
+                  "TAGMA-E282 padded_batch: the batch of a struct is made in braces of the batches of its members");
+    if constexpr (diagnose::has_batches<T> && diagnose::makes_batch<T>) {
+      check("padded_batch", n, 1);
+      using stage = datasets::detail::batched<T, datasets::detail::padding_collector<T>, datasets::padding_options>;
+      const bool drop_remainder = how.drop_remainder;
+      return made<typename datasets::detail::batch_of<T>::type, stage>(stage_, n, drop_remainder, std::move(how));
+    }
+  }
+  /// The rows of each element. Raises TAGMA-E231 for elements that have none.
+  [[nodiscard]] auto unbatch() const {
+    static_assert(
+        diagnose::has_rows<T>,
+        "TAGMA-E231 unbatch: elements are tensors, vectors, or tuples of these: numbers and texts have no rows");
+    if constexpr (diagnose::has_rows<T>)
+      return made<typename datasets::detail::unbatched<T>::type, datasets::detail::unbatched_stage<T>>(stage_);
+  }
+  /// @}
+
+  /// @name Work ahead, and work saved.
+  /// @{
+  /// Gets up to `count` elements ahead, in a thread of its own that begins with the first element; 0: none.
+  [[nodiscard]] dataset prefetch(extent count) const {
+    check("prefetch", count, 0);
+    return count == 0 ? *this : made<T, datasets::detail::prefetched<T>>(stage_, count);
+  }
+  /// The same, as many as are needed within the budgets of a pass: `prefetch(datasets::autotune)`, of
+  /// tagma/autotune.hpp.
+  template <std::same_as<datasets::autotune_t> Tuned>
+  [[nodiscard]] dataset prefetch(Tuned) const {
+    using handed_on = std::conditional_t<true, datasets::detail::handed_on, Tuned>;  // known where this is called
+    return made<T, datasets::detail::tuned<T, T, handed_on>>(stage_, handed_on{});
+  }
+  /// Keeps the elements in memory when a pass has come to its end without an error, or each as soon as it was had,
+  /// where elements have numbers. Every pass behind it has the elements of pass 0.
+  [[nodiscard]] dataset cache() const {
+    if (stage_->indexed() && !stage_->threaded() && stage_->size() != datasets::endless)
+      return made<T, datasets::detail::cached_by_number<T>>(stage_);
+    return made<T, datasets::detail::cached<T>>(stage_);
+  }
+  /// Keeps the elements in a file. The first pass that comes to its end without an error writes it, beside the path at
+  /// first, so that nobody meets half a file; passes that begin afterwards, in any process, read it. A file with
+  /// elements of another type, of a pipeline with other stages, sizes or seeds, or one that is damaged is one error
+  /// that names it, `failed_precondition` or `data_loss`, and nothing follows; what functions and tensors hold is not
+  /// compared: who changes these removes the file. Where the file cannot be written that is an error behind the last
+  /// element. Needs tagma/file_cache.hpp: TAGMA-E267. Raises TAGMA-E268 for structs.
+  template <std::convertible_to<std::string> Path>
+  [[nodiscard]] dataset cache(Path file) const {
+    static_assert(diagnose::knows_file_cache<std::conditional_t<true, T, Path>>,
+                  "TAGMA-E267 cache: a cache in a file needs #include <tagma/file_cache.hpp>");
+    static_assert(diagnose::has_bytes<std::conditional_t<true, T, Path>>,
+                  "TAGMA-E268 cache: elements in a file are numbers, texts, tensors, or tuples and vectors of these: "
+                  "map structs to tuples");
+    using element = std::conditional_t<true, T, Path>;
+    if constexpr (diagnose::knows_file_cache<element> && diagnose::has_bytes<element>)
+      return made<T, datasets::detail::file_cached<element>>(stage_, std::string(std::move(file)));
+    else
+      return *this;
+  }
+  /// @}
+
+ private:
+  template <class>
+  friend class dataset;
+
+  template <class To, class Stage, class... Arguments>
+  [[nodiscard]] static dataset<To> made(Arguments&&... arguments) {
+    return dataset<To>(std::make_shared<Stage>(std::forward<Arguments>(arguments)...));
+  }
+  static void check(std::string_view what, extent n, extent least) {
+    if (n < least) fail(status_code::invalid_argument, {what, ": ", n, ", expected ", least, " or more"});
+  }
+  template <class F>
+  [[nodiscard]] auto interleaved(F f, const datasets::interleave_options& how) const {
+    constexpr extent most = 1 << 20;
+    if (how.cycle < 1 || how.cycle > most || how.block < 1 || how.ahead < 0)
+      fail(status_code::invalid_argument, {"interleave: ", how.block, " elements of ", how.cycle, " datasets in turn, ",
+                                           how.ahead, " ahead; expected at least 1 of 1"});
+    using to = typename datasets::detail::element_of_dataset<datasets::detail::result_t<F, T>>::type;
+    auto open = [f = std::move(f), ahead = how.ahead](T&& x) {
+      return datasets::detail::call(f, std::move(x)).prefetch(ahead).stage();
+    };
+    return made<to, datasets::detail::interleaved<T, to, decltype(open)>>(
+        stage_, std::move(open), static_cast<std::size_t>(how.cycle), how.block);
+  }
+
+  datasets::stage_of<T> stage_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_DATASET_HPP
+
+// ---- tagma/data/make_dataset.hpp
+#ifndef TAGMA_SINGLE_DATA_MAKE_DATASET_HPP
+#define TAGMA_SINGLE_DATA_MAKE_DATASET_HPP
+
+/// @file
+/// Functions that make datasets: of memory, numbers and functions. Those of files: file_datasets.hpp.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tagma::diagnose {
+template <class T>
+inline constexpr bool has_slices = !std::is_void_v<typename datasets::detail::row_of<T>::type>;
+template <class T>
+inline constexpr bool is_dataset = datasets::detail::is_dataset<T>;
+template <class F>
+inline constexpr bool generates = false;
+template <class F>
+  requires std::is_invocable_v<F&>
+inline constexpr bool generates<F> = requires(std::remove_cvref_t<std::invoke_result_t<F&>> value) {
+  { value.has_value() } -> std::same_as<bool>;
+  typename std::remove_cvref_t<std::invoke_result_t<F&>>::value_type;
+};
+}  // namespace tagma::diagnose
+
+namespace tagma::datasets {
+
+/// One element: what is given, a tuple if it is more than one thing. Raises TAGMA-E226.
+template <class T, class... More>
+[[nodiscard]] auto from_tensors(T value, More... more) {
+  using type = std::conditional_t<sizeof...(More) == 0, T, std::tuple<T, More...>>;
+  static_assert(
+      diagnose::is_element_of_dataset<type>,
+      "TAGMA-E226 from_tensors: an element is a number, a std::string, a tensor (not of string_element), or a "
+      "tuple, pair, vector or struct of these");
+  return dataset<type>(std::make_shared<detail::one_element<type>>(type(std::move(value), std::move(more)...)));
+}
+
+/// The rows of tensors and the elements of vectors, tuples of them if several are given. Throws `invalid_argument`
+/// unless all have as many. Raises TAGMA-E232 for what has no rows.
+template <class... T>
+[[nodiscard]] auto from_slices(T... components) {
+  static_assert(sizeof...(T) > 0 && (diagnose::has_slices<T> && ...),
+                "TAGMA-E232 from_slices: takes tensors (not of string_element) and vectors (not of bool)");
+  if constexpr ((diagnose::has_slices<T> && ...))
+    return dataset<typename detail::slices<T...>::type>(
+        std::make_shared<detail::slices_source<T...>>(std::move(components)...));
+}
+
+// What is no template by nature has a parameter all the same: a program that does not call it does not compile its
+// source.
+
+/// The numbers from `first` on, before `last`, by `step`. None where the step leads away. Throws `invalid_argument` for
+/// a step of 0.
+template <class = void>
+[[nodiscard]] dataset<std::int64_t> range(std::int64_t first, std::int64_t last, std::int64_t step = 1) {
+  return dataset<std::int64_t>(std::make_shared<detail::range_source>(first, last, step));
+}
+template <class = void>
+[[nodiscard]] dataset<std::int64_t> range(std::int64_t count) {
+  return datasets::range(0, count);
+}
+
+/// What a function returns, call by call, until it is an empty std::optional. Each pass begins with a copy of it.
+/// Raises TAGMA-E233 where it returns something else.
+template <class F>
+[[nodiscard]] auto generator(F f) {
+  static_assert(diagnose::generates<F>,
+                "TAGMA-E233 generator: a function without arguments that returns std::optional of an element");
+  if constexpr (diagnose::generates<F>) {
+    using type = typename std::remove_cvref_t<std::invoke_result_t<F&>>::value_type;
+    return dataset<type>(std::make_shared<detail::generator_source<type, F>>(std::move(f)));
+  }
+}
+
+/// Tuples of an element of each, up to the end of the shortest. Raises TAGMA-E229.
+template <class... Datasets>
+[[nodiscard]] auto zip(const Datasets&... each) {
+  static_assert(sizeof...(Datasets) > 0 && (diagnose::is_dataset<Datasets> && ...),
+                "TAGMA-E229 zip: takes tagma::datasets");
+  if constexpr ((diagnose::is_dataset<Datasets> && ...))
+    return dataset<std::tuple<typename Datasets::value_type...>>(
+        std::make_shared<detail::zipped<typename Datasets::value_type...>>(each.stage()...));
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_MAKE_DATASET_HPP
+
+// ---- tagma/data/batches.hpp
+#ifndef TAGMA_SINGLE_DATA_BATCHES_HPP
+#define TAGMA_SINGLE_DATA_BATCHES_HPP
+
+/// @file
+/// Passes over a data set in memory: `for (auto& [images, labels] : data.shuffle(60'000).batch(128).prefetch(2))`.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace tagma {
 
 /// What a loop over `batches` sees; the views are valid until the loop goes on.
 template <element Image, element Label>
@@ -214,12 +3868,45 @@ struct labelled {
   void batch(extent, bool = false) const&& = delete;
 };
 
-/// A way to go through a data set, batch by batch. Each `begin()` is a new pass; passes over the same data may run at
-/// the same time. Rows are copied into buffers that one pass allocates when it begins and uses for all its batches.
+/// A way to go through a data set, batch by batch: a dataset of rows, which are copied once, from where the data
+/// are. Each `begin()` is a
+/// new pass; passes over the same data may run at the same time. Buffers of a pass are used for all its batches.
 template <element Image, element Label>
 class batches {
+  using data_type = labelled<Image, Label>;
+  using batch_of_rows = std::tuple<tensor<Image>, tensor<Label>>;
+
+  /// The rows of these numbers, in the memory of a batch before.
+  struct gather {
+    const data_type* data;
+
+    batch_of_rows operator()(const tensor<extent>& numbers) const {
+      batch_of_rows to;
+      assign(to, numbers);
+      return to;
+    }
+    void assign(batch_of_rows& to, const tensor<extent>& numbers) const {
+      copy(std::get<0>(to), data->images, numbers);
+      copy(std::get<1>(to), data->labels, numbers);
+    }
+
+   private:
+    template <class T>
+    static void copy(tensor<T>& to, const tensor<T>& from, const tensor<extent>& numbers) {
+      shape dims = from.dims();
+      dims[0] = numbers.dims()[0];
+      if (!(to.dims() == dims)) to = tensor<T>(dims);
+      const std::size_t size = from.size() / static_cast<std::size_t>(from.dims()[0]);
+      T* row = to.data();
+      for (const extent i : numbers.span()) {
+        std::copy_n(from.data() + static_cast<std::size_t>(i) * size, size, row);
+        row += size;
+      }
+    }
+  };
+
   struct settings {
-    const labelled<Image, Label>* data;
+    const data_type* data;
     extent size = 1;
     extent shuffle_buffer = 0;
     extent prefetch = 0;
@@ -228,8 +3915,10 @@ class batches {
     bool drop_remainder = false;
     bool fixed_epoch = false;
 
-    [[nodiscard]] extent count() const {
-      return data->rows() / size + (!drop_remainder && data->rows() % size != 0 ? 1 : 0);
+    [[nodiscard]] auto pipeline(std::uint64_t number) const {
+      dataset<extent> rows = datasets::range(data->rows());
+      if (shuffle_buffer > 0) rows = rows.shuffle(shuffle_buffer, seed).epoch(number);
+      return rows.batch(size, drop_remainder).map(gather{data}).prefetch(prefetch);
     }
   };
 
@@ -237,7 +3926,7 @@ class batches {
   using batch_type = labelled_batch<Image, Label>;
 
   /// Single rows in order. Throws `invalid_argument` if there are not as many labels as images.
-  explicit batches(const labelled<Image, Label>& data) : settings_{&data} {
+  explicit batches(const data_type& data) : settings_{&data} {
     const shape &x = data.images.dims(), &y = data.labels.dims();
     if (x.rank == 0 || y.rank == 0 || x[0] != y[0])
       fail(status_code::invalid_argument,
@@ -279,137 +3968,44 @@ class batches {
   }
 
   /// The number of batches in one pass.
-  [[nodiscard]] extent size() const { return settings_.count(); }
+  [[nodiscard]] extent size() const {
+    const extent n = settings_.data->rows();
+    return n / settings_.size + (!settings_.drop_remainder && n % settings_.size != 0 ? 1 : 0);
+  }
 
- private:
-  /// A ring of buffers. Batch k lies in slot k modulo their number; the loop holds batch `taken`, and the thread fills
-  /// at most the slots that the loop does not hold.
-  class pass {
-   public:
-    pass(const settings& s, std::uint64_t epoch) : settings_(s), count_(s.count()) {
-      const auto& data = *s.data;
-      const extent slots = s.prefetch < count_ ? s.prefetch + 1 : count_;
-      for (extent i = 0; i < slots; ++i) {
-        shape x = data.images.dims(), y = data.labels.dims();
-        x[0] = y[0] = s.size < data.rows() ? s.size : data.rows();
-        slots_.push_back({tensor<Image>(x), tensor<Label>(y), {}});
-      }
-      if (s.shuffle_buffer > 0) order_ = shuffled_order(data.rows(), s.shuffle_buffer, s.seed, epoch);
-      if (count_ > 0 && s.prefetch > 0) start();
-      if (count_ > 0 && !thread_.joinable()) fill(0);
-      wait();
-    }
-    pass(const pass&) = delete;
-    pass& operator=(const pass&) = delete;
-    ~pass() {
-      if (!thread_.joinable()) return;
-      {
-        const std::lock_guard lock(mutex_);
-        stopped_ = true;
-      }
-      changed_.notify_all();
-      thread_.join();
-    }
-
-    [[nodiscard]] bool done() const { return taken_ == count_; }
-    [[nodiscard]] batch_type& current() { return slot(taken_).value; }
-    void advance() {
-      if (!thread_.joinable()) {
-        if (++taken_ < count_) fill(taken_);
-        return;
-      }
-      {
-        const std::lock_guard lock(mutex_);
-        ++taken_;
-      }
-      changed_.notify_all();
-      wait();
-    }
-
-   private:
-    struct buffers {
-      tensor<Image> images;
-      tensor<Label> labels;
-      batch_type value;
-    };
-
-    [[nodiscard]] buffers& slot(extent k) { return slots_[static_cast<std::size_t>(k) % slots_.size()]; }
-    void fill(extent k) {
-      buffers& target = slot(k);
-      const extent first = k * settings_.size, rows = settings_.data->rows() - first;
-      const extent n = rows < settings_.size ? rows : settings_.size;
-      for (extent i = 0; i < n; ++i) {
-        const extent row = order_.empty() ? first + i : order_[static_cast<std::size_t>(first + i)];
-        copy_row(target.images, i, settings_.data->images, row);
-        copy_row(target.labels, i, settings_.data->labels, row);
-      }
-      const tensor<Image>& images = target.images;
-      const tensor<Label>& labels = target.labels;
-      target.value = {images.rows(0, n), labels.rows(0, n)};
-    }
-    template <class T>
-    static void copy_row(tensor<T>& to, extent i, const tensor<T>& from, extent row) {
-      const std::size_t elements = from.size() / static_cast<std::size_t>(from.dims()[0]);
-      if (elements == 0) return;
-      std::memcpy(static_cast<void*>(to.data() + static_cast<std::size_t>(i) * elements),
-                  from.data() + static_cast<std::size_t>(row) * elements, elements * sizeof(T));
-    }
-    /// The pass goes on without a thread where the system has none.
-    void start() {
-      try {
-        thread_ = std::thread([this] { run(); });
-      } catch (const std::system_error&) {
-      }
-    }
-    void run() {
-      for (extent k = 0; k < count_; ++k) {
-        {
-          std::unique_lock lock(mutex_);
-          changed_.wait(lock, [&] { return stopped_ || k - taken_ < static_cast<extent>(slots_.size()); });
-          if (stopped_) return;
-        }
-        fill(k);
-        {
-          const std::lock_guard lock(mutex_);
-          filled_ = k + 1;
-        }
-        changed_.notify_all();
-      }
-    }
-    void wait() {
-      if (!thread_.joinable()) return;
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return taken_ == count_ || filled_ > taken_; });
-    }
-
-    settings settings_;
-    extent count_;
-    std::vector<extent> order_;
-    std::vector<buffers> slots_;
-    extent taken_ = 0, filled_ = 0;
-    bool stopped_ = false;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::thread thread_;
-  };
-
- public:
   /// The position of a pass; an input iterator that cannot be copied.
   class iterator {
    public:
     using value_type = batch_type;
     using difference_type = std::ptrdiff_t;
 
-    explicit iterator(std::unique_ptr<pass> p) : pass_(std::move(p)) {}
-    [[nodiscard]] batch_type& operator*() const { return pass_->current(); }
+    explicit iterator(const settings& s, std::uint64_t epoch)
+        : pass_(std::make_unique<pass>(s.pipeline(epoch).iterator())) {
+      pass_->advance();
+    }
+    [[nodiscard]] batch_type& operator*() const { return pass_->views; }
     iterator& operator++() {
       pass_->advance();
       return *this;
     }
     void operator++(int) { pass_->advance(); }
-    [[nodiscard]] friend bool operator==(const iterator& i, std::default_sentinel_t) { return i.pass_->done(); }
+    [[nodiscard]] friend bool operator==(const iterator& i, std::default_sentinel_t) { return i.pass_->done; }
 
    private:
+    struct pass {
+      explicit pass(dataset_iterator<batch_of_rows> p) : from(std::move(p)) {}
+      void advance() {
+        done = !from.next(value);
+        if (done) return;
+        const batch_of_rows& filled = value;
+        const auto& [images, labels] = filled;
+        views = {images.rows(0, images.dims()[0]), labels.rows(0, labels.dims()[0])};
+      }
+      dataset_iterator<batch_of_rows> from;
+      batch_of_rows value;
+      batch_type views;
+      bool done = false;
+    };
     std::unique_ptr<pass> pass_;
   };
 
@@ -418,7 +4014,7 @@ class batches {
     std::uint64_t epoch = settings_.epoch;
     if (settings_.shuffle_buffer > 0 && !settings_.fixed_epoch)
       epoch = std::atomic_ref<std::uint64_t>(settings_.data->passes).fetch_add(1);
-    return iterator(std::make_unique<pass>(settings_, epoch));
+    return iterator(settings_, epoch);
   }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 
@@ -427,6 +4023,7 @@ class batches {
 };
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_BATCHES_HPP
 // ---- tagma/data/fashion_mnist.hpp
 
 /// @file
@@ -440,28 +4037,49 @@ class batches {
 
 #include <unistd.h>
 
-// ---- tagma/data/idx.hpp
+// ---- tagma/io/idx.hpp
+#ifndef TAGMA_SINGLE_IO_IDX_HPP
+#define TAGMA_SINGLE_IO_IDX_HPP
 
 /// @file
 /// The IDX format of the MNIST family: two zero bytes, the element type, the rank, big-endian extents, the elements.
 /// Files compressed with gzip are read where `TAGMA_WITH_ZLIB` is 1 and zlib is linked.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
-#include <zlib.h>
-#endif
+// ---- tagma/base/replace_file.hpp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+
+/// @file
+/// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 // ---- tagma/base/file.hpp
 #ifndef TAGMA_SINGLE_BASE_FILE_HPP
 #define TAGMA_SINGLE_BASE_FILE_HPP
 
 /// @file
-/// Reading files.
+/// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -553,22 +4171,61 @@ class input_file {
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    for (auto* at = static_cast<char*>(target); bytes > 0;) {
-      const auto n = ::read(descriptor_.get(), at, bytes);
+  /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes) + " bytes too early");
-      at += n;
-      bytes -= static_cast<std::size_t>(n);
+      if (n == 0) break;
+      done += static_cast<std::size_t>(n);
     }
+    return done;
+  }
+  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
+  void read(void* target, std::size_t bytes) {
+    const std::size_t done = read_some(target, bytes);
+    if (done < bytes)
+      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+  }
+  /// The next read begins at this byte.
+  void seek(std::uint64_t position) {
+    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
   }
 
  private:
   std::string path_;
   detail::descriptor descriptor_;
   std::uint64_t size_ = 0;
+};
+
+/// A file that is written from its beginning to its end. What was there is gone, and a crash leaves a part.
+class output_file {
+ public:
+  /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
+  explicit output_file(std::string path)
+      : path_(std::move(path)),
+        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Throws `resource_exhausted` for a full disk and so on.
+  void write(const void* bytes, std::size_t size) {
+    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+      const auto n = ::write(descriptor_.get(), at, size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, path_, "written");
+      at += n;
+      size -= static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
 };
 
 /// The whole content of a file.
@@ -586,126 +4243,993 @@ namespace tagma {
 
 namespace detail {
 
-/// The bytes of a file, unpacked if they are compressed.
-class idx_source {
- public:
-  explicit idx_source(const std::string& path) : file_(path), left_(file_.size()) {
-    if (left_ < sizeof(start_))
-      fail(status_code::data_loss, path + ": is truncated: it has " + std::to_string(left_) + " bytes");
-    file_.read(start_, sizeof(start_));
-    compressed_ = start_[0] == 0x1f && start_[1] == 0x8b;
-    if (compressed_) unpack();
-    left_ -= sizeof(start_);
+/// "a/b/" of "a/b/c", "./" of "c".
+[[nodiscard]] inline std::string directory_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
+}
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] inline std::string follow_links(const std::string& path) {
+  std::string at = path;
+  for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+    char text[PATH_MAX];
+    const auto length = ::readlink(at.c_str(), text, sizeof text);
+    if (length < 0) return at;
+    const std::string_view to(text, static_cast<std::size_t>(length));
+    at = to.starts_with('/') ? std::string(to) : directory_of(at).append(to);
   }
-  idx_source(const idx_source&) = delete;
-  idx_source& operator=(const idx_source&) = delete;
+  fail_errno(ELOOP, path, "replaced");
+}
 
-  /// The first four bytes.
-  [[nodiscard]] const unsigned char* start() const { return start_; }
-
-  /// No more bytes than this can follow: deflate shrinks data to a 1032th at best.
-  [[nodiscard]] std::uint64_t at_most() const { return compressed_ ? file_.size() * 1032 : left_; }
-
-  void read(unsigned char* target, std::size_t bytes) {
-    if (!compressed_) {
-      if (bytes > left_) truncated(bytes - left_);
-      file_.read(target, bytes);
-      left_ -= bytes;
-    } else if (const std::size_t n = read_unpacked(target, bytes); n < bytes) {
-      truncated(bytes - n);
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+    stem_ += ".tagma-";
+    remove_litter();
+    static std::atomic<unsigned> counter{0};
+    while (true) {
+      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      if (file_.get() < 0 && errno == EEXIST) continue;
+      if (file_.get() < 0) fail_errno(errno, path, "created");
+      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+      struct stat made {};
+      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
     }
   }
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement() {
+    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
 
-  /// Throws if anything follows.
-  void expect_end() {
-    unsigned char extra = 0;
-    if (compressed_ ? read_unpacked(&extra, 1) > 0 : left_ > 0)
-      fail(status_code::data_loss, file_.path() + ": has more bytes after the last element");
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to) {
+    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
   }
 
  private:
-  [[noreturn]] TAGMA_COLD void truncated(std::uint64_t missing) const {
-    fail(status_code::data_loss, file_.path() + ": is truncated: " + std::to_string(missing) + " bytes are missing");
+  [[nodiscard]] static bool lock(int file, int how) {
+    int status = 0;
+    do status = ::flock(file, how);
+    while (status != 0 && errno == EINTR);
+    return status == 0;
+  }
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const {
+    struct stat open {};
+    struct stat named {};
+    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+  }
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const {
+    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+    const std::size_t hyphen = name.find_first_not_of("0123456789");
+    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+  }
+  void remove_litter() {
+    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+    if (list == nullptr) return;
+    while (const dirent* const entry = ::readdir(list)) {
+      name_ = entry->d_name;
+      if (!is_temporary(name_)) continue;
+      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+        (void)::unlinkat(directory_, name_.c_str(), 0);
+    }
+    ::closedir(list);
   }
 
-#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
-  void unpack() {
-    unpacked_.reset(gzopen(file_.path().c_str(), "rb"));
-    if (unpacked_ == nullptr) fail(status_code::resource_exhausted, file_.path() + ": zlib cannot open it");
-    read(start_, sizeof(start_));
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+inline void copy_access(int to, const struct stat& from) {
+  struct stat now {};
+  mode_t mode = from.st_mode & 0777;
+  if (::fstat(to, &now) != 0) return;
+  const bool same = now.st_uid == from.st_uid && now.st_gid == from.st_gid;
+  if (!same && ::fchown(to, from.st_uid, from.st_gid) != 0 && ::fchown(to, static_cast<uid_t>(-1), from.st_gid) != 0)
+    mode &= ~mode_t{070} | (mode & 07) << 3;
+  (void)::fchmod(to, mode);
+}
+
+inline void write_all(int file, std::string_view bytes, std::string_view path) {
+  while (!bytes.empty()) {
+    const auto n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path, "written");
+    bytes.remove_prefix(static_cast<std::size_t>(n));
   }
-  std::size_t read_unpacked(unsigned char* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const std::size_t left = bytes - done;
-      const int n = gzread(unpacked_.get(), target + done, static_cast<unsigned>(left < (1u << 30) ? left : 1u << 30));
-      if (n <= 0) break;
-      done += static_cast<std::size_t>(n);
+}
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] inline bool flush(int file) {
+  int status = 0;
+  do status = ::fsync(file);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+  struct stat old {};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
+  const std::string target = detail::follow_links(path), directory = detail::directory_of(target),
+                    name = target.substr(target.rfind('/') + 1);
+  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() < 0) fail_errno(errno, path, "created: directory " + directory);
+  if (name.empty()) fail(status_code::invalid_argument, {"'", path, "' is not the name of a file"});
+
+  detail::replacement temporary(parent.get(), name, exists ? 0600 : 0666, path);
+  for (const std::string_view piece : pieces) detail::write_all(temporary.get(), piece, path);
+  if (exists) detail::copy_access(temporary.get(), old);
+  if (!detail::flush(temporary.get())) fail_errno(errno, path, "flushed to the disk");
+  if (!temporary.rename(name)) fail_errno(errno, path, "replaced");
+  // EINVAL: a file system that cannot flush directories, and needs no flush.
+  if (!detail::flush(parent.get()) && errno != EINVAL) fail_errno(errno, directory, "flushed to the disk");
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+// ---- tagma/io/buffered_reader.hpp
+#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_HPP
+#define TAGMA_SINGLE_IO_BUFFERED_READER_HPP
+
+/// @file
+/// Reads a source in blocks and gives views of them.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// ---- tagma/io/byte_source.hpp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
+
+/// @file
+/// Where bytes come from: files, memory, and whatever a program adds to these.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tagma::io {
+
+/// Gives bytes from the first to the last. `read` fills the beginning of `to`, which is not empty, and returns how many
+/// bytes it gave; 0 stands for the end. `name()` is what errors call it. A source that knows how many bytes can follow
+/// at most says so by `at_most()`, and sizes that files declare are held against that before memory is asked for.
+template <class S>
+concept byte_source = requires(S& source, const S& same, std::span<std::byte> to) {
+  { source.read(to) } -> std::convertible_to<std::size_t>;
+  { same.name() } -> std::convertible_to<std::string_view>;
+}
+&&std::movable<S>;
+
+/// What `at_most` says where nobody knows.
+inline constexpr std::uint64_t unknown_length = UINT64_MAX;
+
+/// The bytes of a regular file.
+class file_source {
+ public:
+  /// Throws as `input_file` does.
+  explicit file_source(std::string path) : file_(std::move(path)) {}
+
+  std::size_t read(std::span<std::byte> to) {
+    const std::size_t n = file_.read_some(to.data(), to.size());
+    taken_ += n;
+    return n;
+  }
+  [[nodiscard]] std::string_view name() const { return file_.path(); }
+  /// What was left of the file when it was opened.
+  [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
+
+ private:
+  input_file file_;
+  std::uint64_t taken_ = 0;
+};
+
+/// Bytes that lie in memory; they outlive the source.
+class memory_source {
+ public:
+  explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
+
+  std::size_t read(std::span<std::byte> to) {
+    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+    if (n > 0) std::memcpy(to.data(), left_.data(), n);
+    left_.remove_prefix(n);
+    return n;
+  }
+  [[nodiscard]] std::string_view name() const { return name_; }
+  [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
+
+ private:
+  std::string_view left_;
+  std::string name_;
+};
+
+/// Any source, whose type is forgotten: it is asked for blocks, so that a call through a table costs nothing, and
+/// readers are no templates.
+class any_source {
+ public:
+  template <class S>
+    requires(!std::is_same_v<S, any_source> && byte_source<S>)
+  any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
+
+  std::size_t read(std::span<std::byte> to) { return model_->read(to); }
+  [[nodiscard]] std::string_view name() const { return model_->name(); }
+  /// No more bytes than this can follow, or `unknown_length`.
+  [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }
+
+ private:
+  struct base {
+    base() = default;
+    base(const base&) = delete;
+    base& operator=(const base&) = delete;
+    virtual ~base() = default;
+    virtual std::size_t read(std::span<std::byte> to) = 0;
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    [[nodiscard]] virtual std::uint64_t at_most() const = 0;
+  };
+  template <class S>
+  struct model final : base {
+    explicit model(S own) : source(std::move(own)) {}
+    std::size_t read(std::span<std::byte> to) override { return source.read(to); }
+    [[nodiscard]] std::string_view name() const override { return source.name(); }
+    [[nodiscard]] std::uint64_t at_most() const override {
+      if constexpr (requires { source.at_most(); })
+        return source.at_most();
+      else
+        return unknown_length;
     }
-    int code = Z_OK;
-    std::string_view text = gzerror(unpacked_.get(), &code);
-    if (code != Z_OK && code != Z_STREAM_END) {
-      if (text.starts_with(file_.path() + ": ")) text.remove_prefix(file_.path().size() + 2);
-      fail(status_code::data_loss, file_.path() + ": corrupted gzip data: " + std::string(text));
+    S source;
+  };
+  std::unique_ptr<base> model_;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
+
+namespace tagma::io {
+
+/// Reads a source in blocks. Views that it gives are valid until its next call. Its memory grows with the bytes that
+/// arrived, to at most twice as many, and never with a number that somebody declared.
+class buffered_reader {
+ public:
+  /// Bytes of a block.
+  static constexpr std::size_t default_block = 256 * 1024;
+
+  /// @param block how many bytes the source is asked for at least
+  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
+    if (block_ == 0) block_ = 1;
+  }
+  template <class S>
+    requires(!std::is_same_v<S, any_source> && byte_source<S>)
+  buffered_reader(S source, std::size_t block = default_block)
+      : buffered_reader(any_source(std::move(source)), block) {}
+
+  [[nodiscard]] std::string_view name() const { return source_.name(); }
+  /// How many bytes were taken.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  /// No more bytes than this can follow, or `unknown_length`.
+  [[nodiscard]] std::uint64_t at_most() const {
+    const std::uint64_t more = ended_ ? 0 : source_.at_most();
+    return more > unknown_length - held() ? unknown_length : more + held();
+  }
+  [[nodiscard]] bool at_end() { return !fill(1); }
+
+  /// The next `n` bytes, which stay; fewer where the source ends.
+  [[nodiscard]] std::string_view peek(std::size_t n) {
+    (void)fill(n);
+    return {data_.get() + begin_, std::min(n, held())};
+  }
+  /// The next `n` bytes; fewer where the source ends.
+  [[nodiscard]] std::string_view take(std::size_t n) {
+    const std::string_view bytes = peek(n);
+    drop(bytes.size());
+    return bytes;
+  }
+  /// Bytes that have been read already, which stay.
+  [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
+  /// Bytes that have been read already, one at least; none where the source ends.
+  [[nodiscard]] std::string_view take_block() {
+    (void)fill(1);
+    return take(held());
+  }
+
+  /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
+  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
+    while (true) {
+      if (from < held()) {
+        const char* const first = data_.get() + begin_;
+        if (const void* const found = std::memchr(first + from, c, held() - from))
+          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
+        from = held();
+      }
+      if (!fill(from + 1)) return std::string_view::npos;
+    }
+  }
+  /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
+  [[nodiscard]] bool line(std::string_view& text) {
+    const std::size_t length = find('\n');
+    if (length == std::string_view::npos) {
+      text = take(held());
+      return !text.empty();
+    }
+    text = take(length + 1).substr(0, length);
+    return true;
+  }
+
+  /// Copies the next `n` bytes; returns how many there were.
+  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
+    auto* const to = static_cast<std::byte*>(target);
+    std::size_t done = std::min(n, held());
+    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
+    drop(done);
+    while (done < n) {
+      if (n - done < block_) {
+        const std::string_view rest = take(n - done);
+        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
+        return done + rest.size();
+      }
+      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
+      ended_ = more == 0;
+      if (ended_) break;
+      done += more;
+      position_ += more;
+    }
+    return done;
+  }
+  /// Passes `n` bytes by; returns how many there were.
+  std::uint64_t skip(std::uint64_t n) {
+    std::uint64_t done = 0;
+    while (done < n && fill(1)) {
+      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+      drop(some);
+      done += some;
+    }
+    return done;
+  }
+  /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
+  std::uint64_t append(std::string& to, std::uint64_t n) {
+    std::uint64_t done = 0;
+    while (done < n && fill(1)) {
+      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+      to.append(take(some));
+      done += some;
     }
     return done;
   }
 
-  struct closer {
-    void operator()(gzFile file) const { (void)gzclose(file); }
-  };
-  std::unique_ptr<gzFile_s, closer> unpacked_;
-#else
-  void unpack() {
-    fail(status_code::unimplemented,
-         file_.path() +
-             ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, link "
-             "tagma::zlib), or unpack the file with gunzip");
+ private:
+  [[nodiscard]] std::size_t held() const { return end_ - begin_; }
+  void drop(std::size_t n) {
+    begin_ += n;
+    position_ += n;
   }
-  std::size_t read_unpacked(unsigned char*, std::size_t) { return 0; }
+  /// Whether `n` bytes are held, after an attempt to have them.
+  [[nodiscard]] bool fill(std::size_t n) {
+    while (held() < n && !ended_) more();
+    return held() >= n;
+  }
+  /// Reads once, to the end of the buffer.
+  TAGMA_COLD void more() {
+    if (begin_ == end_) begin_ = end_ = 0;
+    if (capacity_ - end_ < capacity_ / 4 + 1) {
+      const std::size_t size = held();
+      if (begin_ > 0 && size <= capacity_ / 2) {
+        std::memmove(data_.get(), data_.get() + begin_, size);
+      } else {
+        // A short source needs no block, but room to find its end in.
+        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
+        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
+        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
+        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
+        data_ = std::move(grown);
+        capacity_ = larger;
+      }
+      begin_ = 0;
+      end_ = size;
+    }
+    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
+    ended_ = n == 0;
+    end_ += n;
+  }
+
+  any_source source_;
+  std::size_t block_;
+  std::unique_ptr<char[]> data_;
+  std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
+  std::uint64_t position_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
+// ---- tagma/io/compression.hpp
+#ifndef TAGMA_SINGLE_IO_COMPRESSION_HPP
+#define TAGMA_SINGLE_IO_COMPRESSION_HPP
+
+/// @file
+/// Sources and sinks of compressed bytes, where `TAGMA_WITH_ZLIB` is 1 and zlib is linked.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+#include <zlib.h>
 #endif
 
-  input_file file_;
-  std::uint64_t left_;
-  unsigned char start_[4] = {};
-  bool compressed_ = false;
+// ---- tagma/io/byte_sink.hpp
+#ifndef TAGMA_SINGLE_IO_BYTE_SINK_HPP
+#define TAGMA_SINGLE_IO_BYTE_SINK_HPP
+
+/// @file
+/// Where bytes go to: files, strings, and whatever a program adds to these.
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tagma::io {
+
+/// Takes bytes one after the other. `write` takes all of them or throws; `name()` is what errors call it. A sink that
+/// has something to do behind the last byte does it in `finish()`, which is called once.
+template <class S>
+concept byte_sink = requires(S& sink, const S& same, std::span<const std::byte> from) {
+  sink.write(from);
+  { same.name() } -> std::convertible_to<std::string_view>;
+}
+&&std::movable<S>;
+
+/// A file, written from its beginning. What was there is gone.
+class file_sink {
+ public:
+  /// Throws as `output_file` does.
+  explicit file_sink(std::string path) : file_(std::move(path)) {}
+
+  void write(std::span<const std::byte> from) { file_.write(from.data(), from.size()); }
+  [[nodiscard]] std::string_view name() const { return file_.path(); }
+
+ private:
+  output_file file_;
 };
+
+/// Appends to a string, which outlives the sink.
+class string_sink {
+ public:
+  explicit string_sink(std::string& to) : to_(&to) {}
+
+  void write(std::span<const std::byte> from) { to_->append(reinterpret_cast<const char*>(from.data()), from.size()); }
+  [[nodiscard]] std::string_view name() const { return "memory"; }
+
+ private:
+  std::string* to_;
+};
+
+/// Any sink, whose type is forgotten.
+class any_sink {
+ public:
+  template <class S>
+    requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
+  any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
+
+  void write(std::span<const std::byte> from) { model_->write(from); }
+  [[nodiscard]] std::string_view name() const { return model_->name(); }
+  /// Does what the sink does behind the last byte.
+  void finish() { model_->finish(); }
+
+ private:
+  struct base {
+    base() = default;
+    base(const base&) = delete;
+    base& operator=(const base&) = delete;
+    virtual ~base() = default;
+    virtual void write(std::span<const std::byte> from) = 0;
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    virtual void finish() = 0;
+  };
+  template <class S>
+  struct model final : base {
+    explicit model(S own) : sink(std::move(own)) {}
+    void write(std::span<const std::byte> from) override { sink.write(from); }
+    [[nodiscard]] std::string_view name() const override { return sink.name(); }
+    void finish() override {
+      if constexpr (requires { sink.finish(); }) sink.finish();
+    }
+    S sink;
+  };
+  std::unique_ptr<base> model_;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
+
+namespace tagma::io {
+
+/// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
+/// format whose files may begin like that needs to be told.
+enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
+
+/// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
+[[nodiscard]] inline compression compression_from(std::string_view name) {
+  if (name.empty() || name == "NONE") return compression::none;
+  if (name == "GZIP") return compression::gzip;
+  if (name == "ZLIB") return compression::zlib;
+  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
+}
+
+namespace detail {
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+
+/// The number by which zlib knows a format.
+[[nodiscard]] constexpr int window_bits(compression format) {
+  return format == compression::zlib ? MAX_WBITS : format == compression::deflate ? -MAX_WBITS : 16 + MAX_WBITS;
+}
+
+/// zlib's state, which must not move.
+class inflation {
+ public:
+  explicit inflation(compression format) {
+    if (inflateInit2(&stream_, window_bits(format)) != Z_OK)
+      fail(status_code::resource_exhausted, "zlib has no memory to unpack with");
+  }
+  inflation(const inflation&) = delete;
+  inflation& operator=(const inflation&) = delete;
+  ~inflation() { (void)inflateEnd(&stream_); }
+
+  /// Unpacks from the beginning of `in`, and shortens both by what was read and written.
+  /// @returns whether the stream has ended
+  [[nodiscard]] bool step(std::span<const std::byte>& in, std::span<std::byte>& out, std::string_view name) {
+    const auto bounded = [](std::size_t n) { return static_cast<uInt>(std::min<std::size_t>(n, 1u << 30)); };
+    const uInt in_size = bounded(in.size()), out_size = bounded(out.size());
+    stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
+    stream_.avail_in = in_size;
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = out_size;
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    in = in.subspan(in_size - stream_.avail_in);
+    out = out.subspan(out_size - stream_.avail_out);
+    if (status == Z_MEM_ERROR) fail(status_code::resource_exhausted, {name, ": zlib has no memory to unpack it"});
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+      fail(status_code::data_loss,
+           {name, ": corrupted gzip data: ", stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg});
+    return status == Z_STREAM_END;
+  }
+  void restart() { (void)inflateReset(&stream_); }
+
+ private:
+  z_stream stream_{};
+};
+
+/// The same for the other direction.
+class deflation {
+ public:
+  deflation(compression format, int level) {
+    if (deflateInit2(&stream_, level, Z_DEFLATED, window_bits(format), 8, Z_DEFAULT_STRATEGY) != Z_OK)
+      fail(status_code::invalid_argument, {"zlib cannot compress at level ", level, ", expected -1 to 9"});
+  }
+  deflation(const deflation&) = delete;
+  deflation& operator=(const deflation&) = delete;
+  ~deflation() { (void)deflateEnd(&stream_); }
+
+  /// Packs `in`, and what is held back if `last`.
+  void step(std::span<const std::byte> in, bool last, any_sink& to) {
+    std::byte out[16 * 1024];
+    do {
+      const auto size = static_cast<uInt>(std::min<std::size_t>(in.size(), 1u << 30));
+      stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
+      stream_.avail_in = size;
+      const bool finish = last && size == in.size();
+      do {
+        stream_.next_out = reinterpret_cast<Bytef*>(out);
+        stream_.avail_out = sizeof out;
+        (void)deflate(&stream_, finish ? Z_FINISH : Z_NO_FLUSH);
+        to.write({out, sizeof out - stream_.avail_out});
+      } while (stream_.avail_out == 0);
+      in = in.subspan(size);
+    } while (!in.empty());
+  }
+
+ private:
+  z_stream stream_{};
+};
+
+#else
+
+[[noreturn]] TAGMA_COLD inline void fail_without_zlib(std::string_view name) {
+  fail(status_code::unimplemented,
+       {name,
+        ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, link tagma::zlib), or "
+        "unpack the file with gunzip"});
+}
+
+struct inflation {
+  explicit inflation(compression) {}
+  [[nodiscard]] bool step(std::span<const std::byte>&, std::span<std::byte>&, std::string_view name) {
+    fail_without_zlib(name);
+  }
+  void restart() {}
+};
+
+struct deflation {
+  deflation(compression, int) {
+    fail(status_code::unimplemented,
+         "compressed files are written where TAGMA_WITH_ZLIB=1 is defined and zlib is linked (with CMake, link "
+         "tagma::zlib)");
+  }
+  void step(std::span<const std::byte>, bool, any_sink&) {}
+};
+
+#endif
 
 }  // namespace detail
 
-/// Reads a tensor of unsigned bytes. Throws `not_found` if there is no such file, `data_loss` if it is no IDX file,
-/// truncated, longer than it says or corrupted, `invalid_argument` for other element types and more than six axes,
-/// `resource_exhausted` for an empty tensor whose other extents are beyond all bounds, and `unimplemented` for a
-/// compressed file without zlib.
-[[nodiscard]] inline tensor<std::uint8_t> read_idx(const std::string& path) {
-  detail::idx_source in(path);
-  const unsigned char* start = in.start();
-  if (start[0] != 0 || start[1] != 0)
-    fail(status_code::data_loss, path + ": is not an IDX file: it does not begin with two zero bytes");
-  if (start[2] != 0x08)
-    fail(status_code::invalid_argument,
-         path + ": has elements of IDX type " + std::to_string(start[2]) + ", expected 8, unsigned bytes");
-  if (start[3] < 1 || start[3] > max_rank)
-    fail(status_code::invalid_argument,
-         path + ": has " + std::to_string(start[3]) + " axes, expected 1 to " + std::to_string(max_rank));
-  shape dims;
-  for (int axis = 0; axis < start[3]; ++axis) {
-    unsigned char e[4];
-    in.read(e, sizeof(e));
-    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
+/// What another source gives, unpacked. A gzip file may have several members, which are joined, and zeros behind the
+/// last one. Reading throws `data_loss` for what is corrupted, ends too early or has anything else behind it, and
+/// `unimplemented` without zlib.
+class inflated_source {
+ public:
+  inflated_source(any_source packed, compression format)
+      : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
+
+  std::size_t read(std::span<std::byte> to) {
+    if (format_ == compression::detect) detect();
+    if (format_ == compression::none) return pass(to);
+    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
+    std::span<std::byte> left = to;
+    while (left.size() == to.size() && !(ended_ && !next_member())) {
+      if (in_.empty() && !refill() && !pending_)
+        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+      ended_ = state_->step(in_, left, name());
+      pending_ = left.empty();  // there may be more, which needs no more to be read
+    }
+    return to.size() - left.size();
   }
-  const extent elements = count_elements(dims);
-  if (elements < 0 || static_cast<std::uint64_t>(elements) > in.at_most())
+  [[nodiscard]] std::string_view name() const { return packed_.name(); }
+  /// Deflate shrinks data to a 1032th at best.
+  [[nodiscard]] std::uint64_t at_most() const {
+    const std::uint64_t more = packed_.at_most(), here = in_.size();
+    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
+    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
+  }
+
+ private:
+  static constexpr std::size_t block = 64 * 1024;
+  static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
+
+  bool refill() {
+    const std::size_t n = packed_.read({buffer_.get(), block});
+    in_ = {buffer_.get(), n};
+    return n > 0;
+  }
+  void detect() {
+    std::size_t n = 0;
+    while (n < 2) {
+      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
+      if (more == 0) break;
+      n += more;
+    }
+    in_ = {buffer_.get(), n};
+    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
+    format_ = is_gzip ? compression::gzip : compression::none;
+  }
+  std::size_t pass(std::span<std::byte> to) {
+    if (in_.empty()) return packed_.read(to);
+    const std::size_t n = std::min(in_.size(), to.size());
+    std::memcpy(to.data(), in_.data(), n);
+    in_ = in_.subspan(n);
+    return n;
+  }
+  /// Behind the end of a stream: whether another one begins.
+  bool next_member() {
+    if (in_.empty() && !refill()) return false;
+    if (format_ == compression::deflate) return false;
+    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
+      state_->restart();
+      ended_ = pending_ = false;
+      return true;
+    }
+    do {
+      for (const std::byte b : in_)
+        if (b != std::byte{0} || format_ != compression::gzip)
+          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
+    } while (refill());
+    in_ = {};
+    return false;
+  }
+
+  any_source packed_;
+  compression format_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::span<const std::byte> in_;
+  std::unique_ptr<detail::inflation> state_;
+  bool ended_ = false, pending_ = false;
+};
+
+/// Packs what it is given for another sink. The last bytes come with `finish()`.
+class deflated_sink {
+ public:
+  /// @param format `gzip` or `zlib`
+  /// @param level from 0, not at all, and 1, fast, to 9, small; -1 is zlib's choice
+  deflated_sink(any_sink to, compression format, int level = -1)
+      : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
+
+  void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
+  void finish() {
+    state_->step({}, true, to_);
+    to_.finish();
+  }
+  [[nodiscard]] std::string_view name() const { return to_.name(); }
+
+ private:
+  any_sink to_;
+  std::unique_ptr<detail::deflation> state_;
+};
+
+/// A source, unpacked as it is told.
+[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
+  if (format == compression::none) return source;
+  return inflated_source(std::move(source), format);
+}
+
+/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
+[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
+  return unpacked(file_source(std::move(path)), format);
+}
+
+/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
+/// zlib.
+[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
+  if (format == compression::none) return file_sink(std::move(path));
+  return deflated_sink(file_sink(std::move(path)), format);
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_COMPRESSION_HPP
+// ---- tagma/io/elements.hpp
+#ifndef TAGMA_SINGLE_IO_ELEMENTS_HPP
+#define TAGMA_SINGLE_IO_ELEMENTS_HPP
+
+/// @file
+/// The elements of a tensor as bytes of a file.
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tagma::io {
+
+static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
+
+/// Turns the bytes of each element around.
+inline void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
+  auto* const at = static_cast<unsigned char*>(elements);
+  const auto each = [&]<class Word>(Word, auto swap) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Word word = 0;
+      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
+      word = swap(word);
+      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
+    }
+  };
+  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
+  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
+  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
+}
+
+namespace detail {
+
+[[noreturn]] TAGMA_COLD inline void fail_elements(std::string_view name, std::uint64_t missing) {
+  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
+}
+
+/// Throws unless a tensor may have this size and its source may have as many bytes.
+TAGMA_COLD inline void check_elements(const buffered_reader& in, const tensor_spec& s) {
+  const extent bytes = count_elements(s.dims, size_of(s.type));
+  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
     fail(status_code::data_loss,
-         path + ": is truncated: its header says " + to_string(dims) + ", which is more than the file can hold");
-  check_size({dtype::uint8, dims}, path + ": ");
-  tensor<std::uint8_t> result(dims);
-  in.read(result.data(), result.size());
-  in.expect_end();
+         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
+  check_size(s, sentence({in.name(), ": "}));
+}
+
+}  // namespace detail
+
+/// Reads the elements of a tensor, row by row. Where nobody knows how many bytes can follow, memory grows with those
+/// that arrive. A byte of a boolean tensor is 0 or 1.
+/// Throws `data_loss` if there are fewer bytes, or for another byte of a boolean, `resource_exhausted` if no process
+/// can address so many.
+/// @param order of the bytes of an element in the source
+template <class T>
+[[nodiscard]] tensor<T> read_elements(buffered_reader& in, const shape& dims, std::endian order) {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, string_element>);
+  detail::check_elements(in, {dtype_of<T>, dims});
+  const auto bytes = static_cast<std::size_t>(bytes_of({dtype_of<T>, dims}));
+  tensor<T> result({0});
+  const auto check = [&](std::uint64_t done) {
+    if (done < bytes) detail::fail_elements(in.name(), bytes - done);
+  };
+  if constexpr (std::is_same_v<T, bool>) {
+    const tensor<std::uint8_t> plain = read_elements<std::uint8_t>(in, dims, order);
+    result = tensor<bool>(dims);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      if (plain[i] > 1) fail(status_code::data_loss, {in.name(), ": has a boolean of ", plain[i], ", expected 0 or 1"});
+      result[i] = plain[i] != 0;
+    }
+  } else {
+    if (in.at_most() == unknown_length) {
+      std::string arrived;
+      check(in.append(arrived, bytes));
+      result = tensor<T>(dims);
+      if (bytes > 0) std::memcpy(static_cast<void*>(result.data()), arrived.data(), bytes);
+    } else {
+      result = tensor<T>(dims);
+      check(in.read(result.data(), bytes));
+    }
+    if (order != std::endian::native) reverse_bytes(result.data(), result.size(), sizeof(T));
+  }
   return result;
 }
 
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_ELEMENTS_HPP
+
+namespace tagma {
+
+namespace io {
+
+/// The element types of IDX files by their numbers there.
+struct idx_type {
+  std::uint8_t code;
+  dtype type;
+};
+inline constexpr idx_type idx_types[] = {{0x08, dtype::uint8}, {0x09, dtype::int8},    {0x0b, dtype::int16},
+                                         {0x0c, dtype::int32}, {0x0d, dtype::float32}, {0x0e, dtype::float64}};
+
+namespace detail {
+template <class T>
+[[nodiscard]] constexpr std::uint8_t idx_code() {
+  for (const idx_type& known : idx_types)
+    if (known.type == dtype_of<T>) return known.code;
+  return 0;
+}
+[[nodiscard]] inline std::string idx_type_text(std::uint8_t code) {
+  for (const idx_type& known : idx_types)
+    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
+  return sentence({code});
+}
+
+/// Reads everything before the elements.
+[[nodiscard]] inline shape read_idx_header(buffered_reader& in, std::uint8_t code) {
+  unsigned char start[4];
+  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
+    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
+  if (start[0] != 0 || start[1] != 0)
+    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
+  if (start[2] != code)
+    fail(status_code::invalid_argument,
+         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
+  if (start[3] < 1 || start[3] > max_rank)
+    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
+  shape dims;
+  for (int axis = 0; axis < start[3]; ++axis) {
+    unsigned char e[4];
+    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
+    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
+  }
+  return dims;
+}
+}  // namespace detail
+
+/// Reads a tensor from an IDX file that is open, as `tagma::read_idx` does.
+template <class T = std::uint8_t>
+[[nodiscard]] tensor<T> read_idx(buffered_reader in) {
+  static_assert(detail::idx_code<T>() != 0, "IDX files have elements of 8 bits, int16, int32, float and double");
+  const shape dims = detail::read_idx_header(in, detail::idx_code<T>());
+  tensor<T> result = read_elements<T>(in, dims, std::endian::big);
+  if (!in.at_end()) fail(status_code::data_loss, {in.name(), ": has more bytes after the last element"});
+  return result;
+}
+
+}  // namespace io
+
+/// Reads a tensor from an IDX file, which may be compressed. Throws `not_found` if there is no such file, `data_loss`
+/// if it is no IDX file, truncated, longer than it says or corrupted, `invalid_argument` for other element types and
+/// more than six axes, `resource_exhausted` for an empty tensor whose other extents are beyond all bounds, and
+/// `unimplemented` for a compressed file without zlib.
+template <class T = std::uint8_t>
+[[nodiscard]] tensor<T> read_idx(const std::string& path) {
+  return io::read_idx<T>(io::buffered_reader(io::open(path, io::compression::detect)));
+}
+
+/// Replaces a file by an IDX file of a tensor, as `replace_file` does. Throws `invalid_argument` for a scalar, and for
+/// an extent that 32 bits do not hold.
+template <class T>
+void write_idx(const std::string& path, const view<const T>& elements) {
+  static_assert(io::detail::idx_code<T>() != 0, "IDX files have elements of 8 bits, int16, int32, float and double");
+  const shape& dims = elements.dims();
+  if (dims.rank == 0) fail(status_code::invalid_argument, {path, ": an IDX file has one axis at least"});
+  std::string head = {0, 0, static_cast<char>(io::detail::idx_code<T>()), static_cast<char>(dims.rank)};
+  for (const extent e : dims.span()) {
+    if (e > UINT32_MAX) fail(status_code::invalid_argument, {path, ": an IDX file has no axis of ", e, " positions"});
+    for (int shift = 24; shift >= 0; shift -= 8) head += static_cast<char>(e >> shift & 0xff);
+  }
+  std::string turned;
+  std::string_view bytes(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T));
+  if (std::endian::native != std::endian::big && sizeof(T) > 1) {
+    turned = bytes;
+    io::reverse_bytes(turned.data(), elements.size(), sizeof(T));
+    bytes = turned;
+  }
+  const std::string_view pieces[] = {head, bytes};
+  replace_file(path, pieces);
+}
+template <class T>
+void write_idx(const std::string& path, const tensor<T>& elements) {
+  write_idx(path, view<const T>(elements));
+}
+
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_IO_IDX_HPP
 
 namespace tagma {
 
@@ -997,6 +5521,9 @@ class progress {
 #undef TAGMA_UNROLL
 #undef TAGMA_FORMULAS_BEGIN
 #undef TAGMA_FORMULAS_END
+#undef TAGMA_EMPTY_LOOPS_BEGIN
+#undef TAGMA_EMPTY_LOOPS_END
+#undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -115,6 +115,22 @@
 #define TAGMA_FORMULAS_END
 #endif
 
+/// Around templates whose loops count to a number that may be 0: nvcc warns that no unsigned number is below it.
+#if defined(__CUDACC__)
+#define TAGMA_EMPTY_LOOPS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 186")
+#define TAGMA_EMPTY_LOOPS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_EMPTY_LOOPS_BEGIN
+#define TAGMA_EMPTY_LOOPS_END
+#endif
+
+/// std::is_trivially_destructible_v without the classes behind it.
+#if defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ENDS_TRIVIALLY(...) __is_trivially_destructible(__VA_ARGS__)
+#else
+#define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -267,12 +283,20 @@ namespace tagma {
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
   add_part("zlib");
 #endif
+#if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
+  add_part("libpng");
+#endif
+#if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+  add_part("libjpeg");
+#endif
   (void)add_part;
   return text + parts;
 }
 
 }  // namespace tagma
 // ---- tagma/graph/placement.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 
 /// @file
 /// Placements as text: what went wrong, in TensorFlow's words, and where each node is.
@@ -290,17 +314,23 @@ namespace detail {
   return std::string(n.op->info->name).append(" #").append(std::to_string(i));
 }
 
+/// True if devices of type `t` of the set have a kernel for a node.
+[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
 [[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
   std::string text;
-  for (const device_text& type : set.types)
-    if (set.has_kernel(g.info(i), g[i].spec.type, type.view()))
-      text.append(text.empty() ? "device='" : "; device='").append(type.view()).append("'");
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
   return text.empty() ? "<no registered kernels>" : text;
 }
 
 [[nodiscard]] inline std::string devices_text(const device_set& set) {
   std::string text = "[";
-  for (const device_spec& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d));
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
   return text + " ]";
 }
 
@@ -310,8 +340,8 @@ namespace detail {
   for (const node_id i : {f.node, f.other}) {
     if (i == no_node) continue;
     text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (const device_text& type : set.types)
-      if (set.has_kernel(g.info(i), g[i].spec.type, type.view())) text.append(" ").append(type.view());
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
   }
   return text;
 }
@@ -341,6 +371,7 @@ namespace detail {
   const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
   const std::string other = f.other == no_node ? std::string() : "'" + detail::label(g, f.other) + "'";
   const std::string start = "Cannot assign a device for operation " + node + ": ";
+  const std::string there = ". Available devices: " + detail::devices_text(set);
   switch (f.problem) {
     case place_problem::no_kernel:
       return start + "No OpKernel was registered to support Op '" + std::string(g.info(f.node).name) + "' of " +
@@ -352,43 +383,78 @@ namespace detail {
     case place_problem::no_kernel_there:
       return start + "Could not satisfy explicit device specification " + asked + " because no supported kernel for " +
              (f.asked.type.empty() ? std::string("its") : std::string(f.asked.type.view())) +
-             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node);
+             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node) + there;
     case place_problem::group_elsewhere:
       return start + "the node was colocated with a group of nodes that required incompatible device " + asked +
-             ". Kernels: " + detail::group_text(g, set, f);
+             ". Kernels: " + detail::group_text(g, set, f) + there;
     case place_problem::requests_conflict:
       return "Cannot colocate nodes " + node + " and " + other + ": cannot merge devices with " +
-             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'";
+             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'" + there;
     case place_problem::no_common_device:
       return "Cannot colocate nodes " + node + " and " + other +
              " because no device type supports both of those nodes and the other nodes colocated with them. Kernels: " +
-             detail::group_text(g, set, f);
+             detail::group_text(g, set, f) + there;
     case place_problem::malformed_assignment:
       return "Malformed assigned device '" + std::string(f.conflict) + "' of " + node;
     case place_problem::unknown_assignment:
-      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device";
+      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device" + there;
     default:
       return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
-             std::string(g.info(f.node).name);
+             std::string(g.info(f.node).name) + there;
   }
 }
 
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
+                                                  const device_set& devices, bool soft = false,
+                                                  array_view<const std::string_view> assigned = {}) {
+  const std::size_t count = g.nodes.size();
+  heap_placement p(count);
+  const heap_array<place_group> groups(count);
+  p.failure = place(g, needs, devices, soft, assigned,
+                    {{p.device.data(), count}, {p.reason.data(), count}, {groups.data(), count}});
+  return p;
+}
+
+namespace detail {
+[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                             const device_set& set) {
   std::string text;
   for (node_id i = 0; i < g.size(); ++i)
-    if (p.device[i] >= 0)
-      text.append(detail::label(g, i))
+    if (device[i] >= 0)
+      text.append(label(g, i))
           .append(": (")
           .append(g.info(i).name)
           .append("): ")
-          .append(to_string(set.devices[p.device[i]]))
+          .append(to_string(set.devices[device[i]].name))
           .append("\n");
   return text;
 }
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text({p.device.data(), p.device.size()}, g, set);
+}
+/// @}
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 // ---- tagma/plan/print.hpp
 
 /// @file
@@ -561,11 +627,24 @@ class plan_printer {
     return i;
   }
   [[nodiscard]] std::int64_t bytes_of(node_id i) const { return tagma::bytes_of(specs_[i]); }
+  [[nodiscard]] std::int64_t block_bytes(const plan_block& b) const {
+    return bytes_of_block(
+        b, [this](node_id i) { return specs_[i].dims; }, [this](node_id i) { return bytes_of(i); });
+  }
 
   void infer_extents() {
     std::vector<tensor_spec> in;
+    const bool late = finds_extents(plan_.nodes);
+    const heap_array<late_spec> found(late ? nodes_ : 0);
     for (node_id i = 0; i < nodes_; ++i) {
       const plan_node& n = plan_.nodes[i];
+      if (late) {
+        if (const char* problem = assume_late(plan_, i, found.data(), batch_))
+          fail(status_code::invalid_argument,
+               {"explain: ", n.op->name, " #", n.source, " with dynamic extents of ", batch_, ": ", problem});
+        check_size(specs_[i] = found[i].most);
+        continue;
+      }
       tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
       if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
         in.clear();
@@ -604,7 +683,7 @@ class plan_printer {
     const std::size_t count = plan_.blocks.size();
     const heap_array<std::int64_t> bytes(count);
     const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
     for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
       arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
       if (arena_[d] == too_many)
@@ -674,19 +753,35 @@ class plan_printer {
         std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
         return digits;
       }
+      case storage_kind::row: {
+        const plan_row& of = plan_.rows[n.slot];
+        if (of.rule == row_rule::listed) {
+          std::string text = "by turns";
+          plan_.each_member(i, [&](node_id one) { append_parts(text, {" ", number(one)}); });
+          return text;
+        }
+        return of.base == ir::no_node ? "a row of arena " + std::to_string(offsets_[of.slot]) + ", " +
+                                            std::to_string(block_bytes(plan_.blocks[of.slot])) + " bytes"
+                                      : "a row of " + number(of.base);
+      }
       default:
         break;
     }
     std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
-    if (plan_.blocks[n.slot].node != i) text += ", over a tensor that ends";
+    const plan_block& block = plan_.blocks[n.slot];
+    if (block.rows != ir::no_node)
+      text += n.op->is(ir::op_kind::iterations) ? ", all rows" : ", the first row";
+    else if (block.node != i)
+      text += ", over a tensor that ends";
     return text;
   }
 
   [[nodiscard]] std::string lifetime(node_id i) const {
     const storage_kind storage = plan_.nodes[i].storage;
     if (storage == storage_kind::none || shares_bytes(i)) return "-";
+    if (storage == storage_kind::row) return "in each iteration";
     if (storage != storage_kind::arena) return "always";
-    const int first = step_of_[i], last = last_use_[i];
+    const int first = step_of_[i] < 0 ? plan_.blocks[plan_.nodes[i].slot].first : step_of_[i], last = last_use_[i];
     if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
     return last <= first ? "step " + std::to_string(first)
                          : "steps " + std::to_string(first) + " to " + std::to_string(last);
@@ -707,12 +802,36 @@ class plan_printer {
     return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
            std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
            std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
-           " bytes\nvariables: " + std::to_string(variables) + " bytes\n" +
+           " bytes\nvariables: " + std::to_string(variables) + " bytes\n" + scans() +
            (copies == 0
                 ? std::string()
                 : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
   }
 
+  /// "scan #1: steps 2 to 3, 100 times", for each; "branch #1: step 2, once or never", "while #1: step 2, as long as
+  /// #4".
+  [[nodiscard]] std::string scans() const {
+    std::string text;
+    for (const plan_loop& l : plan_.loops) {
+      const extent most = specs_[l.head].dims[0];
+      const bool branch = l.ends == loop_end::by_number && most == 1;
+      append_parts(text, {branch                        ? "branch "
+                          : l.ends == loop_end::counted ? "scan "
+                                                        : "while ",
+                          number(l.head), ": step", l.end - l.first == 1 ? " " : "s ", l.first});
+      if (l.end - l.first > 1) append_parts(text, {" to ", l.end - 1});
+      if (l.ends == loop_end::counted)
+        append_parts(text, {", ", most, " times"});
+      else
+        append_parts(text, {branch                          ? ", if "
+                            : l.ends == loop_end::by_number ? ", as often as "
+                                                            : ", as long as ",
+                            number(l.condition)});
+      if (l.ends != loop_end::counted && most > 1) append_parts(text, {", at most ", most, " times"});
+      text += l.reversed && !branch ? ", from the last\n" : "\n";
+    }
+    return text;
+  }
   /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1", those that hold
   /// some.
   [[nodiscard]] std::string arenas() const {
@@ -748,10 +867,10 @@ namespace detail {
 /// tables are no part of a compiled plan.
 template <class Graph, class Plan, class Use>
 [[nodiscard]] std::string with_passes(Use use) {
-  const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
+  const auto& planned = Plan::planned::view;
+  const auto needs = ir::prune<Graph::nodes>(planned, Plan::wanted);
   using where = placed_graph<Graph>;
-  const auto fusion =
-      ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
+  const auto fusion = ir::fuse<Graph::nodes>(planned, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
   return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 
@@ -1330,7 +1449,7 @@ inline void append_quoted(std::string& out, std::string_view text) {
 #define TAGMA_SINGLE_BASE_FILE_HPP
 
 /// @file
-/// Reading files.
+/// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -1422,22 +1541,61 @@ class input_file {
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    for (auto* at = static_cast<char*>(target); bytes > 0;) {
-      const auto n = ::read(descriptor_.get(), at, bytes);
+  /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes) + " bytes too early");
-      at += n;
-      bytes -= static_cast<std::size_t>(n);
+      if (n == 0) break;
+      done += static_cast<std::size_t>(n);
     }
+    return done;
+  }
+  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
+  void read(void* target, std::size_t bytes) {
+    const std::size_t done = read_some(target, bytes);
+    if (done < bytes)
+      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+  }
+  /// The next read begins at this byte.
+  void seek(std::uint64_t position) {
+    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
   }
 
  private:
   std::string path_;
   detail::descriptor descriptor_;
   std::uint64_t size_ = 0;
+};
+
+/// A file that is written from its beginning to its end. What was there is gone, and a crash leaves a part.
+class output_file {
+ public:
+  /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
+  explicit output_file(std::string path)
+      : path_(std::move(path)),
+        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Throws `resource_exhausted` for a full disk and so on.
+  void write(const void* bytes, std::size_t size) {
+    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+      const auto n = ::write(descriptor_.get(), at, size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, path_, "written");
+      at += n;
+      size -= static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
 };
 
 /// The whole content of a file.
@@ -1783,6 +1941,9 @@ class trace final : public runtime::trace_sink {
 #undef TAGMA_UNROLL
 #undef TAGMA_FORMULAS_BEGIN
 #undef TAGMA_FORMULAS_END
+#undef TAGMA_EMPTY_LOOPS_BEGIN
+#undef TAGMA_EMPTY_LOOPS_END
+#undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -120,6 +120,22 @@
 #define TAGMA_FORMULAS_END
 #endif
 
+/// Around templates whose loops count to a number that may be 0: nvcc warns that no unsigned number is below it.
+#if defined(__CUDACC__)
+#define TAGMA_EMPTY_LOOPS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 186")
+#define TAGMA_EMPTY_LOOPS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_EMPTY_LOOPS_BEGIN
+#define TAGMA_EMPTY_LOOPS_END
+#endif
+
+/// std::is_trivially_destructible_v without the classes behind it.
+#if defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ENDS_TRIVIALLY(...) __is_trivially_destructible(__VA_ARGS__)
+#else
+#define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -260,13 +276,32 @@
 /// @file
 /// What a session has of devices with streams, whoever makes them.
 
-// ---- tagma/device/stream/plan_steps.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+// ---- tagma/device/stream/looped_steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_LOOPED_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_LOOPED_STEPS_HPP
 
 /// @file
-/// The steps of a bound plan on devices with streams: which part of a device does each, what is copied, and what goes
-/// before and behind them.
+/// The steps of a bound plan with loops on devices with streams, where steps wait or extents are found late: each loop
+/// is one step.
+
+// ---- tagma/device/stream/loop_body.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_LOOP_BODY_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_LOOP_BODY_HPP
+
+/// @file
+/// Does steps one after the other on devices with streams: one stream for each device, and the host waits for what it
+/// reads. So are loops done of which elements decide how often, and all steps around loops where some wait or find
+/// extents.
+
+#include <cstring>
+#include <exception>
+
+// ---- tagma/device/stream/run_words.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_RUN_WORDS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_RUN_WORDS_HPP
+
+/// @file
+/// Memory for the words of a run, on every device that has a kernel which reads them.
 
 // ---- tagma/device/stream/kernel_source.hpp
 #ifndef TAGMA_SINGLE_DEVICE_STREAM_KERNEL_SOURCE_HPP
@@ -415,14 +450,389 @@ class shared_devices {
 
 namespace tagma::device::stream {
 
+struct device_words {
+  int device = 0;  ///< of the driver
+  device_block block;
+  pinned_buffer host;
+};
+
+class run_words {
+ public:
+  /// For all steps of a plan.
+  TAGMA_COLD run_words(kernel_source& source, local_devices& devices, const runtime::bound_plan& plan)
+      : source_(source), plan_(plan) {
+    const std::size_t size = source.words_size();
+    if (size == 0) return;
+    const heap_array<bool> reads(devices.count());
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < plan.step_count(); ++s) {
+      if (!reads_them(s)) continue;
+      bool& known = reads[plan.device_of(s).number];
+      count += !known;
+      known = true;
+    }
+    words_ = heap_array<device_words>(count);
+    for (std::size_t d = 0, w = 0; d < reads.size(); ++d) {
+      if (!reads[d]) continue;
+      const auto number = static_cast<int>(d);
+      words_[w++] = {devices.number(number),
+                     devices.pool(number).allocate(static_cast<std::int64_t>(size), "the words of a run"),
+                     devices.pinned().allocate(size)};
+    }
+  }
+
+  /// True if the kernel of step `s` of the plan reads them.
+  [[nodiscard]] bool reads_them(std::size_t s) const {
+    return plan_.device_of(s).number >= 0 && plan_.device_kernel(s).reads_run;
+  }
+  [[nodiscard]] std::size_t size() const { return words_.size(); }
+  [[nodiscard]] const device_words& operator[](std::size_t i) const { return words_[i]; }
+  /// Where they are on a device of the driver; nullptr if nobody reads them there.
+  [[nodiscard]] std::byte* on(int device) const {
+    for (const device_words& w : words_)
+      if (w.device == device) return w.block.data();
+    return nullptr;
+  }
+  /// Those of the host, before they are copied to the devices.
+  void write(const runtime::run_context& context) const {
+    for (const device_words& w : words_) source_.write_words(w.host.data(), context);
+  }
+  /// The same when they are back: throws if they tell that something went wrong.
+  void check() const {
+    for (const device_words& w : words_) source_.check_words(w.host.data(), plan_);
+  }
+
+ private:
+  kernel_source& source_;
+  const runtime::bound_plan& plan_;
+  heap_array<device_words> words_;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_RUN_WORDS_HPP
+
+namespace tagma::device::stream {
+
+/// One thread at a time.
+class loop_body final : public runtime::run_steps {
+ public:
+  loop_body(kernel_source& source, local_devices& devices, runtime::bound_plan& plan)
+      : source_(source), devices_(devices), plan_(plan) {}
+
+  /// Prepares the kernels among steps `first` to `end` - 1 of the plan that are not bound in each run.
+  TAGMA_COLD void prepare(std::size_t first, std::size_t end, const runtime::run_context& context,
+                          const run_words& words) {
+    if (streams_.size() == 0) streams_ = heap_array<used_stream>(devices_.count());
+    for (std::size_t p = first; p < end; ++p) {
+      for (const runtime::session_device* d : {&plan_.source_of(p), &plan_.device_of(p)})
+        if (d->number >= 0 && !streams_[d->number].stream) make(d->number, words.on(driver_number(*d)));
+      if (plan_.device_of(p).number < 0 || plan_.is_transfer(p)) continue;
+      used_stream& on = streams_[plan_.device_of(p).number];
+      on.take(context);
+      if (plan_.is_late(p)) continue;
+      const int before = devices_.driver().make_current(on.stream.get().device);
+      plan_.prepare(p, plan_.device_kernel(p), on.context);
+      devices_.driver().restore(before);
+    }
+  }
+  /// For the run that begins.
+  void take(runtime::run_steps& host, const runtime::run_context& context) {
+    host_ = &host;
+    trace_ = context.trace;
+    for (used_stream& s : streams_)
+      if (s.stream) s.take(context);
+  }
+  /// Copies the words of the run to the devices, or back.
+  void copy_words(const run_words& words, bool back) {
+    for (std::size_t w = 0; w < words.size(); ++w)
+      for (used_stream& s : streams_) {
+        if (!s.stream || s.stream.get().device != words[w].device) continue;
+        const runtime::memory_place there{words[w].block.data(), words[w].device},
+            here{words[w].host.data(), runtime::on_host};
+        devices_.driver().copy(s.stream.get(), back ? here : there, back ? there : here, source_.words_size());
+        s.busy = true;
+      }
+  }
+  /// Loop `l` of the plan, until it ends or the run is stopped.
+  void run(std::size_t l, runtime::loop_steps& loops, runtime::run_control& control) {
+    alone([&] {
+      loops.run_one(l, control, *this, {&copy_elements, &move_elements, this});
+      settle();
+    });
+  }
+  /// Step `p` of the plan, which is in no loop.
+  void run_step(std::size_t p) {
+    alone([&] { step(p); });
+  }
+  /// Waits until nothing is left to do.
+  void settle() {
+    for (used_stream& s : streams_) {
+      if (!s.busy) continue;
+      s.busy = false;
+      devices_.driver().record(s.done.get(), s.stream.get());
+      static_cast<void>(devices_.driver().host_wait(s.done.get(), -1));
+    }
+  }
+  /// The same, whatever went wrong.
+  TAGMA_COLD void drain() noexcept {
+    for (used_stream& s : streams_)
+      if (s.stream) devices_.driver().drain(s.stream.get()), s.busy = false;
+  }
+
+  void step(std::size_t p) override {
+    const int from = plan_.source_of(p).number, to = plan_.device_of(p).number;
+    if (from < 0 && to < 0) {
+      settle();
+      return host_->step(p);
+    }
+    if (plan_.step_access() != nullptr) return step_with_versions(p, from, to);
+    step_of_device(p, from, to);
+  }
+  void start(std::size_t, runtime::completion) override {}
+  [[nodiscard]] std::exception_ptr named(std::size_t p, std::exception_ptr error) noexcept override {
+    return plan_.named(p, static_cast<std::exception_ptr&&>(error));
+  }
+
+ private:
+  struct used_stream {
+    runtime::owned_stream stream;
+    runtime::owned_event done;
+    owned<stream_state> state;
+    runtime::run_context context;
+    bool busy = false;
+
+    void take(const runtime::run_context& of_run) {
+      context = of_run;
+      context.stream = stream.get().native;
+      context.library = state->library;
+      if (state->threads != nullptr) context.threads = state->threads;
+    }
+  };
+
+  [[nodiscard]] int driver_number(const runtime::session_device& device) const {
+    return devices_.number(device.number);
+  }
+  TAGMA_COLD void make(int device, std::byte* words) {
+    used_stream& made = streams_[device];
+    runtime::stream_driver& driver = devices_.driver();
+    const int number = devices_.number(device);
+    made.stream = {driver, driver.make_stream(number)};
+    made.done = {driver, driver.make_event(number)};
+    made.state = source_.make_state(made.stream.get(), words, devices_.pool(device));
+  }
+  /// Calls `f`, which may make any device current. If it throws, nothing is left to do by then.
+  template <class F>
+  void alone(const F& f) {
+    const int before = devices_.driver().make_current(current_ = devices_.number(0));
+    try {
+      f();
+    } catch (...) {
+      drain();
+      devices_.driver().restore(before);
+      throw;
+    }
+    devices_.driver().restore(before);
+  }
+  void make_current(int device) {
+    if (current_ != device) static_cast<void>(devices_.driver().make_current(current_ = device));
+  }
+
+  void step_of_device(std::size_t p, int from, int to) {
+    const std::int64_t begin = trace_ == nullptr ? 0 : runtime::now_ns();
+    const bool transfer = plan_.is_transfer(p);
+    used_stream& on = streams_[transfer && from >= 0 ? from : to];
+    if (transfer) {
+      settle();
+      plan_.begin_late(p, {});
+      const runtime::kernel_args& call = plan_.call(p);
+      devices_.driver().copy(on.stream.get(), {call.out.data, driver_number(plan_.device_of(p))},
+                             {call.in[0].data, driver_number(plan_.source_of(p))}, call.out.bytes());
+    } else {
+      make_current(on.stream.get().device);
+      plan_.begin_late(p, on.context);
+      source_.launch(plan_, p, on.context);
+    }
+    on.busy = true;
+    const bool finds = plan_.finds_extents(p);
+    if (transfer || finds || trace_ != nullptr) settle();
+    if (finds) plan_.end_late(p);
+    if (trace_ != nullptr)
+      plan_.add_to_trace(p, *trace_, (from < 0 || !transfer ? plan_.device_of(p) : plan_.source_of(p)).name,
+                         on.context.step,
+                         !transfer  ? "kernels 0"
+                         : from < 0 ? "copies from the host"
+                         : to < 0   ? "copies to the host"
+                                    : "copies to other devices",
+                         begin, runtime::now_ns());
+  }
+  /// Somebody else may change the versions of variables that a step has read, once it is done.
+  TAGMA_COLD void step_with_versions(std::size_t p, int from, int to) {
+    runtime::variable_access& access = *plan_.step_access();
+    access.begin(p);
+    try {
+      step_of_device(p, from, to);
+      if (runtime::needs_variable(plan_.plan(), plan_.plan().steps[p])) settle();
+    } catch (...) {
+      access.end(p, false);
+      throw;
+    }
+    access.end(p, true);
+  }
+
+  /// Elements of a node of the plan, wherever it is.
+  static void copy_elements(void* self, ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) {
+    static_cast<loop_body*>(self)->copy(node, from, to, bytes);
+  }
+  static void move_elements(void* self, ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) {
+    static_cast<loop_body*>(self)->move(node, from, to, bytes);
+  }
+  [[nodiscard]] used_stream& stream_on(int device) {
+    used_stream& on = streams_[device];
+    if (!on.stream) make(device, nullptr);
+    return on;
+  }
+  void copy(ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) {
+    settle();
+    const runtime::session_device& device = plan_.device_at(plan_.plan().nodes[node].device);
+    if (device.number < 0) {
+      std::memcpy(to, from, bytes);
+      return;
+    }
+    used_stream& on = stream_on(device.number);
+    if (!landed_.data()) landed_ = devices_.pinned().allocate(sizeof(std::int64_t));
+    devices_.driver().copy(on.stream.get(), {landed_.data(), runtime::on_host},
+                           {const_cast<std::byte*>(from), driver_number(device)}, bytes);
+    on.busy = true;
+    settle();
+    std::memcpy(to, landed_.data(), bytes);
+  }
+  void move(ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) {
+    const runtime::session_device& device = plan_.device_at(plan_.plan().nodes[node].device);
+    if (device.number < 0) {
+      std::memcpy(to, from, bytes);
+      return;
+    }
+    used_stream& on = stream_on(device.number);
+    const int number = driver_number(device);
+    devices_.driver().copy(on.stream.get(), {to, number}, {const_cast<std::byte*>(from), number}, bytes);
+    on.busy = true;
+  }
+
+  kernel_source& source_;
+  local_devices& devices_;
+  runtime::bound_plan& plan_;
+  heap_array<used_stream> streams_;  // of each device, where something is done there
+  pinned_buffer landed_;
+  runtime::run_steps* host_ = nullptr;
+  runtime::trace_sink* trace_ = nullptr;
+  int current_ = 0;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_LOOP_BODY_HPP
+
+namespace tagma::device::stream {
+
+/// Who runs the steps goes by what they wait for, as on the host: what waits holds up nothing that does not follow it.
+/// A step of a device is done for them once it is in its stream, since each device has one.
+class looped_steps final : public runtime::accelerated_steps, runtime::run_steps {
+ public:
+  TAGMA_COLD looped_steps(kernel_source& source, local_devices& devices, runtime::bound_plan& plan,
+                          const runtime::run_context& context)
+      : plan_(plan), body_(source, devices, plan), words_(source, devices, plan), loop_of_(plan.step_count()) {
+    for (std::int16_t& l : loop_of_) l = -1;
+    const array_view<const plan::plan_loop> loops = plan.plan().loops;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      for (std::int32_t s = loops[l].first; s < loops[l].end && loops[l].parent < 0; ++s)
+        loop_of_[s] = static_cast<std::int16_t>(l);
+    body_.prepare(0, plan.step_count(), context, words_);
+  }
+
+  TAGMA_COLD void run_around_loops(runtime::run_steps& host, const runtime::run_context& context,
+                                   const runtime::session_pools& pools, runtime::step_pool* pool) override {
+    host_ = &host;
+    control_ = context.control;
+    failed_loop_.store(plan_.step_count());
+    body_.take(host, context);
+    words_.write(context);
+    try {
+      body_.copy_words(words_, false);
+      do_steps(pools, pool);
+      if (control_->stopped()) return body_.drain();
+      body_.copy_words(words_, true);
+      body_.settle();
+      words_.check();
+    } catch (...) {
+      body_.drain();
+      control_->failed(std::current_exception());
+    }
+  }
+
+ private:
+  void do_steps(const runtime::session_pools& pools, runtime::step_pool* pool) {
+    if (plan_.asynchronous())
+      plan_.shared_steps()->run(*control_, pool, pool == nullptr, *this);
+    else if (pool == nullptr)
+      runtime::run_in_order(*control_, *this, plan_.step_count());
+    else
+      pools.run(*pool, *control_, *this, plan_.step_count());
+  }
+
+  void step(std::size_t s) override {
+    const mutex_lock lock(mutex_);
+    const std::int16_t loop = loop_of_[s];
+    if (loop < 0) return body_.run_step(s);
+    if (static_cast<std::size_t>(plan_.plan().loops[loop].first) != s) return;
+    try {
+      body_.run(static_cast<std::size_t>(loop), *plan_.loops(), *control_);
+    } catch (...) {
+      failed_loop_.store(s);  // what it throws has a name
+      throw;
+    }
+  }
+  void start(std::size_t s, runtime::completion done) override {
+    const mutex_lock lock(mutex_);
+    body_.settle();
+    host_->start(s, done);
+  }
+  [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept override {
+    return s == failed_loop_.load() ? error : host_->named(s, static_cast<std::exception_ptr&&>(error));
+  }
+  void enter() override { host_->enter(); }
+  void leave() override { host_->leave(); }
+  void read_variables() override { host_->read_variables(); }
+
+  runtime::bound_plan& plan_;
+  loop_body body_;
+  run_words words_;
+  heap_array<std::int16_t> loop_of_;  // of each step, the outermost loop, or -1
+  mutex mutex_;                       // threads of a pool do one step at a time
+  runtime::run_steps* host_ = nullptr;
+  runtime::run_control* control_ = nullptr;
+  atomic<std::size_t> failed_loop_{0};
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_LOOPED_STEPS_HPP
+// ---- tagma/device/stream/plan_steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+
+/// @file
+/// The steps of a bound plan on devices with streams: which part of a device does each, what is copied, and what goes
+/// before and behind them.
+
+namespace tagma::device::stream {
+
 /// Before the steps of the plan go those that bring the words of a run to the devices whose kernels read them, behind
 /// them those that fetch the words.
-class plan_steps final : public runtime::accelerated_steps, step_functions {
+class plan_steps final : public runtime::accelerated_steps, step_functions, runtime::completion_target {
  public:
   TAGMA_COLD plan_steps(kernel_source& source, local_devices& devices, const gpu_options& options,
                         runtime::bound_plan& plan, const runtime::run_context& context)
-      : source_(source), devices_(devices), plan_(plan) {
-    find_words();
+      : source_(source), devices_(devices), plan_(plan), body_(source, devices, plan), words_(source, devices, plan) {
+    find_order();
+    unroll();
     list_steps();
     list_waits();
     const step_list list{steps_, first_wait_, waits_};
@@ -432,14 +842,48 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   }
 
   void run(runtime::run_steps& host, const runtime::run_context& context) override {
-    host_ = &host;
-    control_ = context.control;
-    step_ = context.step;
-    for (std::size_t i = 0; i < stream_count_; ++i) streams_[i].take(context);
-    for (const device_words& w : words_) source_.write_words(w.host.data(), context);
-    trace_ = context.trace;
+    take(host, context);
     dispatcher_->run(*this, context.control->guard(), trace_ != nullptr);
-    for (const device_words& w : words_) source_.check_words(w.host.data(), plan_);
+    if (loops_ != nullptr) point(words_.size() + list_size());
+    words_.check();
+  }
+
+  TAGMA_COLD void begin(runtime::run_steps& host, const runtime::run_context& context,
+                        runtime::wake_target& target) override {
+    take(host, context);
+    target_ = &target;
+    error_ = nullptr;
+    failed_.store(false);
+    has_last_ = looked_ = false;
+    dispatcher_->begin(trace_ != nullptr);
+  }
+  [[nodiscard]] next advance() override {
+    check();
+    next_ = next::wait;
+    if (!dispatcher_->advance(*this, control_->guard())) return next_;
+    check();
+    words_.check();
+    return next::nothing;
+  }
+  TAGMA_COLD void serve() override {
+    switch (hold_of(asked_)) {
+      case hold::last:
+        host_->begin_last();
+        has_last_ = true;
+        break;
+      case hold::reads:
+        host_->read_variables();
+        looked_ = true;
+        break;
+      default:
+        write(asked_);
+        break;
+    }
+  }
+  [[nodiscard]] bool waits() override { return pending_count_.load() > 0; }
+  void end() override {
+    const mutex_lock lock(mutex_);  // who completed a step from elsewhere is out of this object
+    target_ = nullptr;
   }
 
  private:
@@ -455,95 +899,245 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       if (state->threads != nullptr) context.threads = state->threads;
     }
   };
-  struct device_words {
-    int device = 0;  ///< of the driver
-    device_block block;
-    pinned_buffer host;
-  };
 
   [[nodiscard]] std::size_t plan_size() const { return plan_.graph().size(); }
-  [[nodiscard]] bool is_of_plan(std::size_t s) const { return s >= words_.size() && s - words_.size() < plan_size(); }
+  [[nodiscard]] bool is_of_plan(std::size_t s) const { return s >= words_.size() && s - words_.size() < list_size(); }
+  /// Steps of the plan in this list: those of a loop stand in it as often as they are done.
+  [[nodiscard]] std::size_t list_size() const { return order_.size() == 0 ? plan_size() : order_.size(); }
   /// Of a step of this list, the step of the plan; only if it is one.
-  [[nodiscard]] std::size_t in_plan(std::size_t s) const { return s - words_.size(); }
-  [[nodiscard]] const device_words& words_of(std::size_t s) const {
-    return words_[s < words_.size() ? s : s - words_.size() - plan_size()];
+  [[nodiscard]] std::size_t in_plan(std::size_t s) const {
+    return order_.size() == 0 ? s - words_.size() : order_[s - words_.size()];
   }
-  [[nodiscard]] bool reads_run(std::size_t s) const {
-    return plan_.device_of(s).number >= 0 && plan_.device_kernel(s).reads_run;
+  /// Of a step of the plan, the step of this list; of one in a loop, the first.
+  [[nodiscard]] std::size_t in_list(std::size_t p) const {
+    return words_.size() + (place_.size() == 0 ? p : place_[p]);
+  }
+  [[nodiscard]] const device_words& words_of(std::size_t s) const {
+    return words_[s < words_.size() ? s : s - words_.size() - list_size()];
   }
   [[nodiscard]] int driver_number(const runtime::session_device& device) const {
     return devices_.number(device.number);
   }
 
-  /// Memory for the words of a run, on every device that has a kernel which reads them.
-  TAGMA_COLD void find_words() {
-    const std::size_t size = source_.words_size();
-    if (size == 0) return;
-    const heap_array<bool> reads(devices_.count());
+  void take(runtime::run_steps& host, const runtime::run_context& context) {
+    host_ = &host;
+    if (loops_ != nullptr) loops_->begin();
+    step_ = context.step;
+    for (std::size_t i = 0; i < stream_count_; ++i) streams_[i].take(context);
+    words_.write(context);
+    trace_ = context.trace;
+    control_ = context.control;
+    if (is_whole_.size() > 0) body_.take(host, context);
+  }
+
+  using hold = runtime::step_hold;
+  [[nodiscard]] hold hold_of(std::size_t s) const {
+    return holds_.empty() || !is_of_plan(s) ? hold::none : holds_[in_plan(s)];
+  }
+  /// The order of the plan, in which steps that come last go behind all others.
+  TAGMA_COLD void find_order() {
+    const runtime::waiting_steps* const waiting = plan_.waits_on_devices();
+    if (waiting == nullptr) return;
+    holds_ = waiting->holds();
+    pending_ = heap_array<atomic<bool>>(plan_size());
+    order_ = heap_array<std::size_t>(plan_size());
+    place_ = heap_array<std::size_t>(plan_size());
     std::size_t count = 0;
-    for (std::size_t s = 0; s < plan_size(); ++s) {
-      if (!reads_run(s)) continue;
-      bool& known = reads[plan_.device_of(s).number];
-      count += !known;
-      known = true;
+    for (const bool last : {false, true})
+      for (std::size_t p = 0; p < plan_size(); ++p) {
+        if ((holds_[p] == hold::last) != last) continue;
+        place_[p] = count;
+        order_[count++] = p;
+      }
+  }
+
+  /// The order of the plan, in which the bodies of loops stand once for each iteration.
+  TAGMA_COLD void unroll() {
+    loops_ = plan_.loops();
+    if (loops_ == nullptr) return;
+    const std::size_t loops = plan_.plan().loops.size();
+    const heap_array<std::int32_t> now(loops);
+    std::size_t count = 0;
+    each_done(0, plan_size(), -1, 0, now, [&](std::size_t) { ++count; });
+    order_ = heap_array<std::size_t>(count);
+    place_ = heap_array<std::size_t>(plan_size());
+    last_ = heap_array<std::size_t>(plan_size());
+    iterations_ = heap_array<std::int32_t>((count + 1) * loops);
+    if (is_decided()) is_whole_ = heap_array<bool>(count);
+    for (std::size_t& first : place_) first = count;
+    count = 0;
+    for (std::int32_t& n : now) n = 0;
+    const auto note = [&] {
+      for (std::size_t l = 0; l < loops; ++l) iterations_[count * loops + l] = now[l];
+    };
+    each_done(0, plan_size(), -1, 0, now, [&](std::size_t p) {
+      note();
+      std::size_t end = p + 1;
+      if (const std::int32_t whole = decided_at(p); whole >= 0) {
+        is_whole_[count] = true;
+        end = static_cast<std::size_t>(plan_.plan().loops[whole].end);
+      }
+      for (std::size_t q = p; q < end; ++q) {
+        if (place_[q] == order_.size()) place_[q] = count;
+        last_[q] = count;
+      }
+      order_[count++] = p;
+    });
+    note();
+  }
+  /// Calls `f(p)` for steps `first` to `end` - 1, as often as they are done; `now` has the iterations.
+  template <class F>
+  void each_done(std::size_t first, std::size_t end, std::int32_t inside, std::size_t from,
+                 const heap_array<std::int32_t>& now, const F& f) {
+    const array_view<const plan::plan_loop> loops = plan_.plan().loops;
+    std::size_t child = from;
+    for (std::size_t p = first; p < end;) {
+      while (child < loops.size() &&
+             (loops[child].parent != inside || static_cast<std::size_t>(loops[child].first) < p))
+        ++child;
+      if (child == loops.size() || static_cast<std::size_t>(loops[child].first) != p) {
+        f(p++);
+        continue;
+      }
+      const auto behind = static_cast<std::size_t>(loops[child].end);
+      if (loops[child].ends != plan::loop_end::counted) {
+        now[child] = 0;
+        f(p);
+        p = behind;
+        continue;
+      }
+      const auto count = static_cast<std::int32_t>(loops_->iterations(child));
+      for (now[child] = 0; now[child] < count; ++now[child])
+        each_done(p, behind, static_cast<std::int32_t>(child), child + 1, now, f);
+      p = behind;
     }
-    words_ = heap_array<device_words>(count);
-    for (std::size_t d = 0, w = 0; d < reads.size(); ++d) {
-      if (!reads[d]) continue;
-      const auto number = static_cast<int>(d);
-      words_[w++] = {devices_.number(number),
-                     devices_.pool(number).allocate(static_cast<std::int64_t>(size), "the words of a run"),
-                     devices_.pinned().allocate(size)};
-    }
+  }
+  /// True if elements decide how often a loop is done.
+  [[nodiscard]] bool is_decided() const {
+    for (const plan::plan_loop& l : plan_.plan().loops)
+      if (l.ends != plan::loop_end::counted) return true;
+    return false;
+  }
+  /// The outermost such loop that begins with step `p` of the plan, or -1: it is one step of the list.
+  [[nodiscard]] std::int32_t decided_at(std::size_t p) const {
+    const array_view<const plan::plan_loop> loops = plan_.plan().loops;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      if (loops[l].ends != plan::loop_end::counted && static_cast<std::size_t>(loops[l].first) == p)
+        return static_cast<std::int32_t>(l);
+    return -1;
+  }
+  [[nodiscard]] bool is_whole(std::size_t s) const { return is_whole_.size() > 0 && is_whole_[s - words_.size()]; }
+  /// Behind the last step of the plan that step `s` of the list does.
+  [[nodiscard]] std::size_t end_in_plan(std::size_t s) const {
+    const std::size_t p = in_plan(s);
+    return is_whole(s) ? static_cast<std::size_t>(plan_.plan().loops[decided_at(p)].end) : p + 1;
+  }
+  /// The outermost loop of step `p` of the plan, or -1.
+  [[nodiscard]] int loop_of(std::size_t p) const {
+    const array_view<const plan::plan_loop> loops = plan_.plan().loops;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      if (loops[l].parent < 0 && static_cast<std::size_t>(loops[l].first) <= p &&
+          p < static_cast<std::size_t>(loops[l].end))
+        return static_cast<int>(l);
+    return -1;
+  }
+  /// Points the operands of step `s` at the rows of its iteration.
+  void point(std::size_t s) {
+    if (loops_ == nullptr) return;
+    const std::size_t loops = plan_.plan().loops.size();
+    loops_->point(array_view<const std::int32_t>(iterations_.data() + (s - words_.size()) * loops, loops));
   }
 
   TAGMA_COLD void list_steps() {
     const std::size_t before = words_.size();
-    steps_ = heap_array<step>(plan_size() + 2 * before);
+    steps_ = heap_array<step>(list_size() + 2 * before);
     for (std::size_t w = 0; w < before; ++w) {
       const auto device = static_cast<std::int16_t>(words_[w].device);
       steps_[w] = {.kind = step_kind::to_device, .device = device};
-      steps_[before + plan_size() + w] = {.kind = step_kind::to_host, .device = device};
+      steps_[before + list_size() + w] = {.kind = step_kind::to_host, .device = device};
     }
-    for (std::size_t s = 0; s < plan_size(); ++s) {
+    for (std::size_t at = before; at < before + list_size(); ++at) {
+      const std::size_t s = in_plan(at);
       const int from = driver_number(plan_.source_of(s)), to = driver_number(plan_.device_of(s));
-      step& made = steps_[before + s];
+      step& made = steps_[at];
       made.cost = static_cast<float>(plan_.cost_of(s));
       made.device = static_cast<std::int16_t>(from >= 0 ? from : to);
       made.other = static_cast<std::int16_t>(to);
-      if (from < 0 && to < 0)
+      if (is_whole(at) || (from < 0 && to < 0))
         made.kind = step_kind::host, made.device = made.other = 0;
       else if (!plan_.is_transfer(s))
-        made.kind = step_kind::kernel;
+        made.kind = step_kind::kernel, made.awaited = plan_.finds_extents(s),
+        made.first_stream = loops_ != nullptr && loop_of(s) >= 0;
       else
         made.kind = from < 0 ? step_kind::to_device : to < 0 ? step_kind::to_host : step_kind::between;
     }
+    // What is done before may wait, or other runs may have to.
+    for (std::size_t s = 1; s < steps_.size() && !holds_.empty(); ++s)
+      steps_[s].begins = hold_of(s) == hold::writes || hold_of(s - 1) == hold::writes ||
+                         (hold_of(s) == hold::last) != (hold_of(s - 1) == hold::last);
   }
 
   /// The waits of the plan; kernels that read the words wait for them, and who fetches the words waits for those.
   TAGMA_COLD void list_waits() {
     const wait_lists of_plan(plan_.graph());
     const std::size_t before = words_.size(), n = plan_size();
-    std::size_t readers = 0;
-    for (std::size_t s = 0; s < n; ++s) readers += reads_run(s);
+    std::size_t most = 0;
+    for (std::size_t s = before; s < before + list_size(); ++s)
+      for (std::size_t p = in_plan(s); p < end_in_plan(s); ++p) most += 1 + 2 * before * words_.reads_them(p);
     first_wait_ = heap_array<std::int32_t>(steps_.size() + 1);
-    waits_ = heap_array<step_id>(of_plan.waits.size() + 2 * readers);
+    waits_ = heap_array<step_id>(of_plan.waits.size() + most);
     std::size_t count = 0;
     const auto wait_for = [&](std::size_t s) { waits_[count++] = static_cast<step_id>(s); };
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       first_wait_[s] = static_cast<std::int32_t>(count);
       if (is_of_plan(s)) {
         const std::size_t p = in_plan(s);
-        for (std::int32_t w = of_plan.first_wait[p]; w < of_plan.first_wait[p + 1]; ++w)
-          wait_for(before + static_cast<std::size_t>(of_plan.waits[w]));
-        for (std::size_t w = 0; w < before && reads_run(p); ++w)
-          if (words_[w].device == steps_[s].device) wait_for(w);
+        const int loop = loops_ == nullptr ? -1 : loop_of(p);
+        if (loop < 0)
+          wait_for_plan(of_plan, p, wait_for);
+        else if (s > before && loop_of(in_plan(s - 1)) == loop)
+          wait_for(s - 1);  // the steps of a loop go one after the other
+        else
+          for (auto q = static_cast<std::size_t>(plan_.plan().loops[loop].first);
+               q < static_cast<std::size_t>(plan_.plan().loops[loop].end); ++q)
+            wait_for_plan(of_plan, q, wait_for, loop);
+        for (std::size_t q = p; q < end_in_plan(s); ++q)
+          for (std::size_t w = 0; w < before && words_.reads_them(q); ++w)
+            if (words_[w].device == driver_number(plan_.device_of(q))) wait_for(w);
       } else if (s >= before) {
         for (std::size_t p = 0; p < n; ++p)
-          if (reads_run(p) && steps_[before + p].device == steps_[s].device) wait_for(before + p);
+          if (words_.reads_them(p) && in_list(p) < before + list_size() &&
+              driver_number(plan_.device_of(p)) == steps_[s].device)
+            wait_for(last_in_list(p));
       }
     }
     first_wait_[steps_.size()] = static_cast<std::int32_t>(count);
+  }
+
+  /// What step `p` of the plan waits for, but those in loop `but`.
+  template <class WaitFor>
+  void wait_for_plan(const wait_lists& of_plan, std::size_t p, const WaitFor& wait_for, int but = -1) {
+    for (std::int32_t w = of_plan.first_wait[p]; w < of_plan.first_wait[p + 1]; ++w) {
+      const auto q = static_cast<std::size_t>(of_plan.waits[w]);
+      if (but >= 0 && loop_of(q) == but) continue;
+      if (last_in_list(q) < words_.size() + list_size()) wait_for(last_in_list(q));
+    }
+  }
+  /// Of a step of the plan, the last step of this list; of one in a loop, the last of the loop, or behind all where it
+  /// is never done.
+  [[nodiscard]] std::size_t last_in_list(std::size_t p) const {
+    if (loops_ == nullptr) return in_list(p);
+    const int loop = loop_of(p);
+    if (loop < 0) return in_list(p);
+    std::size_t last = 0;
+    bool done = false;
+    for (auto q = static_cast<std::size_t>(plan_.plan().loops[loop].first);
+         q < static_cast<std::size_t>(plan_.plan().loops[loop].end); ++q) {
+      if (place_[q] == order_.size()) continue;
+      done = true;
+      if (last_[q] > last) last = last_[q];
+    }
+    return words_.size() + (done ? last : order_.size());
   }
 
   /// Prepares the kernels, each with the stream that its runs will have.
@@ -554,14 +1148,18 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
     int before = -1;
     try {
       for (std::size_t p = 0; p < plan_size(); ++p) {
-        const std::size_t s = words_.size() + p;
-        if (steps_[s].kind != step_kind::kernel) continue;
+        const std::size_t s = in_list(p);
+        if (is_of_plan(s) && is_whole(s)) {
+          if (in_plan(s) == p) body_.prepare(p, end_in_plan(s), context, words_);
+          continue;
+        }
+        if (!is_of_plan(s) || steps_[s].kind != step_kind::kernel) continue;
         const int current = driver.make_current(steps_[s].device);
         if (before < 0) before = current;
         used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
         on.take(context);
         stream_of_[p] = &on;
-        plan_.prepare(p, plan_.device_kernel(p), on.context);
+        if (!plan_.is_late(p)) plan_.prepare(p, plan_.device_kernel(p), on.context);
       }
     } catch (...) {
       if (before >= 0) driver.restore(before);
@@ -572,18 +1170,19 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream, int device) {
     for (std::size_t i = 0; i < stream_count_; ++i)
       if (streams_[i].stream.native == stream.native) return streams_[i];
-    std::byte* words = nullptr;
-    for (const device_words& w : words_)
-      if (w.device == stream.device) words = w.block.data();
     used_stream& made = streams_[stream_count_++];
     made.stream = stream;
-    made.state = source_.make_state(stream, words, devices_.pool(device));
+    made.state = source_.make_state(stream, words_.on(stream.device), devices_.pool(device));
     return made;
   }
 
   void launch(std::size_t s, runtime::stream_ref) override {
-    source_.launch(plan_, in_plan(s), stream_of_[in_plan(s)]->context);
+    const std::size_t p = in_plan(s);
+    point(s);
+    plan_.begin_late(p, stream_of_[p]->context);
+    source_.launch(plan_, p, stream_of_[p]->context);
   }
+  void ended(std::size_t s) override { plan_.end_late(in_plan(s)); }
   [[nodiscard]] copy_request copy(std::size_t s) override {
     if (!is_of_plan(s)) {
       const device_words& w = words_of(s);
@@ -591,21 +1190,94 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       return s < words_.size() ? copy_request{there, here, source_.words_size()}
                                : copy_request{here, there, source_.words_size()};
     }
+    point(s);
     const std::size_t p = in_plan(s);
+    plan_.begin_late(p, {});
     const runtime::kernel_args& call = plan_.call(p);
     return {{call.out.data, driver_number(plan_.device_of(p))},
             {call.in[0].data, driver_number(plan_.source_of(p))},
             call.out.bytes()};
   }
   void run_host(std::size_t s) override {
+    point(s);
     const std::size_t p = in_plan(s);
+    if (is_whole(s)) {
+      body_.run(static_cast<std::size_t>(decided_at(p)), *loops_, *control_);
+      return control_->guard().check();
+    }
     if (!plan_.is_asynchronous(p)) return host_->step(p);
-    waiting_step waiting;
-    host_->start(p, runtime::completion(waiting, static_cast<std::int32_t>(p)));
-    waiting.wait(*control_);
+    pending_[p].store(true);
+    pending_count_.fetch_add(1);
+    try {
+      host_->start(p, runtime::completion(*this, static_cast<std::int32_t>(p)));
+    } catch (...) {
+      pending_[p].store(false);
+      pending_count_.fetch_sub(1);
+      throw;
+    }
+  }
+  /// An asynchronous step of the host has ended.
+  void complete(std::int32_t p, std::exception_ptr error) noexcept override {
+    if (error != nullptr) error = plan_.named(static_cast<std::size_t>(p), static_cast<std::exception_ptr&&>(error));
+    const mutex_lock lock(mutex_);  // once nothing is pending, the run may end
+    if (error != nullptr && error_ == nullptr) {
+      error_ = static_cast<std::exception_ptr&&>(error);
+      failed_.store(true);
+    }
+    pending_[p].store(false);
+    pending_count_.fetch_sub(1);
+    target_->wake();
+  }
+  void check() {
+    if (!failed_.load()) return;
+    const mutex_lock lock(mutex_);
+    std::rethrow_exception(error_);
+  }
+  [[nodiscard]] bool may_end() override { return holds_.empty() || (pending_count_.load() == 0 && !writing_); }
+  [[nodiscard]] bool may_begin(std::size_t first, std::size_t end) override {
+    return holds_.empty() || may_begin_now(first, end);
+  }
+  [[nodiscard]] TAGMA_COLD bool may_begin_now(std::size_t first, std::size_t end) {
+    if (failed_.load()) return false;
+    for (std::size_t s = first; s < end; ++s)
+      for (std::int32_t w = first_wait_[s]; w < first_wait_[s + 1]; ++w) {
+        const auto before = static_cast<std::size_t>(waits_[w]);
+        if (is_of_plan(before) && pending_[in_plan(before)].load()) return false;
+      }
+    if (writing_) return first == asked_;
+    for (std::size_t s = first; s < end; ++s) {
+      const hold held = hold_of(s);
+      if (held == hold::last && !has_last_ && pending_count_.load() > 0) return false;
+      if ((held == hold::last && !has_last_) || (held == hold::reads && !looked_) || held == hold::writes) {
+        asked_ = s;
+        next_ = next::serve;
+        return false;
+      }
+      if (held == hold::reads) plan_.access()->begin(in_plan(s));
+    }
+    return true;
+  }
+  /// Does step `s`, which writes variables before a step that waits, by itself.
+  TAGMA_COLD void write(std::size_t s) {
+    host_->enter();
+    const std::size_t p = in_plan(s);
+    plan_.access()->begin(p);
+    writing_ = true;
+    try {
+      static_cast<void>(dispatcher_->advance(*this, control_->guard()));
+      dispatcher_->settle(s);
+    } catch (...) {
+      writing_ = false;
+      plan_.access()->end(p, false);
+      host_->leave();
+      throw;
+    }
+    writing_ = false;
+    plan_.access()->end(p, true);
+    host_->leave();
   }
   [[nodiscard]] TAGMA_COLD std::string describe(std::size_t s) const override {
-    return is_of_plan(s) ? plan_.step_text(in_plan(s)) : "the numbers of the run";
+    return !is_of_plan(s) ? "the numbers of the run" : is_whole(s) ? "a loop" : plan_.step_text(in_plan(s));
   }
   void timed(std::size_t s, const stream_place& where, std::int64_t begin_ns, std::int64_t end_ns) override {
     if (!is_of_plan(s)) return;
@@ -621,39 +1293,39 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   }
   /// Addresses are those of the plan, except of variables that moved: feeds are copied to where copies to devices find
   /// them.
-  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return plan_.moved() + 1; }
-
-  /// An asynchronous step of the host, for which the thread that runs the plan waits.
-  class waiting_step final : public runtime::completion_target {
-   public:
-    void complete(std::int32_t, std::exception_ptr error) noexcept override {
-      error_ = static_cast<std::exception_ptr&&>(error);
-      const mutex_lock lock(mutex_);  // once it is done, the waiting thread may leave
-      done_.store(true, memory_order::release);
-      word_.change(true);
+  [[nodiscard]] std::uint64_t arguments(std::size_t first, std::size_t end) const override {
+    if (is_whole_.size() > 0) return hash_combine(plan_.moved() + 1, iterations_before(first));
+    return plan_.late() == nullptr ? plan_.moved() + 1 : late_arguments(first, end);
+  }
+  /// Where loops have put their results: how often those in front of step `s` were done.
+  [[nodiscard]] TAGMA_COLD std::uint64_t iterations_before(std::size_t s) const {
+    const array_view<const plan::plan_loop> loops = plan_.plan().loops;
+    std::uint64_t done = 0;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      if (loops[l].ends != plan::loop_end::counted && is_of_plan(s) &&
+          static_cast<std::size_t>(loops[l].end) <= in_plan(s))
+        done = hash_combine(done, static_cast<std::uint64_t>(loops_->iterations(l)));
+    return done;
+  }
+  /// Steps are bound late before it is known whether they are replayed.
+  [[nodiscard]] TAGMA_COLD std::uint64_t late_arguments(std::size_t first, std::size_t end) const {
+    if (first < words_.size()) first = words_.size();
+    if (end > words_.size() + plan_size()) end = words_.size() + plan_size();
+    for (std::size_t s = first; s < end; ++s) {
+      const used_stream* const on = stream_of_[in_plan(s)];
+      plan_.begin_late(in_plan(s), on == nullptr ? runtime::run_context{} : on->context);
     }
-    void wait(runtime::run_control& control) {
-      for (;;) {
-        const std::uint32_t seen = word_.load(memory_order::acquire);
-        if (done_.load(memory_order::acquire)) break;
-        if (control.stopping()) control.tell();
-        control.wait(word_, seen);
-      }
-      const mutex_lock lock(mutex_);
-      if (error_ != nullptr) std::rethrow_exception(error_);
-    }
-
-   private:
-    atomic<bool> done_{false};
-    runtime::wait_word word_;
-    mutex mutex_;
-    std::exception_ptr error_;
-  };
+    std::uint64_t all = plan_.moved() + 1;
+    for (std::size_t s = first; s < end; ++s)  // in the order of the list, which need not be that of the plan
+      all = hash_combine(all, plan_.late()->bound_as(in_plan(s), in_plan(s) + 1));
+    return all;
+  }
 
   kernel_source& source_;
   local_devices& devices_;
   runtime::bound_plan& plan_;
-  heap_array<device_words> words_;  // one for each device that has some
+  loop_body body_;
+  run_words words_;
   heap_array<step> steps_;
   heap_array<std::int32_t> first_wait_;
   heap_array<step_id> waits_;
@@ -662,7 +1334,25 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   std::size_t stream_count_ = 0;
   heap_array<used_stream*> stream_of_;  // of each step of the plan that is a kernel
   runtime::run_steps* host_ = nullptr;
+  // Of a plan with steps that wait:
+  array_view<const hold> holds_;
+  runtime::loop_steps* loops_ = nullptr;
+  heap_array<std::size_t> last_;           // of each step of a plan with loops, where it is done last
+  heap_array<std::int32_t> iterations_;    // of each step of the list, one of each loop; and behind all
+  heap_array<bool> is_whole_;              // of each step of the list: it is a loop of which elements decide
+  heap_array<std::size_t> order_, place_;  // steps of the plan in the order of the list, and the other way around
   runtime::run_control* control_ = nullptr;
+  runtime::wake_target* target_ = nullptr;
+  heap_array<atomic<bool>> pending_;  // of each step of the plan: it was begun and has not ended
+  atomic<std::int32_t> pending_count_{0};
+  atomic<bool> failed_{false};
+  std::exception_ptr error_;
+  mutex mutex_;
+  next next_ = next::wait;
+  std::size_t asked_ = 0;  // the step for which `serve` is asked
+  bool has_last_ = false;  // those that come last have begun
+  bool looked_ = false;    // at the variables that are read before a step waits
+  bool writing_ = false;
   runtime::trace_sink* trace_ = nullptr;
   std::uint64_t step_ = 0;
 };
@@ -764,6 +1454,8 @@ class accelerator : public runtime::accelerator, public kernel_source {
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_steps> bind(runtime::bound_plan& plan,
                                                                   const runtime::run_context& context) override {
+    if (plan.loops() != nullptr && plan.loops()->joined)
+      return make_owned<looped_steps>(*this, devices_, plan, context);
     return make_owned<plan_steps>(*this, devices_, options_, plan, context);
   }
 
@@ -821,8 +1513,13 @@ class machine {
 
 class accelerator : public stream::accelerator {
  public:
-  accelerator(machine& on, const gpu_options& options)
-      : stream::accelerator(on.devices(), options), driver_(on.driver()), threads_(runtime::make_cpu_executor(1, 1)) {}
+  accelerator(machine& on, const gpu_options& options, std::string_view type = "GPU")
+      : stream::accelerator(on.devices(), options),
+        driver_(on.driver()),
+        threads_(runtime::make_cpu_executor(1, 1)),
+        type_(type) {}
+
+  [[nodiscard]] std::string_view type() const override { return type_; }
 
   [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref, std::byte*, stream::memory_pool&) override {
     auto state = make_owned<stream::stream_state>();
@@ -847,7 +1544,12 @@ class accelerator : public stream::accelerator {
     for (const runtime::operand& o : call.outs) add(accesses, o, true);
     driver_.launch_kernel(
         {context.stream, local().number(plan.device_of(s).number)},
-        [kernel = plan.device_kernel(s).run, &call, &context] { kernel(call, context); },
+        [kernel = plan.device_kernel(s).run, given = arguments(call), &context] {
+          runtime::kernel_args now = given.call;
+          now.in = {given.in.data(), given.in.size()};
+          now.outs = {given.outs.data(), given.outs.size()};
+          kernel(now, context);
+        },
         static_cast<std::vector<access>&&>(accesses), std::string(node.op->name));
   }
   [[nodiscard]] std::size_t words_size() const override { return 0; }
@@ -855,6 +1557,13 @@ class accelerator : public stream::accelerator {
   void check_words(const std::byte*, const runtime::bound_plan&) const override {}
 
  private:
+  /// Arguments as they are when a kernel is launched: operands of loops move on meanwhile.
+  struct arguments {
+    explicit arguments(const runtime::kernel_args& c)
+        : call(c), in(c.in.begin(), c.in.end()), outs(c.outs.begin(), c.outs.end()) {}
+    runtime::kernel_args call;
+    mutable std::vector<runtime::operand> in, outs;
+  };
   static void add(std::vector<access>& to, const runtime::operand& o, bool writes) {
     const std::size_t bytes = o.bytes();
     if (bytes > 0) to.push_back({o.data, bytes, writes});
@@ -862,6 +1571,7 @@ class accelerator : public stream::accelerator {
 
   fake::driver& driver_;
   owned<runtime::executor> threads_;
+  std::string_view type_;
 };
 
 }  // namespace tagma::device::fake
@@ -931,12 +1641,12 @@ class kernel_then_loop {
 
 namespace tagma {
 
-/// Programs of a file that includes this know of GPUs, which are fake.
+/// Programs of a file that includes this know of GPUs, which are fake; beside true ones they are called FAKE_GPU.
 template <class Graph>
   requires(true)
-struct ir::accelerator_of<Graph> {
+struct ir::accelerator_of<Graph, 1> {
   static constexpr bool exists = true;
-  static constexpr std::string_view type = "GPU";
+  static constexpr std::string_view type = accelerator_of<Graph, 0>::exists ? "FAKE_GPU" : "GPU";
   static constexpr auto kernels = [] {
     fixed_array<bool, Graph::nodes> result{};
     for (node_id i = 0; i < Graph::view.size(); ++i) result[i] = !needs_host(Graph::view, i);
@@ -951,7 +1661,7 @@ struct ir::accelerator_of<Graph> {
   /// Memory is taken as it is needed: that of a fake device is the host's.
   [[nodiscard]] static owned<runtime::accelerator> start(gpu_options options) {
     options.allow_growth = true;
-    return make_owned<device::fake::accelerator>(device::fake::machine::current(), options);
+    return make_owned<device::fake::accelerator>(device::fake::machine::current(), options, type);
   }
 };
 
@@ -985,6 +1695,9 @@ struct ir::accelerator_of<Graph> {
 #undef TAGMA_UNROLL
 #undef TAGMA_FORMULAS_BEGIN
 #undef TAGMA_FORMULAS_END
+#undef TAGMA_EMPTY_LOOPS_BEGIN
+#undef TAGMA_EMPTY_LOOPS_END
+#undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_COLD
 
 // place/rules.hpp

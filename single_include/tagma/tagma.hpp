@@ -141,6 +141,22 @@ void fresh_type(long);
 #define TAGMA_FORMULAS_END
 #endif
 
+/// Around templates whose loops count to a number that may be 0: nvcc warns that no unsigned number is below it.
+#if defined(__CUDACC__)
+#define TAGMA_EMPTY_LOOPS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 186")
+#define TAGMA_EMPTY_LOOPS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_EMPTY_LOOPS_BEGIN
+#define TAGMA_EMPTY_LOOPS_END
+#endif
+
+/// std::is_trivially_destructible_v without the classes behind it.
+#if defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ENDS_TRIVIALLY(...) __is_trivially_destructible(__VA_ARGS__)
+#else
+#define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1125,16 +1141,29 @@ constexpr element_table make_element_table(std::index_sequence<I...>) {
 }
 inline constexpr element_table facts_of_types = make_element_table(std::make_index_sequence<dtype_count>{});
 
-template <class T, std::size_t... I>
-constexpr dtype find_dtype(std::index_sequence<I...>) {
-  return static_cast<dtype>((std::size_t{0} + ... + (std::is_same_v<T, element_of<static_cast<dtype>(I)>> ? I : 0)));
+// The entry of a type is found as the base class that has it, which takes compilers less than a comparison with each.
+template <class T, dtype D>
+struct element_entry {};
+template <class Sequence>
+struct element_entries;
+template <std::size_t... I>
+struct element_entries<std::index_sequence<I...>>
+    : element_entry<element_of<static_cast<dtype>(I)>, static_cast<dtype>(I)>... {};
+inline constexpr element_entries<std::make_index_sequence<dtype_count>> all_entries{};
+template <class T, dtype D>
+constexpr dtype find_dtype(const element_entry<T, D>*) {
+  return D;
+}
+template <class>
+constexpr dtype find_dtype(const void*) {
+  return dtype::none;
 }
 
 }  // namespace detail
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
-inline constexpr dtype dtype_of = detail::find_dtype<T>(std::make_index_sequence<detail::dtype_count>{});
+inline constexpr dtype dtype_of = detail::find_dtype<T>(&detail::all_entries);
 
 /// A C++ type that a tensor can hold.
 template <class T>
@@ -1262,6 +1291,14 @@ template <class T>
 inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> = true;
 
 namespace tagma {
+
+/// The room of tables that is known when a program runs: their arrays are on the heap (base/heap_room.hpp), and passes
+/// give them room by `make_room`. Tables of the compiler are as large as their types say.
+inline constexpr std::size_t heap_room = static_cast<std::size_t>(-1);
+/// Room for both.
+[[nodiscard]] constexpr std::size_t joined_room(std::size_t a, std::size_t b) {
+  return a == heap_room || b == heap_room ? heap_room : a + b;
+}
 
 /// Like std::array; an array of no elements has room for one, so that it needs no special case.
 template <class T, std::size_t N>
@@ -1730,7 +1767,6 @@ class atomic {
 #include <cstddef>
 #include <cstring>
 #include <new>
-#include <type_traits>
 
 // ---- tagma/base/no_memory.hpp
 
@@ -1837,7 +1873,7 @@ class heap_array {
   heap_array(const heap_array&) = delete;
   heap_array& operator=(const heap_array&) = delete;
   ~heap_array() {
-    if constexpr (std::is_trivially_destructible_v<T>)
+    if constexpr (TAGMA_ENDS_TRIVIALLY(T))
       ::operator delete(data_);
     else if (data_ != nullptr)
       destroy(data_, size_);
@@ -1856,11 +1892,12 @@ class heap_array {
   template <class U>
   static constexpr U first{};
 
+  // By the compiler's own names: what <type_traits> makes of them takes longer than all of this class.
   [[nodiscard]] static T* make(std::size_t size) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
-    if constexpr (std::is_trivially_default_constructible_v<T>) {
+    if constexpr (__is_trivially_constructible(T)) {
       return static_cast<T*>(detail::make_zeroed(size, sizeof(T)));
-    } else if constexpr (std::is_trivially_copyable_v<T>) {
+    } else if constexpr (__is_trivially_copyable(T)) {
       return static_cast<T*>(detail::make_copies(size, sizeof(T), &first<T>));
     } else {
       T* const data = static_cast<T*>(detail::make_zeroed(size, sizeof(T)));
@@ -2090,7 +2127,7 @@ struct number_text {
     TAGMA_COLD bool add(const void* p) {
       if (2 * count >= slots.size()) {
         heap_array<const void*> old(4 * slots.size());
-        std::swap(old, slots);
+        slots = std::move(old);  // they change places
         count = 0;
         for (const void* const q : old)
           if (q != nullptr) add(q);
@@ -2128,7 +2165,7 @@ struct number_text {
       if (depth + parts.size() > stack.size()) {
         heap_array<step> larger(2 * (depth + parts.size()));
         for (std::size_t i = 0; i < depth; ++i) larger[i] = stack[i];
-        std::swap(larger, stack);
+        stack = std::move(larger);
       }
       for (std::size_t i = parts.size(); i-- > 0;)
         stack[depth++] = {shape_of.parts[static_cast<std::size_t>(place.first) + i], &parts[i]};
@@ -2215,6 +2252,10 @@ enum class op_kind : std::uint8_t {
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
   composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
+  loop,         ///< the head of a loop: nodes that depend on what it iterates are its body
+  iterated,     ///< what a body reads in each iteration: an element of input 1, or a value that begins as input 1
+  iterations,   ///< of a loop behind its end: input 0 in the last iteration, or of all of them
+  close,        ///< ends the body of a loop; the graph compiler replaces it
 };
 
 /// The most results of one operation.
@@ -2247,9 +2288,12 @@ struct op_info {
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
+  bool unasked = false;          ///< it is where others are, whatever device scopes ask
   int outputs = 0;               ///< results, if there are several, each a node of kind `output`
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
+  bool late = false;             ///< its kernel finds extents of what it makes, which `infer` leaves dynamic
   infer_function infer = nullptr;
+  infer_function bound = nullptr;  ///< of what is late: the same with the largest extents; nullptr: nobody knows them
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
   /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
@@ -2272,6 +2316,7 @@ class graph;
 struct gradient_args;
 struct expand_args;
 struct fold_args;
+struct lift_args;
 
 /// The compile-time face of an operation; it never reaches a binary.
 struct op_rules {
@@ -2281,6 +2326,7 @@ struct op_rules {
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
   int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
+  void (*lift)(lift_args&) = nullptr;          ///< does it once for all elements of a loop, in front of it
 };
 
 namespace detail {
@@ -2295,8 +2341,11 @@ constexpr op_info make_info() {
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::single; }) info.single = Op::single;
+  if constexpr (requires { Op::unasked; }) info.unasked = Op::unasked;
   if constexpr (requires { Op::outputs; }) info.outputs = Op::outputs;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
+  if constexpr (requires { Op::late; }) info.late = Op::late;
+  if constexpr (requires { &Op::bound; }) info.bound = &Op::bound;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
 }
@@ -2317,6 +2366,7 @@ constexpr op_rules make_rules() {
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
+  if constexpr (requires(lift_args & l) { Op::lift(l); }) rules.lift = &Op::lift;
   return rules;
 }
 
@@ -2383,6 +2433,18 @@ struct request_source {
                       std::string_view name) = nullptr;
 };
 
+class graph;
+struct node_extras;
+
+/// What a graph with loops asks of who knows them (ir/loops.hpp).
+struct loop_observer {
+  /// Emits a node, or one in its place.
+  node_id (*emit)(loop_observer& self, graph& g, const op_rules& op, array_view<const node_id> inputs,
+                  attribute_list attributes, const node_extras& extras) = nullptr;
+  /// A node has been added.
+  void (*added)(loop_observer& self, const graph& g, node_id id) = nullptr;
+};
+
 /// Everything `emit` takes beside the operation and its inputs.
 struct node_extras {
   array_view<const node_id> controls{};
@@ -2433,6 +2495,8 @@ class graph {
   constexpr void ask(request_source* source) { source_ = source; }
   /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
   constexpr void follow(node_id id) { followed_ = id; }
+  /// From now on every node is told to `loops`.
+  constexpr void observe(loop_observer* loops) { loops_ = loops; }
   /// Changes what is asked for a node.
   constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
@@ -2442,6 +2506,13 @@ class graph {
   /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
   constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
                          const node_extras& extras = no_extras) {
+    if (overflow_) return 0;
+    if (loops_ != nullptr) return loops_->emit(*loops_, *this, op, inputs, attributes, extras);
+    return emit_plain(op, inputs, attributes, extras);
+  }
+  /// The same where no loop is asked.
+  constexpr node_id emit_plain(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
+                               const node_extras& extras) {
     if (overflow_) return 0;
     scratch_array<tensor_spec, 3> room(inputs.size());
     tensor_spec* const in = room.data();
@@ -2454,6 +2525,7 @@ class graph {
       const node_id folded = fold(op, inputs, attributes, args.out);
       if (folded != no_node) return folded;
     }
+    if (op.info->outputs > 0) args.out = {};  // its results have types, which `emit_output` infers
     return emit_as(op, args.out, inputs, attributes, extras);
   }
 
@@ -2482,7 +2554,7 @@ class graph {
     for (int k = 0; k < input_count; ++k) h = (h ^ static_cast<std::uint64_t>(in[k]) ^ (h >> 29)) * factor;
     for (int k = 0; k < attribute_count; ++k) h = (h ^ static_cast<std::uint64_t>(with[k]) ^ (h >> 29)) * factor;
     if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
-    std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32)) & bucket_mask_;
+    std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32) ^ (h >> 47)) & bucket_mask_;
     for (; buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
       if (!unique && equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request))
         return buckets_[bucket] - 1;
@@ -2512,13 +2584,15 @@ class graph {
       for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
     for (int k = 0; k < attribute_count; ++k) attributes_[attribute_count_++] = with[k];
     buckets_[bucket] = count_ + 1;
+    if (loops_ != nullptr) loops_->added(*loops_, *this, count_);
     return count_++;
   }
 
  private:
   /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
   constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
-    if (extras.request != 0 || op.info->is(op_kind::constant) || !extras.suffix.empty()) return extras.request;
+    if (extras.request != 0 || op.info->is(op_kind::constant) || op.info->unasked || !extras.suffix.empty())
+      return extras.request;
     if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
     return source_->ask(*source_, *op.info, spec, extras.name);
   }
@@ -2554,6 +2628,7 @@ class graph {
   bool overflow_ = false;
   request_source* source_ = nullptr;
   node_id followed_ = no_node;
+  loop_observer* loops_ = nullptr;
 };
 
 /// Storage for a graph of up to `Nodes` nodes.
@@ -2836,21 +2911,59 @@ namespace tagma::ir {
 
 struct record;
 
-/// How a scope answers where a node shall run.
+/// How a scope answers where a node shall run, or what its variable is called.
 enum class scope_kind : std::uint8_t {
-  request,   ///< fills what the scopes inside leave open
-  function,  ///< replaces what the scopes inside ask for
-  clear,     ///< scopes outside are not asked
-  colocate,  ///< the same, for this node alone
+  request,    ///< fills what the scopes inside leave open
+  function,   ///< replaces what the scopes inside ask for
+  clear,      ///< scopes outside are not asked
+  colocate,   ///< the same, for this node alone
+  names,      ///< puts a prefix before names
+  all_names,  ///< the same, around a whole program, whose handles stay what they are
+  repeated,   ///< around a block that a loop repeats: puts another prefix before names in each iteration
 };
 
-/// One device scope. The scope of a record is the outermost; `inner` leads inwards.
+/// What a name is inside a scope.
+struct renamed {
+  std::string_view from, to;
+};
+
+/// What names become is found by the hashes of the names, in tables of which half is empty.
+/// @{
+[[nodiscard]] constexpr std::size_t room_for_names(std::size_t count) {
+  std::size_t room = 2;
+  while (room < 2 * count) room *= 2;
+  return room;
+}
+/// Where a name is in such a table, or may be put.
+[[nodiscard]] constexpr std::size_t place_of_name(array_view<const renamed> table, std::string_view name,
+                                                  std::uint64_t hash) {
+  std::size_t i = static_cast<std::size_t>(hash) & (table.size() - 1);
+  while (!table[i].from.empty() && table[i].from != name) i = (i + 1) & (table.size() - 1);
+  return i;
+}
+/// @}
+
+/// One scope. The scope of a record is the outermost; `inner` leads inwards.
 struct scope {
   scope_kind kind = scope_kind::request;
   device_spec spec;
   device_function function = nullptr;
   array_view<const record* const> outside;  ///< operands at which the scope ends
   const scope* inner = nullptr;
+  std::uint64_t hash = 0;             ///< equal where all is equal that tells scopes apart
+  std::string_view prefix{};          ///< of a scope of names
+  array_view<const renamed> names{};  ///< what that makes of names inside: a table by hash, for each copy
+  int copies = 1;                     ///< of a repeated block, which ends at what its loop carries: `outside[0]`
+
+  [[nodiscard]] constexpr bool renames() const { return kind >= scope_kind::names; }
+  /// What a name becomes; empty if the scope does not know it.
+  [[nodiscard]] constexpr std::string_view renamed_to(std::string_view name, std::uint64_t hash_of_name,
+                                                      int copy = 0) const {
+    if (names.empty()) return {};
+    const auto size = names.size() / static_cast<std::size_t>(copies);
+    const array_view<const renamed> own = names.subspan(static_cast<std::size_t>(copy) * size, size);
+    return own[place_of_name(own, name, hash_of_name)].to;
+  }
 };
 
 /// What an expression type stands for. Records have static storage, so that a graph of them is walked by an ordinary
@@ -2865,16 +2978,32 @@ struct record {
   std::string_view name;                        ///< of a placeholder or variable
   bool valued = false;                          ///< takes a run-time value that the program carries
   bool carries = false;                         ///< so does it, or a record behind it
-  const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
+  const scope* scopes = nullptr;                ///< scopes that begin at this node, the outermost
   const record* bare = nullptr;                 ///< the same node without them
   array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
   const record* copied = nullptr;               ///< the record that this one repeats, with a scope or more to wait for
 
+  /// True if scopes of names begin at this node.
+  [[nodiscard]] constexpr bool is_renamed() const {
+    for (const scope* s = scopes; s != nullptr; s = s->inner)
+      if (s->renames()) return true;
+    return false;
+  }
+  /// The name in the scopes that begin at this node.
+  [[nodiscard]] TAGMA_COLD constexpr std::string_view full_name() const { return name_in(scopes, name); }
   /// The record whose value a valued record takes.
   [[nodiscard]] constexpr const record& value_owner() const {
     const record* r = this;
     while (r->copied != nullptr) r = r->copied;
     return *r;
+  }
+
+ private:
+  [[nodiscard]] TAGMA_COLD static constexpr std::string_view name_in(const scope* s, std::string_view text) {
+    if (s == nullptr) return text;
+    text = name_in(s->inner, text);
+    const std::string_view known = s->renamed_to(text, hash_text(text));
+    return known.empty() ? text : known;
   }
 };
 
@@ -3457,6 +3586,8 @@ namespace detail {
 inline constexpr ir::attribute carried_kind = 255;
 /// The kind that marks a variable that begins with the value of a literal.
 inline constexpr ir::attribute literal_kind = 254;
+/// The kind that marks a variable that begins without a value.
+inline constexpr ir::attribute preloaded_kind = 253;
 
 /// The stream of random numbers that a variable begins with.
 [[nodiscard]] constexpr std::uint32_t stream_of(std::string_view name, std::string_view suffix) {
@@ -3578,6 +3709,18 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
   TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
+}
+
+/// A variable that no session initialises, optimizers leave alone and files leave out: a data set in memory. Its
+/// elements are given by `preload`, in the container of the session; a run that needs it before throws
+/// FailedPrecondition.
+template <fixed_string Name, class T, extent... Extents>
+[[nodiscard]] constexpr auto preloaded() {
+  TAGMA_NEEDS_NAME("preloaded", Name);
+  TAGMA_NEEDS_INITIAL(T, static_initializer<initializer_kind::zeros>, Extents...);
+  if constexpr (diagnose::is_element_type<T> && diagnose::is_kept<T> && diagnose::extents_are_static<Extents...> &&
+                diagnose::extents_are_valid<Extents...> && diagnose::is_addressable<T, Extents...>)
+    return detail::make_variable<Name, spec<T, Extents...>, detail::preloaded_kind, false>(detail::no_values{});
 }
 
 }  // namespace tagma
@@ -3736,7 +3879,7 @@ TAGMA_COLD constexpr const char* infer_elementwise(ir::infer_args& a, std::size_
     if (!broadcastable(a.out.dims, in[i].dims)) return "shapes do not broadcast";
     a.out.dims = broadcast(a.out.dims, in[i].dims);
   }
-  a.out.type = in[from].type;
+  a.out = {in[from].type, a.out.dims};
   return nullptr;
 }
 
@@ -3751,7 +3894,7 @@ struct elementwise_predicate {
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = infer_elementwise(a);
-    a.out.type = dtype::boolean;
+    a.out = {dtype::boolean, a.out.dims};
     return problem;
   }
 };
@@ -4299,7 +4442,7 @@ struct reshape {
   static constexpr std::uint8_t shape_only = 0b10;
 
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
+    a.out = a.in[0];
     const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
       a.out.dims = a.in[1].dims;
@@ -4824,7 +4967,7 @@ struct argmax : reduction {
   static constexpr const char* name = "argmax";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
-    a.out.type = dtype::int64;
+    a.out = {dtype::int64, a.out.dims};
     return problem;
   }
 };
@@ -5015,11 +5158,555 @@ auto argmin(const E&, const Keep&) { TAGMA_REFUSES_AXES("argmin", E); }
 #undef TAGMA_NEEDS_AXES
 #undef TAGMA_REFUSES_AXES
 #undef TAGMA_NEEDS_KEEP_DIMS
+// ---- tagma/expr/op/transpose.hpp
+
+/// @file
+/// Axes in another order.
+
+namespace tagma {
+
+namespace diagnose {
+/// The axes name each axis of the operand once; no axes at all stand for all of them in reverse.
+template <class Spec, int... Axes>
+inline constexpr bool is_permutation = [] {
+  constexpr int rank = Spec::value.dims.rank;
+  if (sizeof...(Axes) == 0) return true;
+  if (static_cast<int>(sizeof...(Axes)) != rank || !(true && ... && axis_exists<Spec, Axes>)) return false;
+  unsigned seen = 0;
+  ((seen |= 1u << (Axes < 0 ? Axes + rank : Axes)), ...);
+  return seen == (1u << rank) - 1;
+}();
+}  // namespace diagnose
+
+namespace op {
+
+/// Axis i of the result is the axis of the input that attribute i names.
+struct transpose {
+  static constexpr const char* name = "transpose";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    ir::attribute inverse[max_rank]{};
+    const int rank = g.in_spec(0).dims.rank;
+    for (int i = 0; i < rank; ++i) inverse[g.attr(i)] = i;
+    g.set(0, g.emit_with(transpose{}, {inverse, rank}, g.upstream));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    for (std::size_t i = 0; i < f.attributes.size(); ++i)
+      if (f.attributes[i] != static_cast<ir::attribute>(i)) return;
+    f.use_input(0);
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <int Rank, int... Axes>
+inline constexpr auto permutation = [] {
+  ir::attributes<static_cast<std::size_t>(Rank)> order;
+  [[maybe_unused]] int i = 0;
+  if constexpr (sizeof...(Axes) == 0)
+    for (; i < Rank; ++i) order.values[i] = Rank - 1 - i;
+  else
+    ((order.values[i++] = Axes < 0 ? Axes + Rank : Axes), ...);
+  return order;
+}();
+
+}  // namespace detail
+
+/// The operand with its axes in another order: axis i of the result is axis `Axes[i]` of `e`.
+/// @tparam Axes each axis once, negative from the back; none at all: the reverse order
+/// Raises TAGMA-E100 if the axes are no permutation.
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto transpose(const E& e) {
+  static_assert(diagnose::is_permutation<typename E::spec_type, Axes...>,
+                "TAGMA-E100 transpose: every axis of the operand must be named once");
+  if constexpr (diagnose::is_permutation<typename E::spec_type, Axes...>)
+    return detail::make_node<op::transpose, detail::permutation<E::rank, Axes...>, Place>(e);
+}
+
+}  // namespace tagma
 
 // ---- tagma/expr/op/matmul.hpp
 
 /// @file
 /// Matrix products, batched and transposed.
+
+// ---- tagma/ir/loops.hpp
+
+/// @file
+/// Loops in a flat graph. A loop has a head; what it iterates are nodes that read the head, and every node that depends
+/// on these, up to the results of the loop, is its body. So what does not depend on what is iterated is in front of the
+/// loop by itself, and passes see one graph. The next value of a carried node stands in a list of its own, which keeps
+/// the edges free of cycles.
+
+namespace tagma::ir {
+
+/// The most loops in one graph, with those that gradients add.
+inline constexpr int most_loops = 64;
+
+/// The head. Its shape is [iterations]: attribute 0, or if that is `dyn`, the first extent of the inputs. Attribute 1
+/// tells whether it goes from the last element to the first.
+struct loop_head {
+  static constexpr const char* name = "loop";
+  static constexpr op_kind kind = op_kind::loop;
+  static constexpr bool unasked = true;
+  static constexpr bool stateful = true;
+  static constexpr std::uint64_t shape_only = ~std::uint64_t{0};
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    extent count = a.attributes[0];
+    for (const tensor_spec& in : a.in) {
+      if (count != dyn && in.dims[0] != dyn && in.dims[0] != count) return "the sequences have different lengths";
+      if (count == dyn) count = in.dims[0];
+    }
+    a.out = {dtype::int64, {count}};
+    return nullptr;
+  }
+};
+
+/// The head of a loop that is done as often as input 0, a scalar, says: an integer, or a bool for once or never.
+/// Attribute 0 is the most iterations, attribute 1 as above.
+struct times_head {
+  static constexpr const char* name = "loop_times";
+  static constexpr op_kind kind = op_kind::loop;
+  static constexpr bool unasked = true;
+  static constexpr bool stateful = true;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = {dtype::int64, {a.attributes[0]}};
+    if (a.in[0].type != dtype::boolean && a.in[0].type != dtype::int64)
+      return "a loop is done as often as a bool or an int64 says";
+    return a.in[0].dims.rank == 0 ? nullptr : "a loop is done as often as a scalar says";
+  }
+};
+
+/// The head of a loop that goes on while its first carried value, a bool, is true. Attribute 0 is the most iterations,
+/// 0 if there is no such number. Input 0, what that value begins as, tells such loops apart.
+struct while_head {
+  static constexpr const char* name = "loop_while";
+  static constexpr op_kind kind = op_kind::loop;
+  static constexpr bool unasked = true;
+  static constexpr bool stateful = true;
+  static constexpr std::uint64_t shape_only = 0b1;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = {dtype::int64, {a.attributes[0]}};
+    return nullptr;
+  }
+};
+
+/// Input 0 as the body of the loop of head 1 is given it: what is computed from it is computed in the body.
+struct loop_given {
+  static constexpr const char* name = "loop_given";
+  static constexpr op_kind kind = op_kind::view;
+  static constexpr bool unasked = true;
+  static constexpr bool single = true;
+  static constexpr std::uint64_t shape_only = 0b10;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+
+/// The element of input 1, a sequence along its first axis, that is the turn of the iteration.
+struct loop_element {
+  static constexpr const char* name = "loop_element";
+  static constexpr op_kind kind = op_kind::iterated;
+  static constexpr bool unasked = true;
+  static constexpr bool single = true;
+  static constexpr std::uint64_t shape_only = 0b01;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    if (a.in[1].dims.rank == 0) return "a sequence has at least one axis";
+    a.out = {a.in[1].type, a.in[1].dims.sub(1, a.in[1].dims.rank)};
+    return nullptr;
+  }
+};
+
+/// One of inputs 1 and so on, of one type and shape: the one whose turn it is.
+struct loop_member {
+  static constexpr const char* name = "loop_member";
+  static constexpr op_kind kind = op_kind::iterated;
+  static constexpr bool unasked = true;
+  static constexpr bool single = true;
+  static constexpr std::uint64_t shape_only = 0b1;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = a.in[1];
+    return nullptr;
+  }
+};
+
+/// A value that one iteration hands to the next; it begins as input 1. Attribute 0 numbers those of a loop.
+struct loop_carried {
+  static constexpr const char* name = "loop_carried";
+  static constexpr op_kind kind = op_kind::iterated;
+  static constexpr bool unasked = true;
+  static constexpr bool single = true;
+  static constexpr std::uint64_t shape_only = 0b01;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = a.in[1];
+    return nullptr;
+  }
+};
+
+/// A carried value that begins as nothing, since it is not read where the loop is not done; input 1 is its next value.
+struct loop_result {
+  static constexpr const char* name = "loop_result";
+  static constexpr op_kind kind = op_kind::iterated;
+  static constexpr bool unasked = true;
+  static constexpr bool single = true;
+  static constexpr std::uint64_t shape_only = 0b11;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = a.in[1];
+    return nullptr;
+  }
+};
+
+/// A value of its own for a loop: the beginning of a carried value, or a result that no step of the body has made.
+/// Input 1 is the head where it is done in every iteration.
+struct loop_copy {
+  static constexpr const char* name = "loop_copy";
+  static constexpr op_kind kind = op_kind::elementwise;
+  static constexpr bool unasked = true;
+  static constexpr bool stateful = true;
+  static constexpr std::uint64_t shape_only = 0b10;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void gradient(gradient_args& g) { g.set(0, g.upstream); }
+};
+
+/// A carried value, input 0, behind the last iteration of the loop of head 1. Input 2 is what is carried to there.
+struct loop_last {
+  static constexpr const char* name = "loop_last";
+  static constexpr op_kind kind = op_kind::iterations;
+  static constexpr bool unasked = true;
+  static constexpr bool single = true;
+  static constexpr std::uint64_t shape_only = 0b10;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+
+/// The values of input 0 in all iterations of the loop of head 1, along a new first axis.
+struct loop_stack {
+  static constexpr const char* name = "loop_stack";
+  static constexpr op_kind kind = op_kind::iterations;
+  static constexpr bool unasked = true;
+  static constexpr bool single = true;
+  static constexpr std::uint64_t shape_only = 0b10;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    if (a.in[0].dims.rank == max_rank) return "a sequence has at most six axes";
+    a.out = {a.in[0].type, {a.in[1].dims[0]}};
+    for (const extent e : a.in[0].dims.span()) a.out.dims.push_back(e);
+    return nullptr;
+  }
+};
+
+/// The end of a body, as handles have it: head, carried values, their next values, other results. Attribute 0 counts
+/// the carried values.
+struct loop_end {
+  static constexpr const char* name = "loop_end";
+  static constexpr op_kind kind = op_kind::close;
+  static constexpr bool stateful = true;
+  static constexpr int outputs = 1;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    const int carried = static_cast<int>(a.attributes[0]);
+    a.out = a.in[1 + carried + a.output];
+    if (a.output < carried) return nullptr;
+    infer_args all{{}, {}, {}};
+    const tensor_spec in[] = {a.in[1 + carried + a.output], a.in[0]};
+    all.in = {in, 2};
+    const char* const problem = loop_stack::infer(all);
+    a.out = all.out;
+    return problem;
+  }
+};
+
+/// One loop of a graph.
+struct loop_info {
+  node_id head = no_node;
+  std::int16_t parent = -1;  ///< the loop around it
+  std::int16_t rank = 0;     ///< of two loops, the inner one has the lower
+};
+/// A carried node, and the node that makes its value of the next iteration.
+struct back_edge {
+  node_id carried = no_node;
+  node_id next = no_node;
+};
+
+/// What `op::lift` sees: a node about to be added to a body. It sets `result` if the node is an element of something
+/// that one node in front of the loop makes of all elements.
+struct lift_args : node_writer {
+  class loop_table& loops;
+  array_view<const node_id> inputs;
+  attribute_list attributes;
+  node_id result = no_node;
+
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
+  /// The sequence of which input `i` is an element, or `no_node`.
+  [[nodiscard]] constexpr node_id sequence(int i) const {
+    const bool all = g[in(i)].op == &rules<loop_element> && g[g.input(in(i), 0)].op == &rules<loop_head>;
+    return all ? g.input(in(i), 1) : no_node;
+  }
+  /// True if input `i` is the same in every iteration of the loop of input `of`.
+  [[nodiscard]] constexpr bool stays(int i, int of) const;
+  /// The same of the innermost loop that input `of` sees, element or not; false if it sees none.
+  [[nodiscard]] constexpr bool stays_inside(int i, int of) const;
+  /// The node is an element of `sequence`, as input `of` is one.
+  constexpr void set(node_id sequence, int of) {
+    const node_id pair[] = {g.input(in(of), 0), sequence};
+    result = g.emit_plain(rules<loop_element>, pair, {}, no_extras);
+  }
+};
+
+/// The loops of a graph while it is built: which node depends on which.
+class loop_table : public loop_observer {
+ public:
+  constexpr loop_table() : loop_observer{&emit_observed, &note_observed} {}
+  loop_table(const loop_table&) = delete;
+  loop_table& operator=(const loop_table&) = delete;
+  constexpr ~loop_table() { delete[] masks_, delete[] edges_, delete[] results_; }
+
+  using mask = std::uint64_t;
+  static constexpr int still_open = most_loops;
+
+  [[nodiscard]] constexpr int count() const { return count_; }
+  /// More loops than there is room for.
+  [[nodiscard]] constexpr bool overflow() const { return overflow_; }
+  [[nodiscard]] constexpr int edge_count() const { return edge_count_; }
+  [[nodiscard]] constexpr const back_edge& edge(int i) const { return edges_[i]; }
+  [[nodiscard]] constexpr node_id head(int l) const { return loops_[l].head; }
+  /// Loops whose iterations node `id` sees.
+  [[nodiscard]] constexpr mask mask_of(node_id id) const { return id < noted_ ? masks_[id] : 0; }
+  /// The innermost of them; -1 if there is none. Of two loops, the inner one ends first.
+  [[nodiscard]] constexpr int innermost(mask m) const {
+    int best = -1;
+    for (int l = 0; l < count_; ++l)
+      if (((m >> l) & 1) != 0 && (best < 0 || loops_[l].rank <= loops_[best].rank)) best = l;
+    return best;
+  }
+  [[nodiscard]] constexpr int loop_of(node_id id) const { return innermost(mask_of(id)); }
+  [[nodiscard]] constexpr int rank(int l) const { return loops_[l].rank; }
+  /// The loop around loop `l`.
+  [[nodiscard]] constexpr int parent(int l) const { return innermost(outside(l)); }
+  [[nodiscard]] constexpr int of_head(node_id head) const {
+    for (int l = 0; l < count_; ++l)
+      if (loops_[l].head == head) return l;
+    return -1;
+  }
+  /// Nodes from here on that see a loop which has ended were added by gradients.
+  [[nodiscard]] constexpr node_id end_of(int l) const { return loops_[l].end; }
+  [[nodiscard]] constexpr node_id next_of(node_id carried) const {
+    for (int i = 0; i < edge_count_; ++i)
+      if (edges_[i].carried == carried) return edges_[i].next;
+    return no_node;
+  }
+
+  /// Ends loop `l`: `next` are the values of the next iteration, `other` what is handed out of every iteration.
+  /// Returns false if one of them is out of reach: part of a body that has ended.
+  /// @param results written, of each carried value and of each other one
+  constexpr bool close(graph& g, int l, array_view<const node_id> carried, array_view<const node_id> next,
+                       array_view<const node_id> other, array_view<node_id> results) {
+    loops_[l].rank = closed_++;
+    bool good = true;
+    scratch_array<node_id, 8> last(carried.size()), out(other.size());
+    for (std::size_t k = 0; k < carried.size(); ++k) {
+      good = good && reaches(l, next[k]);
+      last[k] = own(g, l, next[k]);
+      for (std::size_t j = 0; j < k; ++j)
+        if (last[j] == last[k]) last[k] = copy(g, l, next[k]);
+    }
+    for (std::size_t k = 0; k < other.size(); ++k) {
+      good = good && reaches(l, other[k]);
+      out[k] = own(g, l, other[k]);
+      // Rows of all iterations are those of a carried value only where no loop around it has rows of them again.
+      for (std::size_t j = 0; j < carried.size(); ++j)
+        if (outside(l) != 0 && last[j] == out[k]) out[k] = copy(g, l, other[k]);
+    }
+    if (g.overflow()) return good;
+    for (std::size_t k = 0; k < carried.size(); ++k) add_edge({carried[k], last[k]});
+    loops_[l].end = g.size();
+    for (std::size_t k = 0; k < carried.size(); ++k) results[k] = emit_last(g, l, carried[k]);
+    for (std::size_t k = 0; k < other.size(); ++k) results[carried.size() + k] = emit_stack(g, l, out[k]);
+    return good;
+  }
+  /// Remembers the results of a loop that handles name.
+  constexpr void keep_results(int l, array_view<const node_id> results) {
+    loops_[l].first_result = result_count_;
+    node_id* const more = new node_id[static_cast<std::size_t>(result_count_) + results.size()];
+    for (int i = 0; i < result_count_; ++i) more[i] = results_[i];
+    for (const node_id r : results) more[result_count_++] = r;
+    delete[] results_;
+    results_ = more;
+  }
+  [[nodiscard]] constexpr node_id result(int l, extent i) const { return results_[loops_[l].first_result + i]; }
+
+  constexpr node_id emit_last(graph& g, int l, node_id carried) const {
+    const node_id all[] = {carried, loops_[l].head, next_of(carried)};
+    return g.emit_plain(rules<loop_last>, all, {}, no_extras);
+  }
+  /// The values of a node of the body in all iterations.
+  constexpr node_id emit_stack(graph& g, int l, node_id value) const {
+    const node_id pair[] = {value, loops_[l].head};
+    return g.emit_plain(rules<loop_stack>, pair, {}, no_extras);
+  }
+  /// A copy of a value in every iteration.
+  constexpr node_id copy(graph& g, int l, node_id value) const {
+    const node_id pair[] = {value, loops_[l].head};
+    return g.emit_plain(rules<loop_copy>, pair, {}, no_extras);
+  }
+  /// A value that loop `l`, which has ended, carries beside the others, from `start` to what `make_next(carried)` is.
+  template <class Make>
+  constexpr node_id carry(graph& g, int l, node_id start, const Make& make_next) {
+    const node_id copied[] = {start};
+    const node_id pair[] = {loops_[l].head, g.emit_plain(rules<loop_copy>, copied, {}, no_extras)};
+    const attribute index = edge_count_;
+    const node_id carried = g.emit_plain(rules<loop_carried>, pair, {&index, 1}, no_extras);
+    add_edge({carried, make_next(carried)});
+    return carried;
+  }
+  /// For copies of graphs: the rank of the loop whose head was added last.
+  constexpr void set_rank(int rank) { loops_[count_ - 1].rank = rank; }
+  /// The same: node `id` is part of loops, whatever it reads.
+  constexpr void bring_into(node_id id, mask loops) {
+    masks_[id] |= loops;
+    note_outside(masks_[id]);
+  }
+  constexpr void add_edge(const back_edge& e) {
+    back_edge* const more = new back_edge[static_cast<std::size_t>(edge_count_) + 1];
+    for (int i = 0; i < edge_count_; ++i) more[i] = edges_[i];
+    more[edge_count_++] = e;
+    delete[] edges_;
+    edges_ = more;
+  }
+  /// True if a step of the body writes the node, into memory that may be where a loop wants it.
+  [[nodiscard]] constexpr bool is_written(const graph& g, int l, node_id id) const {
+    const op_info& info = g.info(id);
+    return loop_of(id) == l && (info.is(op_kind::compute) || info.is(op_kind::elementwise) || info.is(op_kind::output));
+  }
+
+  /// Takes the place of every input in `emit`: for gradients, which read bodies of loops that have ended.
+  struct translator {
+    node_id (*translate)(translator& self, graph& g, node_id id) = nullptr;
+  };
+  constexpr void translate_by(translator* t) { translator_ = t; }
+
+ private:
+  struct loop {
+    node_id head = no_node;
+    mask outside = 0;  ///< what nodes of its body see beside it
+    int rank = still_open;
+    int first_result = 0;
+    node_id end = 0;
+  };
+  /// Loops that end behind loop `l`, as far as its body sees them.
+  [[nodiscard]] constexpr mask outside(int l) const {
+    mask m = loops_[l].outside;
+    for (int o = 0; o < count_; ++o)
+      if (o == l || loops_[o].rank < loops_[l].rank) m &= ~(mask{1} << o);
+    return m;
+  }
+  /// A value that the body may end with: of the loop itself, or from around it.
+  [[nodiscard]] constexpr bool reaches(int l, node_id id) const {
+    const int of = loop_of(id);
+    return of < 0 || of == l || loops_[of].rank > loops_[l].rank;
+  }
+  constexpr node_id own(graph& g, int l, node_id value) const {
+    return is_written(g, l, value) ? value : copy(g, l, value);
+  }
+
+  static constexpr node_id emit_observed(loop_observer& self, graph& g, const op_rules& op,
+                                         array_view<const node_id> inputs, attribute_list attributes,
+                                         const node_extras& extras) {
+    return static_cast<loop_table&>(self).emit(g, op, inputs, attributes, extras);
+  }
+  static constexpr void note_observed(loop_observer& self, const graph& g, node_id id) {
+    static_cast<loop_table&>(self).note(g, id);
+  }
+  constexpr node_id emit(graph& g, const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
+                         const node_extras& extras) {
+    scratch_array<node_id, 8> own(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      own[i] = translator_ == nullptr ? inputs[i] : translator_->translate(*translator_, g, inputs[i]);
+    if (op.lift != nullptr && !overflow_ && extras.controls.empty() && extras.colocated.empty() && !g.overflow()) {
+      lift_args args{{g}, *this, own.view(), attributes};
+      op.lift(args);
+      if (args.result != no_node) return args.result;
+    }
+    return g.emit_plain(op, own.view(), attributes, extras);
+  }
+
+  constexpr void note(const graph& g, node_id id) {
+    while (id >= room_) grow();
+    while (noted_ < id) masks_[noted_++] = 0;  // from before the first loop
+    const op_info& info = g.info(id);
+    mask m = 0;
+    if (info.is(op_kind::loop) && count_ == most_loops) overflow_ = true;
+    if (overflow_) {
+      masks_[id] = 0;
+      noted_ = id + 1;
+      return;
+    }
+    const array_view<const node_id> inputs = g.inputs(id);
+    for (const node_id in : inputs) {
+      if (info.is(op_kind::loop) && g.info(in).is(op_kind::loop)) continue;  // only the number of iterations
+      m |= mask_of(in);
+      if (g.info(in).is(op_kind::loop) && !info.is(op_kind::loop) && !info.is(op_kind::iterations))
+        m |= mask{1} << of_head(in);
+    }
+    for (const node_id in : g.controls(id)) m |= mask_of(in);
+    if (info.is(op_kind::iterations)) {
+      const int l = of_head(inputs[1]);
+      m = (m | outside(l)) & ~(mask{1} << l);
+      for (int o = 0; o < count_; ++o)
+        if (loops_[o].rank < loops_[l].rank) m &= ~(mask{1} << o);
+    }
+    masks_[id] = m;
+    noted_ = id + 1;
+    if (info.is(op_kind::loop)) loops_[count_++] = {id, m};
+    note_outside(m);
+  }
+  constexpr void grow() {
+    room_ = 2 * room_ + 256;
+    mask* const more = new mask[static_cast<std::size_t>(room_)];
+    for (node_id i = 0; i < noted_; ++i) more[i] = masks_[i];
+    delete[] masks_;
+    masks_ = more;
+  }
+  constexpr void note_outside(mask m) {
+    for (int l = 0; l < count_ && m != 0; ++l)
+      if (((m >> l) & 1) != 0) loops_[l].outside |= m & ~(mask{1} << l);
+  }
+
+  loop loops_[most_loops]{};
+  int count_ = 0, closed_ = 0;
+  bool overflow_ = false;
+  mask* masks_ = nullptr;
+  node_id noted_ = 0, room_ = 0;
+  back_edge* edges_ = nullptr;
+  int edge_count_ = 0;
+  node_id* results_ = nullptr;
+  int result_count_ = 0;
+  translator* translator_ = nullptr;
+};
+
+constexpr bool lift_args::stays(int i, int of) const {
+  const int l = loops.of_head(g.input(in(of), 0));
+  return ((loops.mask_of(in(i)) >> l) & 1) == 0;
+}
+
+constexpr bool lift_args::stays_inside(int i, int of) const {
+  const int l = loops.loop_of(in(of));
+  return l >= 0 && ((loops.mask_of(in(i)) >> l) & 1) == 0;
+}
+
+}  // namespace tagma::ir
 
 namespace tagma {
 
@@ -5068,16 +5755,40 @@ struct matmul {
     const auto value = g.emit_with(matmul{}, ir::pack_attributes(ta, tb), a, b);
     g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
   }
+  /// The rows of all matrices in one; columns are static.
+  static constexpr ir::node_id joined_rows(auto& g, ir::node_id x) {
+    const shape& dims = g.g.spec(x).dims;
+    return g.emit_with(reshape{}, ir::pack_attributes(dyn, dims[dims.rank - 1]), x);
+  }
   static constexpr void gradient(auto& g) {
     const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
     if (ta)
       set_product(g, g.in(1), tb, g.upstream, true, 0);
     else
       set_product(g, g.upstream, false, g.in(1), !tb, 0);
+    const shape x = g.in_spec(0).dims, y = g.in_spec(1).dims;
+    if (!ta && x.rank > 2 && y.rank == 2 && y.is_static()) {
+      // The second operand is the same for all rows: one product over all of them.
+      const auto rows = joined_rows(g, g.in(0)), upstream = joined_rows(g, g.upstream);
+      set_product(g, tb ? upstream : rows, true, tb ? rows : upstream, false, 1);
+      return;
+    }
     if (tb)
       set_product(g, g.upstream, true, g.in(0), ta, 1);
     else
       set_product(g, g.in(0), !ta, g.upstream, false, 1);
+  }
+  /// Elements times a matrix that stays are one product. A matrix that stays is transposed once, in front of the loop.
+  static constexpr void lift(auto& l) {
+    if (l.attributes[1] != 0 && l.stays_inside(1, 0) && l.g.spec(l.in(1)).dims.rank == 2) {
+      const ir::node_id turned = l.emit_with(transpose{}, ir::pack_attributes(1, 0), l.in(1));
+      l.result = l.emit_with(matmul{}, ir::pack_attributes(l.attributes[0] != 0, false), l.in(0), turned);
+      return;
+    }
+    const ir::node_id all = l.sequence(0);
+    if (all == ir::no_node || l.attributes[0] != 0 || !l.stays(1, 0)) return;
+    if (l.g.spec(all).dims.rank < 3 || l.g.spec(l.in(1)).dims.rank != 2) return;
+    l.set(l.emit_with(matmul{}, l.attributes, all, l.in(1)), 0);
   }
 };
 
@@ -5105,6 +5816,76 @@ template <bool TransposeA = false, bool TransposeB = false, expression A, expres
       return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
   }
 }
+
+}  // namespace tagma
+// ---- tagma/expr/op/moments.hpp
+
+/// @file
+/// Mean and variance together.
+
+namespace tagma {
+namespace op {
+
+/// The mean and the mean of squared deviations from it, in one pass over memory. Attributes as those of `sum`.
+struct moments : reduction {
+  static constexpr const char* name = "moments";
+  static constexpr int outputs = 2;
+  /// dmean / n + dvariance * 2 / n * (x - mean)
+  static constexpr void gradient(auto& g) {
+    const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), g.in(0));
+    ir::node_id by_mean = ir::no_node, by_variance = ir::no_node;
+    if (g.upstream_of(0) != ir::no_node) by_mean = spread(g, g.emit(multiply{}, g.upstream_of(0), share));
+    if (g.upstream_of(1) != ir::no_node) {
+      const ir::node_id twice = g.emit(add{}, share, share);
+      const ir::node_id scale = spread(g, g.emit(multiply{}, g.upstream_of(1), twice));
+      const ir::node_id centred = g.emit(subtract{}, g.in(0), spread(g, g.output(0)));
+      by_variance = g.emit(multiply{}, centred, scale);
+    }
+    if (by_mean == ir::no_node || by_variance == ir::no_node)
+      g.set(0, by_mean == ir::no_node ? by_variance : by_mean);
+    else
+      g.set(0, g.emit(add{}, by_mean, by_variance));
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <bool Keep, class Place, int... Axes, class E>
+[[nodiscard]] constexpr auto make_moments(const E& e) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...> &&
+                diagnose::is_floating_point<typename E::spec_type>) {
+    constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
+    return make_nodes<op::moments, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
+  }
+}
+
+}  // namespace detail
+
+/// Mean and variance of floating elements over axes, without axes over all of them: the variance divides by the number
+/// of elements. Elements are read once, and their deviations are formed from means of few at a time, so that a large
+/// mean does not drown the variance.
+/// @return a tuple of both; `moments<0>(x)` drops the axes, `moments<0>(x, tagma::keep_dims)` keeps them with extent 1
+/// Of no elements, and where one is infinite, the results are NaN. Raises TAGMA-E020 for an axis that is not there.
+/// @{
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto moments(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  static_assert(diagnose::axes_exist<typename E::spec_type, Axes...>, "TAGMA-E020 moments: there is no such axis");
+  return detail::make_moments<false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
+[[nodiscard]] constexpr auto moments(const E& e, const Keep&) {
+  static_assert(diagnose::axes_are_template_arguments<Keep>,
+                "TAGMA-E178 moments: axes are template arguments: tagma::moments<0>(x), and tagma::moments<0>(x, "
+                "tagma::keep_dims)");
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  static_assert(diagnose::axes_exist<typename E::spec_type, Axes...>, "TAGMA-E020 moments: there is no such axis");
+  return detail::make_moments<true, Place, Axes...>(e);
+}
+/// @}
 
 }  // namespace tagma
 // ---- tagma/expr/op/softmax.hpp
@@ -5742,7 +6523,7 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 // ---- tagma/expr/op/slice.hpp
 
 /// @file
-/// Parts of tensors and frames around them: slice, split, pad.
+/// Parts of tensors and frames around them: slice, pad.
 
 #include <tuple>
 
@@ -5885,16 +6666,6 @@ inline constexpr bool ranges_fit = [] {
 template <class Spec, padding... Paddings>
 inline constexpr bool paddings_fit = static_cast<int>(sizeof...(Paddings)) == Spec::value.dims.rank &&
                                      (true && ... && (Paddings.before >= 0 && Paddings.after >= 0));
-/// An axis has a static extent that a number of parts divides.
-template <class Spec, int Axis, int Parts>
-inline constexpr bool splits_evenly = [] {
-  if constexpr (!axis_exists<Spec, Axis> || Parts < 1) {
-    return false;
-  } else {
-    const extent size = Spec::value.dims[Axis < 0 ? Axis + Spec::value.dims.rank : Axis];
-    return size != dyn && size % Parts == 0;
-  }
-}();
 }  // namespace diagnose
 
 namespace detail {
@@ -5924,12 +6695,6 @@ inline constexpr auto pad_attributes = [] {
   return list;
 }();
 
-template <int Axis, extent Size, class Place, class E, int... Part>
-[[nodiscard]] constexpr auto split_into(const E& e, std::integer_sequence<int, Part...>) {
-  return std::make_tuple(
-      make_node<op::slice, part_attributes<E::rank, Axis, Part * Size, (Part + 1) * Size>, part<Place, Part>>(e)...);
-}
-
 }  // namespace detail
 
 /// A part of a tensor: `slice<tagma::range{0, 3}, tagma::all_of_axis, tagma::range{-2}>(x)` is x[0:3, :, -2:].
@@ -5941,17 +6706,6 @@ template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE(E)>
                 "TAGMA-E104 slice: there are more ranges than axes, or a range reaches beyond its axis");
   if constexpr (diagnose::ranges_fit<typename E::spec_type, Ranges...>)
     return detail::make_node<op::slice, detail::slice_attributes<E::rank, Ranges...>, Place>(e);
-}
-
-/// A tuple of `Parts` equal slices along an axis of static extent. Raises TAGMA-E103 if the parts do not divide it.
-template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto split(const E& e) {
-  static_assert(diagnose::splits_evenly<typename E::spec_type, Axis, Parts>,
-                "TAGMA-E103 split: the axis needs a static extent that the number of parts divides");
-  if constexpr (diagnose::splits_evenly<typename E::spec_type, Axis, Parts>) {
-    constexpr int axis = Axis < 0 ? Axis + E::rank : Axis;
-    return detail::split_into<axis, E::spec.dims[axis] / Parts, Place>(e, std::make_integer_sequence<int, Parts>{});
-  }
 }
 
 /// A tensor in a frame of equal elements: `pad<tagma::padding{1, 1}, tagma::padding{}>(x, 0.0f)`.
@@ -5981,19 +6735,20 @@ template <padding... Paddings, expression E, class V, class Place = TAGMA_FRESH_
 namespace tagma {
 namespace op {
 
-/// Positions of the largest elements of the last axis, as many as attribute 0 says, the largest first.
-struct top_k_indices {
-  static constexpr const char* name = "top_k_indices";
+/// The largest elements of the last axis, as many as attribute 0 says, the largest first, and their positions.
+struct top_k {
+  static constexpr const char* name = "top_k";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = 2;
 
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::int64, a.in[0].dims};
+    a.out = {a.output == 0 ? a.in[0].type : dtype::int64, a.in[0].dims};
     extent& last = a.out.dims[a.out.dims.rank - 1];
     if (last != dyn && last < a.attributes[0]) return "the last axis has fewer elements than are asked for";
     last = a.attributes[0];
     return nullptr;
   }
+  static constexpr void gradient(auto& g);
 };
 
 /// Zeros in the shape of input 2, to whose rows the elements of input 0 are added at the positions in input 1.
@@ -6028,6 +6783,7 @@ struct gather_last {
   static constexpr void gradient(auto& g) { g.set(0, g.emit(scatter_last{}, g.upstream, g.in(1), g.in(0))); }
 };
 
+constexpr void top_k::gradient(auto& g) { g.set(0, g.emit(scatter_last{}, g.upstream_of(0), g.output(1), g.in(0))); }
 constexpr void scatter_last::gradient(auto& g) { g.set(0, g.emit(gather_last{}, g.upstream, g.in(1))); }
 
 }  // namespace op
@@ -6046,9 +6802,8 @@ namespace detail {
 template <int K, class Place, class E>
 [[nodiscard]] constexpr auto make_top_k(const E& e) {
   if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>) {
-    const auto indices = make_node<op::top_k_indices, ir::pack_attributes(K), part<Place, 0>>(e);
-    const auto values = make_node<op::gather_last, ir::attributes<0>{}, part<Place, 1>>(e, indices);
-    return std::pair{values, indices};
+    const auto results = make_nodes<op::top_k, ir::pack_attributes(K), Place>(e);
+    return std::pair{std::get<0>(results), std::get<1>(results)};
   }
 }
 
@@ -6061,7 +6816,7 @@ template <int K, class Place, class E>
   TAGMA_NEEDS_NUMBERS(Spec)
 
 /// The `K` largest elements of the last axis and their positions, largest first; of equal ones the lower position comes
-/// first, and NaN counts as larger than everything. Gradients flow through the values.
+/// first, and NaN counts as larger than everything. Gradients flow through the values, to where the positions say.
 /// @param e [..., n], numbers
 /// @return two handles: the values [..., K], and the positions [..., K] as int64
 /// Raises TAGMA-E111 if n is below `K`.
@@ -6090,80 +6845,6 @@ template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_ROWS
-// ---- tagma/expr/op/transpose.hpp
-
-/// @file
-/// Axes in another order.
-
-namespace tagma {
-
-namespace diagnose {
-/// The axes name each axis of the operand once; no axes at all stand for all of them in reverse.
-template <class Spec, int... Axes>
-inline constexpr bool is_permutation = [] {
-  constexpr int rank = Spec::value.dims.rank;
-  if (sizeof...(Axes) == 0) return true;
-  if (static_cast<int>(sizeof...(Axes)) != rank || !(true && ... && axis_exists<Spec, Axes>)) return false;
-  unsigned seen = 0;
-  ((seen |= 1u << (Axes < 0 ? Axes + rank : Axes)), ...);
-  return seen == (1u << rank) - 1;
-}();
-}  // namespace diagnose
-
-namespace op {
-
-/// Axis i of the result is the axis of the input that attribute i names.
-struct transpose {
-  static constexpr const char* name = "transpose";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {a.in[0].type, {}};
-    for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);
-    return nullptr;
-  }
-  static constexpr void gradient(auto& g) {
-    ir::attribute inverse[max_rank]{};
-    const int rank = g.in_spec(0).dims.rank;
-    for (int i = 0; i < rank; ++i) inverse[g.attr(i)] = i;
-    g.set(0, g.emit_with(transpose{}, {inverse, rank}, g.upstream));
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    for (std::size_t i = 0; i < f.attributes.size(); ++i)
-      if (f.attributes[i] != static_cast<ir::attribute>(i)) return;
-    f.use_input(0);
-  }
-};
-
-}  // namespace op
-
-namespace detail {
-
-template <int Rank, int... Axes>
-inline constexpr auto permutation = [] {
-  ir::attributes<static_cast<std::size_t>(Rank)> order;
-  [[maybe_unused]] int i = 0;
-  if constexpr (sizeof...(Axes) == 0)
-    for (; i < Rank; ++i) order.values[i] = Rank - 1 - i;
-  else
-    ((order.values[i++] = Axes < 0 ? Axes + Rank : Axes), ...);
-  return order;
-}();
-
-}  // namespace detail
-
-/// The operand with its axes in another order: axis i of the result is axis `Axes[i]` of `e`.
-/// @tparam Axes each axis once, negative from the back; none at all: the reverse order
-/// Raises TAGMA-E100 if the axes are no permutation.
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto transpose(const E& e) {
-  static_assert(diagnose::is_permutation<typename E::spec_type, Axes...>,
-                "TAGMA-E100 transpose: every axis of the operand must be named once");
-  if constexpr (diagnose::is_permutation<typename E::spec_type, Axes...>)
-    return detail::make_node<op::transpose, detail::permutation<E::rank, Axes...>, Place>(e);
-}
-
-}  // namespace tagma
 // ---- tagma/expr/op/window.hpp
 
 /// @file
@@ -6219,7 +6900,7 @@ struct window_axis {
   /// Input elements from the first to the last that one window covers.
   [[nodiscard]] constexpr extent reach() const { return bounded_sum(bounded_product(size - 1, dilation), 1); }
   /// Positions of the window over `in` elements; 0 if it does not fit, or reaches further than any axis.
-  [[nodiscard]] constexpr extent positions(extent in) const {
+  [[nodiscard]] TAGMA_COLD constexpr extent positions(extent in) const {
     if (in == dyn || (size == dyn && !automatic)) return dyn;
     if (reach() > max_bytes) return 0;
     if (automatic) return in / stride + (in % stride != 0);
@@ -6233,7 +6914,7 @@ struct window_axis {
     return missing > 0 ? missing / 2 : 0;
   }
   /// The smallest input (for `same` padding the largest) over which the window has `out` positions.
-  [[nodiscard]] constexpr extent covered(extent out) const {
+  [[nodiscard]] TAGMA_COLD constexpr extent covered(extent out) const {
     if (out == dyn || (size == dyn && !automatic)) return dyn;
     if (automatic) return bounded_product(out, stride);
     return bounded_sum(bounded_product(out - 1, stride), reach()) - before - after;
@@ -6284,7 +6965,7 @@ inline constexpr bool is_image_batch = Spec::value.dims.rank == 4;
 // ---- tagma/expr/op/concat.hpp
 
 /// @file
-/// Tensors side by side: concat, stack, tile.
+/// Tensors side by side: concat, stack, tile; and apart again: split.
 
 namespace tagma {
 namespace op {
@@ -6390,6 +7071,60 @@ constexpr void concat::gradient(auto& g) {
   }
 }
 
+/// The input in parts along the axis in attribute 0, as many as attribute 1 says, up to eight: equal ones, or of the
+/// extents that further attributes say.
+struct split {
+  static constexpr const char* name = "split";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int outputs = ir::most_outputs;
+
+  /// The extent of part `k` of an axis.
+  static constexpr extent part_extent(ir::attribute_list attributes, extent whole, int k) {
+    return attributes.size() > 2 ? attributes[2 + k] : whole / attributes[1];
+  }
+  /// A result beyond the parts has no type.
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::none, {0}};
+    if (a.output >= a.attributes[1]) return nullptr;
+    a.out = a.in[0];
+    extent& size = a.out.dims[static_cast<int>(a.attributes[0])];
+    extent rest = size;
+    for (int k = 0; k < a.attributes[1]; ++k) rest -= part_extent(a.attributes, size, k);
+    if (size != dyn && rest != 0) return "the parts do not make up the axis";
+    if (size != dyn || a.attributes.size() > 2) size = part_extent(a.attributes, size, a.output);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    const int axis = static_cast<int>(g.attr(0)), parts = static_cast<int>(g.attr(1)), rank = g.in_spec(0).dims.rank;
+    const extent whole = g.in_spec(0).dims[axis];
+    int flowing = 0, last = 0;
+    for (int k = 0; k < parts; ++k)
+      if (g.upstream_of(k) != ir::no_node) ++flowing, last = k;
+    if (flowing < parts && (flowing == 1 || g.g.attributes(g.self).size() > 2)) {  // zeros around parts
+      ir::node_id sum = ir::no_node;
+      extent at = 0;
+      for (int k = 0; k < parts; ++k) {
+        ir::attribute ranges[2 * max_rank]{};
+        for (int i = 0; i < rank; ++i) ranges[2 * i + 1] = to_end;
+        ranges[2 * axis] = at;
+        ranges[2 * axis + 1] = at += part_extent(g.g.attributes(g.self), whole, k);
+        if (g.upstream_of(k) == ir::no_node) continue;
+        const auto part = g.emit_with(slice_gradient{}, {ranges, 2 * rank}, g.upstream_of(k), g.in(0));
+        sum = sum == ir::no_node ? part : g.emit(add{}, sum, part);
+      }
+      g.set(0, sum);
+      return;
+    }
+    ir::node_id inputs[ir::most_outputs]{};
+    for (int k = 0; k < parts; ++k) {
+      inputs[k] = g.upstream_of(k);
+      if (inputs[k] == ir::no_node)
+        inputs[k] = g.emit(broadcast_like{}, ir::emit_constant(g.g, g.in_spec(0).type, 0), g.upstream_of(last));
+    }
+    g.set(0, g.emit_over(concat{}, {inputs, parts}, ir::pack_attributes(axis)));
+  }
+};
+
 struct tile_gradient;
 
 /// The input repeated along axis i as often as attribute i says.
@@ -6452,6 +7187,16 @@ inline constexpr bool operands_fit_one_node = sizeof...(Specs) >= 1 && sizeof...
 /// All operands of `stack` have one shape.
 template <class First, class... Rest>
 inline constexpr bool have_one_shape = (true && ... && compatible(First::value.dims, Rest::value.dims));
+/// An axis has a static extent that a number of parts divides.
+template <class Spec, int Axis, int Parts>
+inline constexpr bool splits_evenly = [] {
+  if constexpr (!axis_exists<Spec, Axis> || Parts < 1) {
+    return false;
+  } else {
+    const extent size = Spec::value.dims[Axis < 0 ? Axis + Spec::value.dims.rank : Axis];
+    return size != dyn && size % Parts == 0;
+  }
+}();
 /// There is one multiple for each axis, and each is at least 1.
 template <class Spec, extent... Multiples>
 inline constexpr bool multiples_fit = static_cast<int>(sizeof...(Multiples)) == Spec::value.dims.rank &&
@@ -6472,6 +7217,27 @@ template <int Axis, class Place, class First, class... Rest>
 template <int Axis, class Place, class... E, int... I>
 [[nodiscard]] constexpr auto stack_operands(std::integer_sequence<int, I...>, const E&... e) {
   return make_concat<Axis, Place>(make_node<op::expand_dims, ir::pack_attributes(1 << Axis), part<Place, I>>(e)...);
+}
+
+template <int Axis, extent Size, class Place, class E, int... Part>
+[[nodiscard]] constexpr auto split_into(const E& e, std::integer_sequence<int, Part...>) {
+  return std::make_tuple(
+      make_node<op::slice, part_attributes<E::rank, Axis, Part * Size, (Part + 1) * Size>, part<Place, Part>>(e)...);
+}
+
+/// The same by one operation, of at most eight parts.
+template <int Axis, int Parts, class Place, class E>
+[[nodiscard]] constexpr auto make_split(const E& e) {
+  using whole = node_definition<op::split, ir::pack_attributes(Axis, Parts), id_list<typename E::id>>;
+  return split_results<whole>(make_handle<whole, Place>(e), std::make_integer_sequence<int, Parts>{});
+}
+
+/// Parts of these extents along an axis, by one operation.
+template <int Axis, class Place, extent... Extents, class E>
+[[nodiscard]] constexpr auto make_parts(const E& e) {
+  constexpr int parts = sizeof...(Extents);
+  using whole = node_definition<op::split, ir::pack_attributes(Axis, parts, Extents...), id_list<typename E::id>>;
+  return split_results<whole>(make_handle<whole, Place>(e), std::make_integer_sequence<int, parts>{});
 }
 
 }  // namespace detail
@@ -6506,6 +7272,20 @@ template <int Axis = 0, expression First, expression... Rest, class Place = TAGM
   if constexpr (Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank)
     return detail::stack_operands < Axis < 0 ? Axis + First::rank + 1 : Axis,
            Place > (std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);
+}
+
+/// A tuple of `Parts` equal slices along an axis of static extent. Raises TAGMA-E103 if the parts do not divide it.
+template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto split(const E& e) {
+  static_assert(diagnose::splits_evenly<typename E::spec_type, Axis, Parts>,
+                "TAGMA-E103 split: the axis needs a static extent that the number of parts divides");
+  if constexpr (diagnose::splits_evenly<typename E::spec_type, Axis, Parts>) {
+    constexpr int axis = Axis < 0 ? Axis + E::rank : Axis;
+    if constexpr (Parts > 1 && Parts <= ir::most_outputs)
+      return detail::make_split<axis, Parts, Place>(e);
+    else
+      return detail::split_into<axis, E::spec.dims[axis] / Parts, Place>(e, std::make_integer_sequence<int, Parts>{});
+  }
 }
 
 /// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 unless each axis has one multiple.
@@ -6634,7 +7414,8 @@ struct convolution {
     return {attributes, filter[0], filter[1]};
   }
   /// The shape of the output, from images and filter; a sentence if they do not fit.
-  static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter, shape& out) {
+  TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter,
+                                                       shape& out) {
     if (x.rank != 4 || filter.rank != 4) return "images and filter need four axes";
     const extent groups = a.attributes[2];
     if (filter[2] != dyn && !compatible(x[3], bounded_product(filter[2], groups)))
@@ -6686,7 +7467,7 @@ struct conv2d : convolution {
   static constexpr const char* name = "conv2d";
 
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
+    a.out = a.in[0];
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
   }
   static constexpr void gradient(auto& g) { set_gradients(g, g.upstream); }
@@ -6727,7 +7508,7 @@ struct conv2d_bias : convolution {
   static constexpr const char* name = "conv2d_bias";
 
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
+    a.out = a.in[0];
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
     return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
   }
@@ -6996,6 +7777,257 @@ template <expression Y, expression... X>
 }
 
 }  // namespace tagma
+// ---- tagma/expr/op/loop.hpp
+
+/// @file
+/// Loops: a function of handles that runs once for each element of a sequence, and hands values from one iteration to
+/// the next. It is called once, when the program is written; the graph has its body once.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+namespace detail {
+
+/// What a loop begins with.
+template <expression... E>
+struct carry_list {
+  std::tuple<E...> handles;
+};
+/// What it goes over.
+template <int Axis, expression... E>
+struct sequence_list {
+  std::tuple<E...> handles;
+};
+template <class Next, class Out>
+struct iteration_result;
+/// What an iteration hands to the next, and what it hands out.
+template <expression... N, expression... O>
+struct iteration_result<std::tuple<N...>, std::tuple<O...>> {
+  std::tuple<N...> next;
+  std::tuple<O...> out;
+
+  /// The same with what the loop gathers: one tensor of all iterations for each.
+  template <expression... E>
+  [[nodiscard]] constexpr auto emit(const E&... e) const {
+    return iteration_result<std::tuple<N...>, std::tuple<E...>>{next, {e...}};
+  }
+};
+template <class T>
+inline constexpr bool is_iteration_result = false;
+template <class N, class O>
+inline constexpr bool is_iteration_result<iteration_result<N, O>> = true;
+
+/// Brings an axis to the front; the others keep their order.
+template <int Rank, int Axis>
+inline constexpr auto axis_to_front = [] {
+  ir::attributes<static_cast<std::size_t>(Rank)> order;
+  order.values[0] = Axis;
+  for (int i = 1; i < Rank; ++i) order.values[i] = i <= Axis ? i - 1 : i;
+  return order;
+}();
+/// The way back.
+template <int Rank, int Axis>
+inline constexpr auto front_to_axis = [] {
+  ir::attributes<static_cast<std::size_t>(Rank)> order;
+  for (int i = 0; i < Rank; ++i) order.values[i] = i < Axis ? i + 1 : i == Axis ? 0 : i;
+  return order;
+}();
+/// True for a variable, and views of it: a loop goes over a copy, since updates write what others read.
+[[nodiscard]] constexpr bool is_of_variable(const ir::record* r) {
+  while (r->op->info->is(ir::op_kind::view)) r = r->inputs[0];
+  return r->op->info->is(ir::op_kind::variable);
+}
+template <int Axis, class Place, class E>
+[[nodiscard]] constexpr auto time_first(const E& e) {
+  if constexpr (Axis == 0 && is_of_variable(&E::record()))
+    return make_node<ir::loop_copy, ir::attributes<0>{}, Place>(e);
+  else if constexpr (Axis == 0)
+    return e;
+  else
+    return make_node<op::transpose, axis_to_front<E::rank, Axis>, Place>(e);
+}
+template <int Axis, class Place, class E>
+[[nodiscard]] constexpr auto time_back(const E& e) {
+  if constexpr (Axis == 0)
+    return e;
+  else
+    return make_node<op::transpose, front_to_axis<E::rank, Axis>, Place>(e);
+}
+
+}  // namespace detail
+
+namespace diagnose {
+/// A sequence has the axis that a loop goes along, and all have as many elements.
+template <int Axis, class... X>
+inline constexpr bool are_sequences = (true && ... && (Axis >= 0 && Axis < X::value.dims.rank));
+template <int Axis, extent Length, class... X>
+inline constexpr bool lengths_agree = [] {
+  extent length = Length;
+  bool agree = true;
+  if constexpr (are_sequences<Axis, X...>)
+    ((agree = agree && compatible(length, X::value.dims[Axis]), length = length == dyn ? X::value.dims[Axis] : length),
+     ...);
+  return agree;
+}();
+/// There is something that tells how often a loop runs.
+template <extent Length, class... X>
+inline constexpr bool has_length = Length >= 0 || sizeof...(X) > 0;
+/// The body of a loop returns `tagma::next(...)`.
+template <class Result>
+inline constexpr bool returns_next = detail::is_iteration_result<Result>;
+/// It has a next value for each that it carries.
+template <class Carried, class Next>
+inline constexpr bool carries_all = std::tuple_size_v<Carried> == std::tuple_size_v<Next>;
+/// Each next value has the type and shape of what is carried.
+template <class Carried, class Next>
+inline constexpr bool keep_their_types = true;
+template <class... Carried, class... Next>
+  requires(sizeof...(Carried) == sizeof...(Next))
+inline constexpr bool keep_their_types<std::tuple<Carried...>, std::tuple<Next...>> =
+    (true && ... && std::is_same_v<typename Carried::spec_type, typename Next::spec_type>);
+}  // namespace diagnose
+
+/// What would be a loop as nodes of their own: `return_sequences | unrolled`. Each may then run beside others; the
+/// compiler has that many more nodes to look at.
+struct unrolled_steps {};
+inline constexpr unrolled_steps unrolled{};
+
+/// What a loop begins with: the values that its first iteration is given.
+template <expression... E>
+[[nodiscard]] constexpr detail::carry_list<E...> carry(const E&... e) {
+  return {{e...}};
+}
+/// What a loop goes over: one element of each along an axis in each iteration.
+template <int Axis = 0, expression... E>
+[[nodiscard]] constexpr detail::sequence_list<Axis, E...> over(const E&... e) {
+  return {{e...}};
+}
+/// What the body of a loop returns: a value for each that it carries. `next(h).emit(y)` also hands out `y`.
+template <expression... E>
+[[nodiscard]] constexpr auto next(const E&... e) {
+  return detail::iteration_result<std::tuple<E...>, std::tuple<>>{{e...}, {}};
+}
+
+namespace detail {
+
+/// What a loop has before its body: the sequences with the time first, the head, and what the body is given.
+template <extent Length, bool Reversed, class Place, int Axis, class... Init, class... X, std::size_t... C,
+          std::size_t... S>
+[[nodiscard]] constexpr auto begin_scan(const carry_list<Init...>& init, const sequence_list<Axis, X...>& over,
+                                        std::index_sequence<C...>, std::index_sequence<S...>) {
+  constexpr int carries = sizeof...(Init), sequences = sizeof...(X);
+  [[maybe_unused]] const auto rows =
+      std::make_tuple(time_first<Axis, part<Place, static_cast<int>(S)>>(std::get<S>(over.handles))...);
+  const auto head =
+      make_node<ir::loop_head, ir::pack_attributes(Length, Reversed), part<Place, sequences>>(std::get<S>(rows)...);
+  constexpr int first = sequences + 1, second = first + 2 * carries;
+  return std::make_tuple(
+      head,
+      std::make_tuple(
+          make_node<ir::loop_carried, ir::pack_attributes(C), part<Place, first + carries + static_cast<int>(C)>>(
+              head, make_node<ir::loop_copy, ir::attributes<0>{}, part<Place, first + static_cast<int>(C)>>(
+                        std::get<C>(init.handles)))...),
+      std::make_tuple(make_node<ir::loop_element, ir::attributes<0>{}, part<Place, second + static_cast<int>(S)>>(
+          head, std::get<S>(rows))...));
+}
+template <int Axis, int Carries, class Whole, class Place, class Node, int... Output>
+[[nodiscard]] constexpr auto scan_results(const Node& node, std::integer_sequence<int, Output...>) {
+  using id = typename Node::id;
+  return std::make_tuple(time_back<(Output < Carries ? 0 : Axis), part<Place, -2 - Output>>(
+      make_handle<output_definition<Whole, id, Output>,
+                  std::conditional_t<is_structural<id>, void, result_of<id, Output>>>(node))...);
+}
+/// @param e head, carried values, next values, other results
+template <int Axis, int Carries, class Place, class... E>
+[[nodiscard]] constexpr auto close_scan(const E&... e) {
+  using whole = node_definition<ir::loop_end, ir::pack_attributes(Carries), id_list<typename E::id...>, id_list<>,
+                                part<Place, -1>>;
+  return scan_results<Axis, Carries, whole, Place>(
+      make_handle<whole, part<Place, -1>>(e...),
+      std::make_integer_sequence<int, static_cast<int>(sizeof...(E)) - 1 - Carries>{});
+}
+template <class Begun>
+inline constexpr int carries_of = static_cast<int>(std::tuple_size_v<std::tuple_element_t<1, Begun>>);
+template <int Axis, class Place, class Begun, class Result>
+[[nodiscard]] constexpr auto end_scan(const Begun& begun, const Result& result) {
+  return std::apply([](const auto&... e) { return close_scan<Axis, carries_of<Begun>, Place>(e...); },
+                    std::tuple_cat(std::make_tuple(std::get<0>(begun)), std::get<1>(begun), result.next, result.out));
+}
+
+template <class Body, class Begun>
+[[nodiscard]] constexpr auto call_body(const Body& body, const Begun& begun) {
+  return std::apply(body, std::tuple_cat(std::get<1>(begun), std::get<2>(begun)));
+}
+/// What the body of a loop returns; void where there can be no loop.
+template <bool Sound, extent Length, bool Reversed, class Place, class Init, class Over, class Body>
+struct body_result {
+  using type = void;
+};
+template <extent Length, bool Reversed, class Place, class... Init, int Axis, class... X, class Body>
+struct body_result<true, Length, Reversed, Place, carry_list<Init...>, sequence_list<Axis, X...>, Body> {
+  using type = decltype(call_body(
+      std::declval<const Body&>(),
+      begin_scan<Length, Reversed, Place>(std::declval<const carry_list<Init...>&>(),
+                                          std::declval<const sequence_list<Axis, X...>&>(),
+                                          std::index_sequence_for<Init...>{}, std::index_sequence_for<X...>{})));
+};
+template <extent Length, int Axis, class... X>
+inline constexpr bool sound_sequences = diagnose::are_sequences<Axis, typename X::spec_type...>&&
+    diagnose::lengths_agree<Axis, Length, typename X::spec_type...>&& diagnose::has_length<Length, X...>;
+
+}  // namespace detail
+
+/// Goes over sequences, from their first element to the last: the body is given what is carried and an element of each,
+/// and returns what the next iteration is given.
+///
+///     auto [h, ys] = tg::scan(tg::carry(h0), tg::over(xs), [&](auto h, auto x) {
+///       auto next = tg::tanh(tg::matmul(x, w) + tg::matmul(h, u));
+///       return tg::next(next).emit(next);
+///     });
+///
+/// The body is called once, when the program is written. What it computes from neither is done in front of the loop,
+/// and a product of elements with such a value is one product of them all.
+/// @tparam Length iterations, where there are no sequences; else their length, if it is not `tagma::dyn`
+/// @tparam Reversed from the last element to the first; results keep the order of the elements
+/// @param init `tagma::carry(...)`; their shapes stay
+/// @param over `tagma::over<Axis>(...)`; every length may be `dyn`, they must be equal in a run
+/// @param body takes handles: what is carried, then the elements
+/// @return a tuple: the carried values behind the last iteration, then what was handed out by `emit`, with the axis of
+/// the iterations where the sequences have it
+/// Raises TAGMA-E200 to TAGMA-E203; and when the program is compiled TAGMA-E204 to TAGMA-E206.
+template <extent Length = dyn, bool Reversed = false, int Axis, class... Init, class... X, class Body,
+          class Place = TAGMA_FRESH_TYPE(Body),
+          class Result =
+              typename detail::body_result<detail::sound_sequences<Length, Axis, X...>, Length, Reversed, Place,
+                                           detail::carry_list<Init...>, detail::sequence_list<Axis, X...>, Body>::type>
+[[nodiscard]] constexpr auto scan(const detail::carry_list<Init...>& init,
+                                  const detail::sequence_list<Axis, X...>& over, const Body& body) {
+  static_assert(diagnose::are_sequences<Axis, typename X::spec_type...>,
+                "TAGMA-E200 scan: a sequence has no such axis");
+  static_assert(diagnose::lengths_agree<Axis, Length, typename X::spec_type...>,
+                "TAGMA-E201 scan: the sequences have different lengths");
+  static_assert(diagnose::has_length<Length, X...>,
+                "TAGMA-E201 scan: without a sequence the number of iterations is a template argument: scan<10>(...)");
+  if constexpr (detail::sound_sequences<Length, Axis, X...>) {
+    static_assert(diagnose::returns_next<Result>, "TAGMA-E202 scan: the body of a loop returns tagma::next(...)");
+    if constexpr (diagnose::returns_next<Result>) {
+      static_assert(diagnose::carries_all<std::tuple<Init...>, decltype(Result::next)>,
+                    "TAGMA-E202 scan: the body of a loop returns a next value for each that the loop carries");
+      static_assert(diagnose::keep_their_types<std::tuple<Init...>, decltype(Result::next)>,
+                    "TAGMA-E203 scan: the next value of what a loop carries must have its type and shape");
+      if constexpr (diagnose::carries_all<std::tuple<Init...>, decltype(Result::next)> &&
+                    diagnose::keep_their_types<std::tuple<Init...>, decltype(Result::next)>) {
+        const auto begun = detail::begin_scan<Length, Reversed, Place>(init, over, std::index_sequence_for<Init...>{},
+                                                                       std::index_sequence_for<X...>{});
+        return detail::end_scan<Axis, Place>(begun, detail::call_body(body, begun));
+      }
+    }
+  }
+}
+
+}  // namespace tagma
 // ---- tagma/expr/op/pool.hpp
 
 /// @file
@@ -7018,14 +8050,14 @@ struct pooling {
   static constexpr window_plane plane(ir::attribute_list attributes) {
     return {attributes, attributes[2], attributes[3]};
   }
-  static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
+  TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
     if (x.rank != 4) return "images need four axes";
     const window_plane w = plane(a.attributes);
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
     return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
+    a.out = a.in[0];
     return infer_output(a, a.in[0].dims, a.out.dims);
   }
   static constexpr auto options(const auto& g) {
@@ -7225,8 +8257,7 @@ struct random_source {
   static constexpr bool stops_gradient = true;
   static constexpr std::uint64_t shape_only = 0b1;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = static_cast<dtype>(a.attributes[0]);
-    a.out.dims = a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims;
+    a.out = {static_cast<dtype>(a.attributes[0]), a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims};
     return nullptr;
   }
 };
@@ -7277,6 +8308,10 @@ template <class Place, class E, class Low, class High>
 
 template <class A>
 concept parameter = expression<A> || scalar<A>;
+
+[[noreturn]] TAGMA_COLD inline void refuse_dropout_rate(double rate) {
+  fail(status_code::invalid_argument, {"dropout: the rate is ", number_text(rate).text, ", not in [0, 1)"});
+}
 
 }  // namespace detail
 
@@ -7382,8 +8417,7 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
                          detail::step<op::divide, Place, 1>(e, rest));
     } else {
       const auto value = static_cast<double>(rate);
-      if (!(value >= 0 && value < 1))
-        fail(status_code::invalid_argument, {"dropout: the rate is ", std::to_string(value), ", not in [0, 1)"});
+      if (!(value >= 0 && value < 1)) detail::refuse_dropout_rate(value);
       return keep_scaled(value, detail::make_binary<op::multiply, detail::part<Place, 1>>(e, 1 / (1 - value)));
     }
   }
@@ -7575,7 +8609,13 @@ struct scope_layer {
   static constexpr device_function function = Function;
   /// Functions have no name that is equal in every process; handles that carry one are told apart by their types.
   static constexpr bool structural = Function == nullptr;
+  /// The same around a whole program.
+  using around_all = scope_layer;
   static constexpr std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(Kind), hash_of(Spec));
+  static constexpr std::string_view prefix{};
+  static constexpr int copies = 1;
+  template <class Id, class... Outside>
+  static constexpr array_view<const ir::renamed> names{};
 };
 
 /// The record of `Id` inside a scope that ends at the records of `Outside`.
@@ -7583,15 +8623,21 @@ template <class Layer, class Id, class... Outside>
 struct scoped_definition {
   static constexpr const ir::record* origin = find_record<Id>();
   static constexpr fixed_array<const ir::record*, sizeof...(Outside)> outside{{find_record<Outside>()...}};
-  static constexpr ir::scope scope{Layer::kind, Layer::spec, Layer::function, outside, origin->scopes};
+  static constexpr std::uint64_t layer_hash = [] {
+    std::uint64_t h = Layer::hash;
+    for (const ir::record* o : outside) h = hash_combine(h, o->hash);
+    return h;
+  }();
+  static constexpr ir::scope scope{Layer::kind,    Layer::spec, Layer::function, outside,
+                                   origin->scopes, layer_hash,  Layer::prefix,   Layer::template names<Id, Outside...>,
+                                   Layer::copies};
   static constexpr tensor_spec spec = origin->spec;
   static constexpr ir::record value = [] {
     ir::record r = *origin;
     r.scopes = &scope;
     if (r.bare == nullptr) r.bare = origin;
     r.copied = origin;
-    r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), Layer::hash);
-    for (const ir::record* o : outside) r.hash = hash_combine(r.hash, o->hash);
+    r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), layer_hash);
     return r;
   }();
 };
@@ -7610,6 +8656,15 @@ template <class Layer, class... Outside, expression E>
     return bind_handle<place_id<place>, definition, typename E::spec_type, E::carries>(e.values);
 }
 
+/// What a function returns, in a scope that ends at its operands.
+template <class Layer, class... Outside, class Result>
+[[nodiscard]] constexpr auto scope_result(const Result& result) {
+  if constexpr (expression<Result>)
+    return make_scoped<Layer, Outside...>(result);
+  else
+    return std::apply([](const auto&... e) { return std::tuple(make_scoped<Layer, Outside...>(e)...); }, result);
+}
+
 /// A scope that waits for the operands of a function.
 template <class Layer, class Function>
 struct scoped_call {
@@ -7617,7 +8672,7 @@ struct scoped_call {
 
   template <expression... E>
   [[nodiscard]] constexpr auto operator()(const E&... e) const {
-    return make_scoped<Layer, E...>(function(e...));
+    return scope_result<Layer, E...>(function(e...));
   }
 };
 
@@ -7625,8 +8680,8 @@ template <class Layer, class E>
 [[nodiscard]] constexpr auto apply_scope(const E& e) {
   if constexpr (expression<E>)
     return make_scoped<Layer>(e);
-  else if constexpr (requires { e.template inside<Layer>(); })
-    return e.template inside<Layer>();
+  else if constexpr (requires { e.template inside<typename Layer::around_all>(); })
+    return e.template inside<typename Layer::around_all>();
   else
     return scoped_call<Layer, std::decay_t<E>>{e};
 }
@@ -7652,7 +8707,8 @@ struct function_layer {
 }  // namespace detail
 
 /// The expression `e` inside a device scope, which asks for `e` and for all that it is made of; or, for a function `f`,
-/// `on<...>(f)(x, y)`: the expression `f(x, y)` inside a scope that ends at `x` and `y`. Scopes merge as in TensorFlow,
+/// `on<...>(f)(x, y)`: the expression `f(x, y)`, or each of a tuple of them, inside a scope that ends at `x` and `y`.
+/// Scopes merge as in TensorFlow,
 /// the innermost first: a device fills what is still open, what a function returns replaces all before it, and `none`
 /// ends the walk. One structure asked for two devices is two nodes; what has a name or a state is always one, asked for
 /// what its scopes agree on. A reader outside of all scopes takes the node that is there. Around `outputs(...)` it is a
@@ -7738,6 +8794,241 @@ template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
 
 #undef TAGMA_NEEDS_SCOPABLE
 #undef TAGMA_NEEDS_TAG
+// ---- tagma/expr/scope.hpp
+
+/// @file
+/// Names inside of names: `scope<"trial_1">(model)(x)`.
+
+// ---- tagma/base/growing_array.hpp
+
+/// @file
+/// An array that grows, in functions that the compiler evaluates.
+
+#include <cstddef>
+
+namespace tagma {
+
+/// An array that grows while the compiler evaluates a function.
+template <class T>
+class growing_array {
+ public:
+  constexpr explicit growing_array(std::size_t room) : data_(new T[room]()), room_(room) {}
+  growing_array(const growing_array&) = delete;
+  growing_array& operator=(const growing_array&) = delete;
+  constexpr ~growing_array() { delete[] data_; }
+
+  constexpr void push(const T& value) {
+    if (size_ == room_) {
+      room_ = 4 * room_ + 4;
+      T* const larger = new T[room_]();
+      for (std::size_t i = 0; i < size_; ++i) larger[i] = data_[i];
+      delete[] data_;
+      data_ = larger;
+    }
+    data_[size_++] = value;
+  }
+  constexpr T& pop() { return data_[--size_]; }
+  constexpr void clear() { size_ = 0; }
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
+
+ private:
+  T* data_;
+  std::size_t room_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma
+
+namespace tagma {
+
+/// What stands in the parentheses can be put into a scope.
+#define TAGMA_NEEDS_NAMED(E)                       \
+  static_assert(::tagma::diagnose::takes_scope<E>, \
+                "TAGMA-E245 scope: it is put around an expression, a function of expressions, or outputs")
+
+namespace detail {
+
+/// The names that a scope puts its prefix before: those of the variables and resources inside, and what scopes inside
+/// make of them.
+class name_collector {
+ public:
+  constexpr name_collector(const ir::record& root, array_view<const ir::record* const> outside) {
+    for (const ir::record* r : outside) first_time(r);
+    stack_.push(&root);
+    while (stack_.size() > 0) {
+      const ir::record* const r = stack_.pop();
+      if (!first_time(r)) continue;
+      if (r->op->info->is(ir::op_kind::variable) || r->op->info->is(ir::op_kind::resource)) add(r->name);
+      for (const ir::scope* s = r->scopes; s != nullptr; s = s->inner)
+        for (const ir::renamed& n : s->names) add(n.to);
+      for (const ir::record* in : r->inputs) stack_.push(in);
+      for (const ir::record* in : r->controls) stack_.push(in);
+      for (const ir::record* beside : r->colocated) stack_.push(beside);
+    }
+  }
+  name_collector(const name_collector&) = delete;
+  name_collector& operator=(const name_collector&) = delete;
+  constexpr ~name_collector() { delete[] slots_; }
+
+  [[nodiscard]] constexpr std::size_t size() const { return names_.size(); }
+  [[nodiscard]] constexpr std::string_view operator[](std::size_t i) const { return names_[i]; }
+
+ private:
+  constexpr void add(std::string_view name) {
+    if (name.empty()) return;
+    if (2 * names_.size() >= places_.size()) grow_places();
+    const std::size_t i = place(name);
+    if (places_[i] != 0) return;
+    names_.push(name);
+    places_[i] = static_cast<std::int32_t>(names_.size());
+  }
+  [[nodiscard]] constexpr std::size_t place(std::string_view name) const {
+    std::size_t i = static_cast<std::size_t>(hash_text(name)) & (places_.size() - 1);
+    while (places_[i] != 0 && names_[places_[i] - 1] != name) i = (i + 1) & (places_.size() - 1);
+    return i;
+  }
+  constexpr void grow_places() {
+    const std::size_t size = places_.size() == 0 ? 64 : 4 * places_.size();
+    places_.clear();
+    for (std::size_t i = 0; i < size; ++i) places_.push(0);
+    for (std::size_t i = 0; i < names_.size(); ++i) places_[place(names_[i])] = static_cast<std::int32_t>(i) + 1;
+  }
+  constexpr bool first_time(const ir::record* r) {
+    if (2 * count_ >= room_) grow();
+    const std::size_t i = slot(*r);
+    if (slots_[i] != nullptr) return false;
+    slots_[i] = r, ++count_;
+    return true;
+  }
+  [[nodiscard]] constexpr std::size_t slot(const ir::record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (room_ - 1);
+    while (slots_[i] != nullptr && slots_[i] != &r) i = (i + 1) & (room_ - 1);
+    return i;
+  }
+  constexpr void grow() {
+    const ir::record** const old = slots_;
+    const std::size_t before = room_;
+    room_ *= 4;
+    slots_ = new const ir::record*[room_]();
+    for (std::size_t i = 0; i < before; ++i)
+      if (old[i] != nullptr) slots_[slot(*old[i])] = old[i];
+    delete[] old;
+  }
+
+  growing_array<const ir::record*> stack_{64};
+  growing_array<std::string_view> names_{16};
+  growing_array<std::int32_t> places_{64};  // of each name, by its hash: its position, and 1
+  std::size_t room_ = 64;
+  std::size_t count_ = 0;
+  const ir::record** slots_ = new const ir::record*[room_]();
+};
+
+/// "_7": what tells copy 7 from others.
+[[nodiscard]] constexpr std::size_t digits_of(std::size_t copy) {
+  std::size_t count = 1;
+  for (; copy > 9; copy /= 10) ++count;
+  return count;
+}
+constexpr char* write_number(char* to, std::size_t copy) {
+  *to++ = '_';
+  char* const end = to + digits_of(copy);
+  for (char* at = end; at != to; copy /= 10) *--at = static_cast<char>('0' + copy % 10);
+  return end;
+}
+
+/// The names inside `Id` up to the records of `Outside`, with `Prefix` and a stroke before them.
+/// @tparam Copies with a number behind the prefix, a table for each from 0 on; none if there are no copies
+template <fixed_string Prefix, std::size_t Copies, class Id, class... Outside>
+struct prefixed_names {
+  static constexpr fixed_array<const ir::record*, sizeof...(Outside)> outside{{find_record<Outside>()...}};
+  static constexpr std::size_t tables = Copies > 0 ? Copies : 1;
+  /// Characters before a name.
+  [[nodiscard]] static constexpr std::size_t before(std::size_t copy) {
+    return Prefix.view().size() + 1 + (Copies > 0 ? 1 + digits_of(copy) : 0);
+  }
+  struct extents {
+    std::size_t names = 0, characters = 0;
+  };
+  static constexpr extents needed = [] {
+    const name_collector found(*find_record<Id>(), outside);
+    extents e{found.size(), 0};
+    for (std::size_t copy = 0; copy != tables; ++copy)
+      for (std::size_t i = 0; i < found.size(); ++i) e.characters += before(copy) + found[i].size();
+    return e;
+  }();
+  static constexpr auto characters = [] {
+    const name_collector found(*find_record<Id>(), outside);
+    fixed_array<char, needed.characters> all{};
+    char* to = all.data();
+    for (std::size_t copy = 0; copy != tables; ++copy)
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        for (const char c : Prefix.view()) *to++ = c;
+        if constexpr (Copies > 0) to = write_number(to, copy);
+        *to++ = '/';
+        for (const char c : found[i]) *to++ = c;
+      }
+    return all;
+  }();
+  static constexpr auto list = [] {
+    const name_collector found(*find_record<Id>(), outside);
+    constexpr std::size_t room = ir::room_for_names(needed.names);
+    fixed_array<ir::renamed, tables * room> all{};
+    const char* at = characters.begin();
+    for (std::size_t copy = 0; copy != tables; ++copy) {
+      const array_view<ir::renamed> table(all.data() + copy * room, room);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::size_t size = before(copy) + found[i].size();
+        table[ir::place_of_name(table, found[i], hash_text(found[i]))] = {found[i], {at, size}};
+        at += size;
+      }
+    }
+    return all;
+  }();
+};
+
+/// A scope that puts `Prefix` before names.
+template <fixed_string Prefix, bool AroundAll = false>
+struct name_layer {
+  static constexpr ir::scope_kind kind = AroundAll ? ir::scope_kind::all_names : ir::scope_kind::names;
+  static constexpr device_spec spec{};
+  static constexpr device_function function = nullptr;
+  static constexpr bool structural = true;
+  using around_all = name_layer<Prefix, true>;
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_text(AroundAll ? "scope around all" : "scope"), hash_text(Prefix.view()));
+  static constexpr std::string_view prefix = Prefix.view();
+  static constexpr int copies = 1;
+  template <class Id, class... Outside>
+  static constexpr array_view<const ir::renamed> names = prefixed_names<Prefix, 0, Id, Outside...>::list;
+};
+
+}  // namespace detail
+
+/// The expression `e` with "Prefix/" before the names of all variables, queues and other resources that it is made of;
+/// or, for a function `f`, `scope<"trial_1">(f)(x, y)`: the expression `f(x, y)`, or each of a tuple of them, with the
+/// prefix before the names of what `f` adds to `x` and `y`. Scopes nest, the outermost first: "a/b/kernel". As without,
+/// equal names are the same variable, also in other expressions: `scope<"a">(v)` is the variable "a/" and the name of
+/// v. What draws random numbers or has an effect is one node for each prefix; placeholders keep their names. The slots
+/// and the step of an optimizer follow its variables, and the scopes around it. Around `outputs(...)` it is a scope
+/// around the whole program, whose handles stay what they are.
+/// @tparam Prefix by TensorFlow's grammar of names (TAGMA-E160)
+/// Raises TAGMA-E245 if `e` is neither expression nor function nor outputs.
+template <fixed_string Prefix, class E>
+[[nodiscard]] constexpr auto scope(const E& e) {
+  TAGMA_NEEDS_NAME("scope", Prefix);
+  TAGMA_NEEDS_NAMED(E);
+  if constexpr (is_name(Prefix.view()) && diagnose::takes_scope<E>)
+    return detail::apply_scope<detail::name_layer<Prefix>>(e);
+}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_NAMED
 
 // ---- tagma/nn/activations.hpp
 
@@ -8038,6 +9329,419 @@ template <class... Pairs, class... Tower, class Place = TAGMA_FRESH_TYPE(Pairs..
       return std::make_tuple(detail::mean_pair<Place, I>(first, more...)...);
     }
   (std::index_sequence_for<Pairs...>{});
+}
+
+}  // namespace tagma
+// ---- tagma/nn/cells.hpp
+
+/// @file
+/// One step of a recurrent layer, with states and parameters that the program has: for loops of its own, sequences that
+/// are fed step by step, and layers that share parameters.
+
+// ---- tagma/expr/op/cell.hpp
+
+/// @file
+/// What the cells of recurrent layers do behind their matrix products, all gates at once. Gradients are one operation
+/// each; gradients of those are made of elementary operations, so that there is no end to it.
+
+namespace tagma::op {
+
+/// Columns `first` to `last` of a matrix, or elements of a vector.
+constexpr ir::node_id columns(auto& e, ir::node_id x, extent first, extent last) {
+  if (e.g.spec(x).dims.rank == 1) return e.emit_with(slice{}, ir::pack_attributes(first, last), x);
+  return e.emit_with(slice{}, ir::pack_attributes(0, to_end, first, last), x);
+}
+
+/// Base of the tags. Operands are matrices [batch, n * units], products still without their bias, and biases
+/// [n * units], or matrices that are added like them. Where gradients flow in, some may be left out: they count as
+/// zero. Attribute 0 has a bit for each.
+struct cell_operation {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  /// Where operand `k` is, or -1.
+  static constexpr int place(ir::attribute_list attributes, int k) {
+    const ir::attribute absent = attributes.empty() ? 0 : attributes[0];
+    if (((absent >> k) & 1) != 0) return -1;
+    int at = k;
+    for (int i = 0; i < k; ++i) at -= static_cast<int>((absent >> i) & 1);
+    return at;
+  }
+  /// Operand `i` is a matrix of `blocks[i]` times the columns of operand `unit`, or for -n a vector of n times as many.
+  template <std::size_t N>
+  static constexpr const char* check(const ir::infer_args& a, const int (&blocks)[N], int unit) {
+    const shape& one = a.in[unit].dims;
+    if (one.rank != 2) return "states have the axes [batch, units]";
+    for (std::size_t k = 0; k < N; ++k) {
+      const int at = place(a.attributes, static_cast<int>(k)), n = blocks[k];
+      if (at < 0) continue;
+      const shape& dims = a.in[at].dims;
+      if (dims.rank != 2 && (n > 0 || dims.rank != 1)) return "products and states are matrices, biases vectors";
+      const extent last = dims[dims.rank - 1];
+      if (one[1] != dyn && last != dyn && last != one[1] * (n < 0 ? -n : n))
+        return "products and biases need as many columns for each gate as states";
+      if (dims.rank == 2 && !compatible(dims[0], one[0])) return "products and states need one batch";
+    }
+    return nullptr;
+  }
+  /// The shape of operand `unit`, with the batch of the product where that alone is known.
+  static constexpr tensor_spec state_of(const ir::infer_args& a, int product, int unit) {
+    tensor_spec s = a.in[unit];
+    if (s.dims[0] == dyn) s.dims[0] = a.in[product].dims[0];
+    return s;
+  }
+  /// Sets the gradients by a product and by its bias.
+  static constexpr void set_product(auto& g, int product, int bias, ir::node_id gradient) {
+    g.set(product, gradient);
+    g.set(bias, unbroadcast(g.g, gradient, g.in_spec(bias).dims));
+  }
+};
+
+/// Formulas over nodes of a gradient; what is missing is zero, and makes zero of a product.
+template <class Gradient>
+struct cell_terms {
+  Gradient& g;
+
+  [[nodiscard]] constexpr ir::node_id in(int k) const {
+    const int at = cell_operation::place(g.g.attributes(g.self), k);
+    return at < 0 ? ir::no_node : g.in(at);
+  }
+  constexpr void set(int k, ir::node_id gradient) const {
+    const int at = cell_operation::place(g.g.attributes(g.self), k);
+    if (at >= 0 && gradient != ir::no_node) g.set(at, gradient);
+  }
+  [[nodiscard]] constexpr ir::node_id number(double value) const {
+    return ir::emit_constant(g.g, g.in_spec(0).type, value);
+  }
+  // In braces the compiler forms operands in their order, and the graph is the same with all of them.
+  template <std::size_t N>
+  [[nodiscard]] constexpr ir::node_id times(const ir::node_id (&factors)[N]) const {
+    ir::node_id all = factors[0];
+    for (std::size_t k = 1; k < N; ++k)
+      all = all == ir::no_node || factors[k] == ir::no_node ? ir::no_node : g.emit(multiply{}, all, factors[k]);
+    return all;
+  }
+  template <std::size_t N>
+  [[nodiscard]] constexpr ir::node_id plus(const ir::node_id (&terms)[N]) const {
+    ir::node_id all = terms[0];
+    for (std::size_t k = 1; k < N; ++k) {
+      if (terms[k] == ir::no_node) continue;
+      all = all == ir::no_node ? terms[k] : g.emit(add{}, all, terms[k]);
+    }
+    return all;
+  }
+  [[nodiscard]] constexpr ir::node_id minus(ir::node_id a) const { return a == ir::no_node ? a : g.emit(negate{}, a); }
+  /// 1 - a
+  [[nodiscard]] constexpr ir::node_id rest(ir::node_id a) const { return g.emit(subtract{}, number(1), a); }
+  /// The slopes of a sigmoid and of a tanh, given their values, and the slopes of these slopes over themselves.
+  [[nodiscard]] constexpr ir::node_id sigmoid_slope(ir::node_id s) const { return times({s, rest(s)}); }
+  [[nodiscard]] constexpr ir::node_id tanh_slope(ir::node_id t) const { return rest(g.emit(square{}, t)); }
+  [[nodiscard]] constexpr ir::node_id sigmoid_bend(ir::node_id s) const { return rest(g.emit(add{}, s, s)); }
+  [[nodiscard]] constexpr ir::node_id tanh_bend(ir::node_id t) const { return times({number(-2), t}); }
+
+  /// Column `i` of the gates, in columns of as many units as `state` has.
+  [[nodiscard]] constexpr ir::node_id gate(ir::node_id all, int i, ir::node_id state) const {
+    if (all == ir::no_node) return all;
+    const extent units = g.g.spec(state).dims[1];
+    return columns(g, all, i * units, (i + 1) * units);
+  }
+  /// Gates side by side; zeros like `state` where there is none.
+  template <std::size_t N>
+  [[nodiscard]] constexpr ir::node_id joined(const ir::node_id (&gates)[N], ir::node_id state) const {
+    ir::node_id parts[N]{};
+    bool some = false;
+    for (std::size_t i = 0; i < N; ++i) {
+      some = some || gates[i] != ir::no_node;
+      parts[i] = gates[i] != ir::no_node ? gates[i] : g.emit(broadcast_like{}, number(0), state);
+    }
+    return some ? g.emit_over(concat{}, {parts, N}, ir::pack_attributes(1)) : ir::no_node;
+  }
+};
+
+template <class Gradient>
+cell_terms(Gradient&) -> cell_terms<Gradient>;
+
+/// Emits an operation over those operands that there are.
+template <class Op, std::size_t N>
+constexpr ir::node_id emit_cell_gradient(auto& g, Op op, const ir::node_id (&operands)[N]) {
+  ir::node_id there[N]{};
+  std::size_t count = 0;
+  ir::attribute absent = 0;
+  for (std::size_t k = 0; k < N; ++k) {
+    if (operands[k] != ir::no_node)
+      there[count++] = operands[k];
+    else
+      absent |= ir::attribute{1} << k;
+  }
+  return g.emit_over(op, {there, count}, ir::pack_attributes(absent));
+}
+
+/// Gradients of `lstm_gates`, given its results gates = [i, j, f, o] and c', and what flows into each result:
+///     t = dc' + dh * o * (1 - tanh(c')^2)
+///     [(t * j + di) * i * (1 - i), (t * i + dj) * (1 - j^2), (t * c + df) * f * (1 - f),
+///      (dh * tanh(c') + do) * o * (1 - o)]
+/// Inputs: gates, c, c', dh, dc', dgates. Results: gradients by the product, as above, and by c, t * f.
+struct lstm_gates_gradient : cell_operation {
+  static constexpr const char* name = "lstm_gates_gradient";
+  static constexpr int outputs = 2;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.output == 0 ? a.in[0] : a.in[1];
+    return check(a, {4, 1, 1, 1, 1, 4}, 1);
+  }
+  static constexpr void gradient(auto& g) {
+    const cell_terms t{g};
+    const ir::node_id c = g.in(1), dh = t.in(3), dgates = t.in(5);
+    const ir::node_id i = t.gate(g.in(0), 0, c), j = t.gate(g.in(0), 1, c), f = t.gate(g.in(0), 2, c);
+    const ir::node_id o = t.gate(g.in(0), 3, c), e = g.emit(tanh{}, g.in(2));
+    const ir::node_id slope_i = t.sigmoid_slope(i), slope_j = t.tanh_slope(j), slope_f = t.sigmoid_slope(f);
+    const ir::node_id slope_o = t.sigmoid_slope(o), slope_e = t.tanh_slope(e);
+    const ir::node_id total = t.plus({t.in(4), t.times({dh, o, slope_e})});
+    const ir::node_id all = g.upstream_of(0), into_c = g.upstream_of(1);
+    const ir::node_id into_i = t.gate(all, 0, c), into_j = t.gate(all, 1, c), into_f = t.gate(all, 2, c);
+    const ir::node_id into_o = t.gate(all, 3, c);
+    const ir::node_id by_gates = t.plus({t.times({into_i, slope_i, j}), t.times({into_j, slope_j, i})});
+    const ir::node_id into_total = t.plus({by_gates, t.plus({t.times({into_f, slope_f, c}), t.times({into_c, f})})});
+    const ir::node_id of_i = t.plus({t.times({total, j}), t.gate(dgates, 0, c)});
+    const ir::node_id of_j = t.plus({t.times({total, i}), t.gate(dgates, 1, c)});
+    const ir::node_id of_f = t.plus({t.times({total, c}), t.gate(dgates, 2, c)});
+    const ir::node_id of_o = t.plus({t.times({dh, e}), t.gate(dgates, 3, c)});
+    t.set(0, t.joined({t.plus({t.times({into_i, of_i, t.sigmoid_bend(i)}), t.times({into_j, total, slope_j})}),
+                       t.plus({t.times({into_i, total, slope_i}), t.times({into_j, of_j, t.tanh_bend(j)})}),
+                       t.plus({t.times({into_f, of_f, t.sigmoid_bend(f)}), t.times({into_c, total})}),
+                       t.plus({t.times({into_total, dh, slope_e}), t.times({into_o, of_o, t.sigmoid_bend(o)})})},
+                      c));
+    t.set(1, t.times({into_f, total, slope_f}));
+    const ir::node_id by_e = t.plus({t.times({into_total, o, t.tanh_bend(e)}), t.times({into_o, slope_o})});
+    t.set(2, t.times({dh, slope_e, by_e}));
+    t.set(3, t.plus({t.times({into_total, o, slope_e}), t.times({into_o, e, slope_o})}));
+    t.set(4, into_total);
+    t.set(5, t.joined({t.times({into_i, slope_i}), t.times({into_j, slope_j}), t.times({into_f, slope_f}),
+                       t.times({into_o, slope_o})},
+                      c));
+  }
+};
+
+/// With [i, j, f, o] = product + bias:
+///     gates = [sigmoid(i), tanh(j), sigmoid(f + 1), sigmoid(o)]
+///     c' = gates.f * c + gates.i * gates.j
+///     h = tanh(c') * gates.o
+/// Inputs: product [batch, 4 * units], c [batch, units], bias [4 * units]. Results: h, c', and for gradients the gates.
+struct lstm_gates : cell_operation {
+  static constexpr const char* name = "lstm_gates";
+  static constexpr int outputs = 3;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[1];
+    if (const char* problem = check(a, {4, 1, -4}, 1)) return problem;
+    a.out = a.output == 2 ? a.in[0] : state_of(a, 0, 1);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    const ir::node_id both =
+        emit_cell_gradient(g, lstm_gates_gradient{},
+                           {g.output(2), g.in(1), g.output(1), g.upstream_of(0), g.upstream_of(1), g.upstream_of(2)});
+    set_product(g, 0, 2, g.g.emit_output(both, 0));
+    g.set(1, g.g.emit_output(both, 1));
+  }
+};
+
+/// Gradients of `gru_gates`. Inputs: its results u and r, h, and what flows into its results r * h, u and r. Results:
+/// gradients by the product, [(dkept * h + dr) * r * (1 - r), du * u * (1 - u)], and by h, dkept * r.
+struct gru_gates_gradient : cell_operation {
+  static constexpr const char* name = "gru_gates_gradient";
+  static constexpr int outputs = 2;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[2];
+    if (a.output == 0 && a.out.dims.rank == 2) a.out.dims[1] = a.out.dims[1] == dyn ? dyn : 2 * a.out.dims[1];
+    return check(a, {1, 1, 1, 1, 1, 1}, 2);
+  }
+  static constexpr void gradient(auto& g) {
+    const cell_terms t{g};
+    const ir::node_id u = g.in(0), r = g.in(1), h = g.in(2), kept = t.in(3), update = t.in(4);
+    const ir::node_id into_r = t.gate(g.upstream_of(0), 0, h), into_u = t.gate(g.upstream_of(0), 1, h);
+    const ir::node_id into_h = g.upstream_of(1), slope_r = t.sigmoid_slope(r), slope_u = t.sigmoid_slope(u);
+    const ir::node_id of_r = t.plus({t.times({kept, h}), t.in(5)});
+    t.set(0, t.times({into_u, update, t.sigmoid_bend(u)}));
+    t.set(1, t.plus({t.times({into_r, of_r, t.sigmoid_bend(r)}), t.times({into_h, kept})}));
+    t.set(2, t.times({into_r, kept, slope_r}));
+    t.set(3, t.plus({t.times({into_r, h, slope_r}), t.times({into_h, r})}));
+    t.set(4, t.times({into_u, slope_u}));
+    t.set(5, t.times({into_r, slope_r}));
+  }
+};
+
+/// With [r, u] = sigmoid(product + bias). Inputs: product [batch, 2 * units], h [batch, units], bias [2 * units].
+/// Results: r * h, u, and for gradients r.
+struct gru_gates : cell_operation {
+  static constexpr const char* name = "gru_gates";
+  static constexpr int outputs = 3;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[1];
+    if (const char* problem = check(a, {2, 1, -2}, 1)) return problem;
+    a.out = state_of(a, 0, 1);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    const ir::node_id both =
+        emit_cell_gradient(g, gru_gates_gradient{},
+                           {g.output(1), g.output(2), g.in(1), g.upstream_of(0), g.upstream_of(1), g.upstream_of(2)});
+    set_product(g, 0, 2, g.g.emit_output(both, 0));
+    g.set(1, g.g.emit_output(both, 1));
+  }
+};
+
+/// Gradients of `gru_output`. Inputs: u, h, its result c, and what flows into its results. Results: gradients by u, h
+/// and the product, d * (h - c), d * u and (d * (1 - u) + dc) * (1 - c^2).
+struct gru_output_gradient : cell_operation {
+  static constexpr const char* name = "gru_output_gradient";
+  static constexpr int outputs = 3;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[a.output];
+    return check(a, {1, 1, 1, 1, 1}, 1);
+  }
+  static constexpr void gradient(auto& g) {
+    const cell_terms t{g};
+    const ir::node_id u = g.in(0), h = g.in(1), c = g.in(2), flow = t.in(3), slope = t.tanh_slope(c);
+    const ir::node_id into_u = g.upstream_of(0), into_h = g.upstream_of(1), into_c = g.upstream_of(2);
+    const ir::node_id of_c = t.plus({t.times({flow, t.rest(u)}), t.in(4)}), sloped = t.times({into_c, slope});
+    t.set(0, t.times({flow, t.plus({into_h, t.minus(sloped)})}));
+    t.set(1, t.times({into_u, flow}));
+    t.set(2, t.plus({t.minus(t.times({into_u, flow})), t.times({into_c, of_c, t.tanh_bend(c)})}));
+    const ir::node_id by_gates = t.plus({t.times({into_u, g.emit(subtract{}, h, c)}), t.times({into_h, u})});
+    t.set(3, t.plus({by_gates, t.times({sloped, t.rest(u)})}));
+    t.set(4, sloped);
+  }
+};
+
+/// With c = tanh(product + bias): u * h + (1 - u) * c. Inputs: u, h, product, all [batch, units], bias [units].
+/// Results: that, and for gradients c.
+struct gru_output : cell_operation {
+  static constexpr const char* name = "gru_output";
+  static constexpr int outputs = 2;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[1];
+    if (const char* problem = check(a, {1, 1, 1, -1}, 1)) return problem;
+    a.out = state_of(a, 2, 1);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    const ir::node_id all = emit_cell_gradient(g, gru_output_gradient{},
+                                               {g.in(0), g.in(1), g.output(1), g.upstream_of(0), g.upstream_of(1)});
+    for (int k = 0; k < 2; ++k) g.set(k, g.g.emit_output(all, k));
+    set_product(g, 2, 3, g.g.emit_output(all, 2));
+  }
+};
+
+}  // namespace tagma::op
+
+namespace tagma {
+
+namespace diagnose {
+/// An input [batch, features] and a state [batch, units] of one batch; features and units are static.
+template <class X, class H>
+inline constexpr bool is_step = [] {
+  const shape &x = X::value.dims, &h = H::value.dims;
+  return x.rank == 2 && h.rank == 2 && x[1] != dyn && h[1] != dyn && compatible(x[0], h[0]);
+}();
+/// The parameters of `Gates` gates: a kernel [features + units, Gates * units] and a bias [Gates * units].
+template <class X, class H, class Kernel, class Bias, int Gates>
+inline constexpr bool are_gates = [] {
+  if constexpr (!is_step<X, H>) {
+    return false;
+  } else {
+    const shape &x = X::value.dims, &h = H::value.dims;
+    return Kernel::value.dims == shape{x[1] + h[1], Gates * h[1]} && Bias::value.dims == shape{Gates * h[1]};
+  }
+}();
+}  // namespace diagnose
+
+namespace detail {
+
+/// [x, h] * kernel.
+template <class Place, class X, class H, class Kernel>
+[[nodiscard]] constexpr auto joined_product(const X& x, const H& h, const Kernel& kernel) {
+  return make_node<op::matmul, ir::pack_attributes(false, false), part<Place, 1>>(
+      make_node<op::concat, ir::pack_attributes(1), part<Place, 0>>(x, h), kernel);
+}
+
+}  // namespace detail
+
+/// A step of long short-term memory, as `lstm` does it with variables of its own:
+///
+///     [i, j, f, o] = [x, h] * kernel + bias
+///     c' = sigmoid(f + 1) * c + sigmoid(i) * tanh(j)
+///     h' = tanh(c') * sigmoid(o)
+///
+/// @param x [batch, features], floating
+/// @param h,c [batch, units]: what the step before returned, or zeros
+/// @param kernel [features + units, 4 * units]
+/// @param bias [4 * units]
+/// @return a tuple of h' and c', both [batch, units]
+/// Raises TAGMA-E010 for different element types, TAGMA-E130 for other shapes.
+template <expression X, expression H, expression C, expression Kernel, expression Bias,
+          class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto lstm_cell(const X& x, const H& h, const C& c, const Kernel& kernel, const Bias& bias) {
+  using in = typename X::spec_type;
+  constexpr bool one_type = diagnose::one_element_type<in, typename H::spec_type, typename C::spec_type,
+                                                       typename Kernel::spec_type, typename Bias::spec_type>;
+  static_assert(diagnose::one_element_type<in, typename H::spec_type, typename C::spec_type, typename Kernel::spec_type,
+                                           typename Bias::spec_type>,
+                "TAGMA-E010 lstm_cell: input, states and parameters need one element type");
+  TAGMA_NEEDS_FLOATS(in);
+  constexpr bool fits =
+      diagnose::are_gates<in, typename H::spec_type, typename Kernel::spec_type, typename Bias::spec_type, 4> &&
+      diagnose::have_one_shape<typename H::spec_type, typename C::spec_type>;
+  static_assert(diagnose::are_gates<in, typename H::spec_type, typename Kernel::spec_type, typename Bias::spec_type, 4>,
+                "TAGMA-E130 lstm_cell: needs x [batch, features], h and c [batch, units], a kernel [features + units, "
+                "4 * units] and a bias [4 * units]; features and units are static");
+  static_assert(diagnose::have_one_shape<typename H::spec_type, typename C::spec_type>,
+                "TAGMA-E130 lstm_cell: h and c need one shape, [batch, units]");
+  if constexpr (one_type && fits && diagnose::is_floating_point<in>) {
+    const auto product = detail::joined_product<Place>(x, h, kernel);
+    const auto results =
+        detail::make_nodes<op::lstm_gates, ir::attributes<0>{}, detail::part<Place, 2>>(product, c, bias);
+    return std::tuple{std::get<0>(results), std::get<1>(results)};
+  }
+}
+
+/// A step of a gated recurrent unit, as `gru` does it with variables of its own:
+///
+///     [r, u] = sigmoid([x, h] * gates + gates_bias)
+///     c = tanh([x, r * h] * candidate + candidate_bias)
+///     h' = u * h + (1 - u) * c
+///
+/// @param x [batch, features], floating
+/// @param h [batch, units]: what the step before returned, or zeros
+/// @param gates,gates_bias [features + units, 2 * units] and [2 * units]
+/// @param candidate,candidate_bias [features + units, units] and [units]
+/// @return h', [batch, units]
+/// Raises TAGMA-E010 for different element types, TAGMA-E131 for other shapes.
+template <expression X, expression H, expression Gates, expression GatesBias, expression Candidate,
+          expression CandidateBias, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto gru_cell(const X& x, const H& h, const Gates& gates, const GatesBias& gates_bias,
+                                      const Candidate& candidate, const CandidateBias& candidate_bias) {
+  using in = typename X::spec_type;
+  using state = typename H::spec_type;
+  constexpr bool one_type =
+      diagnose::one_element_type<in, state, typename Gates::spec_type, typename GatesBias::spec_type,
+                                 typename Candidate::spec_type, typename CandidateBias::spec_type>;
+  static_assert(diagnose::one_element_type<in, state, typename Gates::spec_type, typename GatesBias::spec_type,
+                                           typename Candidate::spec_type, typename CandidateBias::spec_type>,
+                "TAGMA-E010 gru_cell: input, state and parameters need one element type");
+  TAGMA_NEEDS_FLOATS(in);
+  constexpr bool fits =
+      diagnose::are_gates<in, state, typename Gates::spec_type, typename GatesBias::spec_type, 2> &&
+      diagnose::are_gates<in, state, typename Candidate::spec_type, typename CandidateBias::spec_type, 1>;
+  static_assert(diagnose::are_gates<in, state, typename Gates::spec_type, typename GatesBias::spec_type, 2>,
+                "TAGMA-E131 gru_cell: needs x [batch, features], h [batch, units], gates [features + units, 2 * units] "
+                "and their bias [2 * units]; features and units are static");
+  static_assert(diagnose::are_gates<in, state, typename Candidate::spec_type, typename CandidateBias::spec_type, 1>,
+                "TAGMA-E131 gru_cell: needs a candidate kernel [features + units, units] and its bias [units]");
+  if constexpr (one_type && fits && diagnose::is_floating_point<in>) {
+    const auto reset = detail::make_nodes<op::gru_gates, ir::attributes<0>{}, detail::part<Place, 2>>(
+        detail::joined_product<detail::part<Place, 0>>(x, h, gates), h, gates_bias);
+    const auto product = detail::joined_product<detail::part<Place, 1>>(x, std::get<0>(reset), candidate);
+    return std::get<0>(detail::make_nodes<op::gru_output, ir::attributes<0>{}, detail::part<Place, 3>>(
+        std::get<1>(reset), h, product, candidate_bias));
+  }
 }
 
 }  // namespace tagma
@@ -9620,44 +11324,46 @@ template <fixed_string Name, auto Partitioner, class T, extent... Extents, class
 // ---- tagma/nn/recurrent.hpp
 
 /// @file
-/// Recurrent layers, unrolled over a static number of steps. The weights are one variable however many steps there are,
-/// so their gradient is the sum over the steps.
+/// Recurrent layers: loops over the steps of a sequence, or unrolled over a static number of them. The weights are one
+/// variable however many steps there are, so their gradient is the sum over the steps.
 
 namespace tagma {
 
 /// An input over which a recurrent layer steps.
-#define TAGMA_NEEDS_SEQUENCE(...)                                                                             \
-  static_assert(                                                                                              \
-      ::tagma::diagnose::is_sequence<__VA_ARGS__>,                                                            \
-      "TAGMA-E145 recurrent layer: needs an input of shape [batch, time, features], where time and features " \
-      "are static");                                                                                          \
+#define TAGMA_NEEDS_SEQUENCE(Unrolled, ...)                                                                \
+  static_assert(::tagma::diagnose::is_sequence<Unrolled, __VA_ARGS__>,                                     \
+                "TAGMA-E145 recurrent layer: needs an input of shape [batch, time, features] with static " \
+                "features, and with static time if it is unrolled");                                       \
   TAGMA_NEEDS_FLOATS(__VA_ARGS__)
 
 /// What a recurrent layer returns: the output of its last step, [batch, units], or those of all steps,
 /// [batch, time, units].
-template <bool AllSteps>
+template <bool AllSteps, bool Unrolled = false>
 struct recurrent_output {};
 inline constexpr recurrent_output<false> last_output{};
 inline constexpr recurrent_output<true> return_sequences{};
 
+/// Steps that are nodes of their own: `return_sequences | unrolled`.
+template <bool AllSteps>
+[[nodiscard]] constexpr recurrent_output<AllSteps, true> operator|(recurrent_output<AllSteps>, unrolled_steps) {
+  return {};
+}
+
 namespace diagnose {
-/// The input of a recurrent layer has a batch axis, a time axis and a feature axis; the last two are static.
-template <class X>
-inline constexpr bool is_sequence = X::value.dims.rank == 3 && X::value.dims[1] >= 1 && X::value.dims[2] >= 1;
+/// The input of a recurrent layer has a batch axis, a time axis and a feature axis.
+template <bool Unrolled, class X>
+inline constexpr bool is_sequence = X::value.dims.rank == 3 &&
+                                    X::value.dims[1] >= (Unrolled ? 1 : dyn) && X::value.dims[2] >= 1;
 }  // namespace diagnose
 
 namespace op {
 
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
-/// Columns `first` to `last` of a matrix.
-constexpr ir::node_id columns(auto& e, ir::node_id x, extent first, extent last) {
-  return e.emit_with(slice{}, ir::pack_attributes(0, to_end, first, last), x);
-}
-/// [x, h] * kernel + bias.
-constexpr ir::node_id joined_product(auto& e, ir::node_id x, ir::node_id h, ir::node_id kernel, ir::node_id bias) {
+/// [x, h] * kernel.
+constexpr ir::node_id joined_product(auto& e, ir::node_id x, ir::node_id h, ir::node_id kernel) {
   const ir::node_id joined = e.emit_with(concat{}, ir::pack_attributes(1), x, h);
-  return e.emit(add{}, e.emit_with(matmul{}, ir::pack_attributes(false, false), joined, kernel), bias);
+  return e.emit_with(matmul{}, ir::pack_attributes(false, false), joined, kernel);
 }
 
 /// The steps of cells: state 0 is the output. Inputs 1 and so on are the parameters.
@@ -9668,42 +11374,52 @@ struct simple_cell {
   static constexpr const char* name = "rnn";
   static constexpr int states = 1, nodes = 8;
   static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent) {
-    state[0] = e.emit(tanh{}, joined_product(e, x, state[0], e.in(1), e.in(2)));
+    state[0] = e.emit(tanh{}, e.emit(add{}, joined_product(e, x, state[0], e.in(1)), e.in(2)));
   }
 };
 /// Parameters: kernel and bias of the gates, kernel and bias of the candidate.
 struct gru_cell {
   static constexpr const char* name = "gru";
-  static constexpr int states = 1, nodes = 16;
-  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent units) {
+  static constexpr int states = 1, nodes = 11;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent) {
     const ir::node_id h = state[0];
-    const ir::node_id gates = e.emit(sigmoid{}, joined_product(e, x, h, e.in(1), e.in(2)));
-    const ir::node_id reset = columns(e, gates, 0, units);
-    const ir::node_id update = columns(e, gates, units, 2 * units);
-    const ir::node_id kept = e.emit(multiply{}, reset, h);
-    const ir::node_id candidate = e.emit(tanh{}, joined_product(e, x, kept, e.in(3), e.in(4)));
-    // update * h + (1 - update) * candidate
-    const ir::node_id change = e.emit(multiply{}, update, e.emit(subtract{}, h, candidate));
-    state[0] = e.emit(add{}, candidate, change);
+    const ir::node_id gates = e.emit(gru_gates{}, joined_product(e, x, h, e.in(1)), h, e.in(2));
+    const ir::node_id kept = e.g.emit_output(gates, 0), update = e.g.emit_output(gates, 1);
+    state[0] = e.g.emit_output(e.emit(gru_output{}, update, h, joined_product(e, x, kept, e.in(3)), e.in(4)), 0);
   }
 };
 struct lstm_cell {
   static constexpr const char* name = "lstm";
-  static constexpr int states = 2, nodes = 20;
-  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent units) {
-    const ir::node_id gates = joined_product(e, x, state[0], e.in(1), e.in(2));
-    const ir::node_id input = e.emit(sigmoid{}, columns(e, gates, 0, units));
-    const ir::node_id value = e.emit(tanh{}, columns(e, gates, units, 2 * units));
-    const ir::node_id raised = columns(e, gates, 2 * units, 3 * units);
-    const ir::node_id forget = e.emit(sigmoid{}, e.emit(add{}, raised, e.constant(1)));
-    const ir::node_id output = e.emit(sigmoid{}, columns(e, gates, 3 * units, 4 * units));
-    const ir::node_id kept = e.emit(multiply{}, forget, state[1]);
-    const ir::node_id taken = e.emit(multiply{}, input, value);
-    state[1] = e.emit(add{}, kept, taken);
-    state[0] = e.emit(multiply{}, e.emit(tanh{}, state[1]), output);
+  static constexpr int states = 2, nodes = 8;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent) {
+    const ir::node_id gates = e.emit(lstm_gates{}, joined_product(e, x, state[0], e.in(1)), state[1], e.in(2));
+    state[0] = e.g.emit_output(gates, 0);
+    state[1] = e.g.emit_output(gates, 1);
   }
 };
 /// @}
+
+/// Zeros [batch, units], where input 0 is [batch, time, features]. The shape of a tile of which no element is read, so
+/// that it is never computed.
+struct zero_state {
+  static constexpr const char* name = "zero_state";
+  static constexpr ir::op_kind kind = ir::op_kind::composition;
+  static constexpr int weight(ir::attribute_list) { return 5; }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {a.in[0].dims[0], a.attributes[0]}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id row = e.emit_with(sum{}, ir::pack_attributes(ir::attribute{0b10}, ir::attribute{0}), e.in(0));
+    e.result = like(e, row, e.attr(0));
+  }
+  /// Zeros with the rows of a matrix and other columns.
+  static constexpr ir::node_id like(auto& e, ir::node_id matrix, extent units) {
+    const ir::node_id zero = e.constant(0);
+    const ir::node_id wide = e.emit_with(tile{}, ir::pack_attributes(1, units), columns(e, matrix, 0, 1));
+    return e.emit(broadcast_like{}, zero, wide);
+  }
+};
 
 /// A cell over the steps of a sequence, input 0, beginning with zeros. Attributes: units, time, whether all outputs are
 /// wanted.
@@ -9718,12 +11434,6 @@ struct recurrent {
     a.out.dims.push_back(a.attributes[0]);
     return nullptr;
   }
-  /// The shape of a tile of which no element is read, so that it is never computed.
-  static constexpr ir::node_id zero_state(auto& e, ir::node_id x) {
-    const ir::node_id zero = e.constant(0);
-    const ir::node_id wide = e.emit_with(tile{}, ir::pack_attributes(1, e.attr(0)), columns(e, x, 0, 1));
-    return e.emit(broadcast_like{}, zero, wide);
-  }
   static constexpr void expand(auto& e) {
     constexpr extent chunk = 64;  // one node joins at most 64 operands
     ir::node_id state[Cell::states]{}, outputs[chunk]{}, chunks[chunk]{};
@@ -9732,7 +11442,7 @@ struct recurrent {
       const ir::node_id some = e.emit_with(slice{}, ir::pack_attributes(0, to_end, t, t + 1, 0, to_end), e.in(0));
       const ir::node_id now = e.emit_with(squeeze{}, ir::pack_attributes(2), some);
       if (t == 0)
-        for (ir::node_id& s : state) s = zero_state(e, now);
+        for (ir::node_id& s : state) s = zero_state::like(e, now, e.attr(0));
       Cell::next(e, now, state, e.attr(0));
       if (e.attr(2) == 0) continue;
       outputs[count++] = e.emit_with(expand_dims{}, ir::pack_attributes(2), state[0]);
@@ -9749,9 +11459,88 @@ struct recurrent {
 
 namespace detail {
 
-template <class Cell, extent Units, bool AllSteps, class Place, class X, class... Parameter>
+/// The rows of a kernel that the input is multiplied with, and those for the state.
+template <class Place, class X, class Kernel>
+[[nodiscard]] constexpr auto kernel_rows(const X&, const Kernel& kernel) {
+  constexpr extent features = X::spec.dims[2];
+  return make_parts<0, Place, features, Kernel::spec.dims[0] - features>(kernel);
+}
+/// What a step adds to its product with the state: all inputs times their rows of the kernel, plus the bias, in one
+/// product for all steps. [time, batch, gates]
+template <class Place, class X, class Rows, class Bias>
+[[nodiscard]] constexpr auto input_product(const X& x, const Rows& rows, const Bias& bias) {
+  const auto product = make_node<op::matmul, ir::pack_attributes(false, false), part<Place, 0>>(x, std::get<0>(rows));
+  return make_node<op::add, ir::attributes<0>{}, part<Place, 1>>(product, bias);
+}
+template <class Place, class H, class Rows>
+[[nodiscard]] constexpr auto state_product(const H& h, const Rows& rows) {
+  return make_node<op::matmul, ir::pack_attributes(false, false), Place>(h, std::get<1>(rows));
+}
+
+/// The steps of cells as loops over inputs with the time first.
+template <class Cell>
+struct looped_cell;
+template <>
+struct looped_cell<op::simple_cell> {
+  template <class Place, extent Units, class X, class Kernel, class Bias, class Zero>
+  static constexpr auto steps(const X& x, const Zero& zero, const Kernel& kernel, const Bias& bias) {
+    const auto rows = kernel_rows<part<Place, 0>>(x, kernel);
+    return scan(carry(zero), over(input_product<part<Place, 1>>(x, rows, bias)), [&](const auto& h, const auto& in) {
+      const auto sum =
+          make_node<op::add, ir::attributes<0>{}, part<Place, 3>>(state_product<part<Place, 2>>(h, rows), in);
+      const auto made = make_node<op::tanh, ir::attributes<0>{}, part<Place, 4>>(sum);
+      return next(made).emit(made);
+    });
+  }
+};
+template <>
+struct looped_cell<op::gru_cell> {
+  template <class Place, extent Units, class X, class Gates, class GatesBias, class Kernel, class Bias, class Zero>
+  static constexpr auto steps(const X& x, const Zero& zero, const Gates& gates, const GatesBias& gates_bias,
+                              const Kernel& kernel, const Bias& bias) {
+    const auto gate_rows = kernel_rows<part<Place, 0>>(x, gates);
+    const auto rows = kernel_rows<part<Place, 1>>(x, kernel);
+    return scan(
+        carry(zero),
+        over(input_product<part<Place, 2>>(x, gate_rows, gates_bias), input_product<part<Place, 3>>(x, rows, bias)),
+        [&](const auto& h, const auto& gates_in, const auto& in) {
+          const auto reset = make_nodes<op::gru_gates, ir::attributes<0>{}, part<Place, 5>>(
+              state_product<part<Place, 4>>(h, gate_rows), h, gates_in);
+          const auto made = make_nodes<op::gru_output, ir::attributes<0>{}, part<Place, 7>>(
+              std::get<1>(reset), h, state_product<part<Place, 6>>(std::get<0>(reset), rows), in);
+          return next(std::get<0>(made)).emit(std::get<0>(made));
+        });
+  }
+};
+template <>
+struct looped_cell<op::lstm_cell> {
+  template <class Place, extent Units, class X, class Kernel, class Bias, class Zero>
+  static constexpr auto steps(const X& x, const Zero& zero, const Kernel& kernel, const Bias& bias) {
+    const auto rows = kernel_rows<part<Place, 0>>(x, kernel);
+    return scan(carry(zero, zero), over(input_product<part<Place, 1>>(x, rows, bias)),
+                [&](const auto& h, const auto& c, const auto& in) {
+                  const auto made = make_nodes<op::lstm_gates, ir::attributes<0>{}, part<Place, 3>>(
+                      state_product<part<Place, 2>>(h, rows), c, in);
+                  return next(std::get<0>(made), std::get<1>(made)).emit(std::get<0>(made));
+                });
+  }
+};
+
+template <class Cell, extent Units, bool AllSteps, bool Unrolled, class Place, class X, class... Parameter>
 [[nodiscard]] constexpr auto make_recurrent(const X& x, const Parameter&... parameter) {
-  return make_node<op::recurrent<Cell>, ir::pack_attributes(Units, X::spec.dims[1], AllSteps), Place>(x, parameter...);
+  if constexpr (Unrolled) {
+    return make_node<op::recurrent<Cell>, ir::pack_attributes(Units, X::spec.dims[1], AllSteps), Place>(x,
+                                                                                                        parameter...);
+  } else {
+    const auto zero = make_node<op::zero_state, ir::pack_attributes(Units), part<Place, 0>>(x);
+    const auto made =
+        looped_cell<Cell>::template steps<part<Place, 2>, Units>(time_first<1, part<Place, 1>>(x), zero, parameter...);
+    constexpr std::size_t all = std::tuple_size_v<std::remove_cvref_t<decltype(made)>> - 1;
+    if constexpr (AllSteps)
+      return time_back<1, part<Place, 3>>(std::get<all>(made));
+    else
+      return std::get<0>(made);
+  }
 }
 
 }  // namespace detail
@@ -9759,23 +11548,25 @@ template <class Cell, extent Units, bool AllSteps, class Place, class X, class..
 /// Recurrent layers. Their state begins with zeros.
 /// @tparam Name begins the names of the variables
 /// @tparam Units outputs of each step
-/// @param x [batch, time, features], floating; time and features static
-/// @param output `last_output` gives [batch, units], `return_sequences` [batch, time, units]
+/// @param x [batch, time, features], floating; features static, and time too if the layer is unrolled
+/// @param output `last_output` gives [batch, units], `return_sequences` [batch, time, units]; either `| unrolled`
 /// @param initial initializer of the kernels
 /// Raise TAGMA-E145 if x is no such sequence, TAGMA-E014 if it is not floating.
 /// @{
 
 /// h = tanh([x, h] * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias". TensorFlow's BasicRNNCell.
-template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
+template <fixed_string Name, extent Units, expression E, bool AllSteps = false, bool Unrolled = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+[[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps, Unrolled> = {},
+                                 const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_NAME("rnn", Name);
-  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
-  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
+  TAGMA_NEEDS_SEQUENCE(Unrolled, typename E::spec_type);
+  if constexpr (diagnose::is_sequence<Unrolled, typename E::spec_type> &&
+                diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, Units>(initial);
     const auto bias = variable<Name / "bias", T, Units>(zeros);
-    return detail::make_recurrent<op::simple_cell, Units, AllSteps, Place>(x, kernel, bias);
+    return detail::make_recurrent<op::simple_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
 }
 
@@ -9786,19 +11577,22 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 ///     h = u * h + (1 - u) * c
 ///
 /// with variables "<Name>/gates/kernel", "<Name>/gates/bias", "<Name>/candidate/kernel", "<Name>/candidate/bias".
-template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
+template <fixed_string Name, extent Units, expression E, bool AllSteps = false, bool Unrolled = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+[[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps, Unrolled> = {},
+                                 const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_NAME("gru", Name);
-  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
-  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
+  TAGMA_NEEDS_SEQUENCE(Unrolled, typename E::spec_type);
+  if constexpr (diagnose::is_sequence<Unrolled, typename E::spec_type> &&
+                diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     constexpr extent rows = E::spec.dims[2] + Units;
     const auto gate_kernel = variable<Name / "gates" / "kernel", T, rows, 2 * Units>(initial);
     const auto gate_bias = variable<Name / "gates" / "bias", T, 2 * Units>(ones);
     const auto kernel = variable<Name / "candidate" / "kernel", T, rows, Units>(initial);
     const auto bias = variable<Name / "candidate" / "bias", T, Units>(zeros);
-    return detail::make_recurrent<op::gru_cell, Units, AllSteps, Place>(x, gate_kernel, gate_bias, kernel, bias);
+    return detail::make_recurrent<op::gru_cell, Units, AllSteps, Unrolled, Place>(x, gate_kernel, gate_bias, kernel,
+                                                                                  bias);
   }
 }
 
@@ -9810,17 +11604,18 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 ///
 /// with variables "<Name>/kernel" and "<Name>/bias". The 1 lets memories last before training says otherwise
 /// (Jozefowicz, Zaremba, Sutskever 2015).
-template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
+template <fixed_string Name, extent Units, expression E, bool AllSteps = false, bool Unrolled = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {},
+[[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps, Unrolled> = {},
                                   const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_NAME("lstm", Name);
-  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
-  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
+  TAGMA_NEEDS_SEQUENCE(Unrolled, typename E::spec_type);
+  if constexpr (diagnose::is_sequence<Unrolled, typename E::spec_type> &&
+                diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, 4 * Units>(initial);
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
-    return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Place>(x, kernel, bias);
+    return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
 }
 /// @}
@@ -9828,6 +11623,204 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_SEQUENCE
+
+// ---- tagma/nn/repeat.hpp
+
+/// @file
+/// Equal blocks behind one another, each with variables of its own.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+namespace detail {
+
+/// What a block returns, as a tuple.
+template <class... R>
+[[nodiscard]] constexpr std::tuple<R...> block_results(const std::tuple<R...>& results) {
+  return results;
+}
+template <expression R>
+[[nodiscard]] constexpr std::tuple<R> block_results(const R& result) {
+  return {result};
+}
+template <class Function, class... E>
+using results_of_block = decltype(block_results(std::declval<std::invoke_result_t<const Function&, const E&...>>()));
+
+}  // namespace detail
+
+namespace diagnose {
+/// A function of expressions is repeated, and how often is stated.
+template <extent Count, class Block>
+inline constexpr bool is_repeated = Count >= 1 && Count <= 4096 && !is_expression<Block>;
+/// What a block returns takes the place of its first operands.
+template <class Operands, class Results>
+inline constexpr bool block_keeps_types = false;
+template <class... E, class... R>
+  requires(sizeof...(R) > 0 && sizeof...(R) <= sizeof...(E))
+inline constexpr bool block_keeps_types<std::tuple<E...>, std::tuple<R...>> =
+    []<std::size_t... I>(std::index_sequence<I...>) {
+  return (true && ... &&
+          std::is_same_v<typename std::tuple_element_t<I, std::tuple<E...>>::spec_type, typename R::spec_type>);
+}
+(std::index_sequence_for<R...>{});
+}  // namespace diagnose
+
+namespace detail {
+
+/// The scope of a block that is the body of a loop: its names are those of all copies.
+template <fixed_string Name, extent Count>
+struct repeated_layer {
+  static constexpr ir::scope_kind kind = ir::scope_kind::repeated;
+  static constexpr device_spec spec{};
+  static constexpr device_function function = nullptr;
+  static constexpr bool structural = true;
+  static constexpr int copies = static_cast<int>(Count);
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_combine(hash_text("repeat"), hash_text(Name.view())), static_cast<std::uint64_t>(Count));
+  static constexpr std::string_view prefix = Name.view();
+  template <class Id, class... Outside>
+  static constexpr array_view<const ir::renamed> names =
+      prefixed_names<Name, static_cast<std::size_t>(Count), Id, Outside...>::list;
+};
+
+/// "block_7"
+template <fixed_string Name, std::size_t Copy>
+inline constexpr auto numbered_name = [] {
+  fixed_string<Name.view().size() + 2 + digits_of(Copy)> name;
+  char* to = name.text;
+  for (const char c : Name.view()) *to++ = c;
+  write_number(to, Copy);
+  return name;
+}();
+
+/// What a block returns, in a scope that ends at its operands; an operand that it returns is what it was.
+template <class Layer, class... E, class... R>
+[[nodiscard]] constexpr auto scope_block(const std::tuple<R...>& results) {
+  [[maybe_unused]] const auto scoped = []<class One>(const One& one) {
+    if constexpr ((false || ... || std::is_same_v<One, E>))
+      return one;
+    else
+      return make_scoped<Layer, E...>(one);
+  };
+  return std::apply([&](const R&... one) { return std::make_tuple(scoped(one)...); }, results);
+}
+
+template <std::size_t First, class Tuple, std::size_t... I>
+[[nodiscard]] constexpr auto some_of(const Tuple& all, std::index_sequence<I...>) {
+  return std::make_tuple(std::get<First + I>(all)...);
+}
+
+template <fixed_string Name, extent Count, std::size_t Copy, class Block, class... C, class... Fixed>
+[[nodiscard]] constexpr auto unroll_blocks(const Block& block, const std::tuple<C...>& carried,
+                                           const std::tuple<Fixed...>& fixed) {
+  if constexpr (Copy == static_cast<std::size_t>(Count)) {
+    return carried;
+  } else {
+    const auto results = block_results(std::apply(block, std::tuple_cat(carried, fixed)));
+    return unroll_blocks<Name, Count, Copy + 1>(
+        block, scope_block<name_layer<numbered_name<Name, Copy>>, C..., Fixed...>(results), fixed);
+  }
+}
+
+template <fixed_string Name, extent Count, class Place, class Block, class... C, class... Fixed>
+[[nodiscard]] constexpr auto loop_blocks(const Block& block, const std::tuple<C...>& carried,
+                                         const std::tuple<Fixed...>& fixed) {
+  const auto begun = begin_scan<Count, false, Place>(carry_list<C...>{carried}, sequence_list<0>{},
+                                                     std::index_sequence_for<C...>{}, std::index_sequence<>{});
+  const auto results = block_results(std::apply(block, std::tuple_cat(std::get<1>(begun), fixed)));
+  return std::apply(
+      [&](const auto&... h) {
+        const auto scoped =
+            scope_block<repeated_layer<Name, Count>, std::remove_cvref_t<decltype(h)>..., Fixed...>(results);
+        return std::apply(
+            [&](const auto&... r) { return close_scan<0, sizeof...(C), Place>(std::get<0>(begun), h..., r...); },
+            scoped);
+      },
+      std::get<1>(begun));
+}
+
+/// Tells the loops over different operands apart.
+template <class Place, class... Ids>
+struct repeated_place {};
+
+/// Blocks that wait for their operands.
+template <fixed_string Name, extent Count, bool Unrolled, class Block, class Place>
+struct repeated_call {
+  Block block;
+
+  template <expression... E, class Results = results_of_block<Block, E...>>
+  [[nodiscard]] constexpr auto operator()(const E&... e) const {
+    static_assert(
+        diagnose::block_keeps_types<std::tuple<E...>, Results>,
+        "TAGMA-E263 repeat: what a block returns takes the place of its first operands, so it must have their "
+        "types and shapes");
+    if constexpr (diagnose::block_keeps_types<std::tuple<E...>, Results>) {
+      constexpr std::size_t carries = std::tuple_size_v<Results>;
+      const auto all = std::make_tuple(e...);
+      const auto carried = some_of<0>(all, std::make_index_sequence<carries>{});
+      const auto fixed = some_of<carries>(all, std::make_index_sequence<sizeof...(E) - carries>{});
+      if constexpr (Unrolled)
+        return one_or_all<expression<std::invoke_result_t<const Block&, const E&...>>>(
+            unroll_blocks<Name, Count, 0>(block, carried, fixed));
+      else
+        return one_or_all<expression<std::invoke_result_t<const Block&, const E&...>>>(
+            loop_blocks<Name, Count, repeated_place<Place, typename E::id...>>(block, carried, fixed));
+    }
+  }
+
+ private:
+  template <bool One, class Results>
+  [[nodiscard]] static constexpr auto one_or_all(const Results& results) {
+    if constexpr (One)
+      return std::get<0>(results);
+    else
+      return results;
+  }
+};
+
+}  // namespace detail
+
+#define TAGMA_NEEDS_REPEATED(Name, Count, Block)                                                                 \
+  TAGMA_NEEDS_NAME("repeat", Name);                                                                              \
+  static_assert(                                                                                                 \
+      ::tagma::diagnose::is_repeated<Count, Block>,                                                              \
+      "TAGMA-E266 repeat: is put around a function of expressions, and done 1 to 4096 times: repeat<\"block\", " \
+      "12>(block)(x)")
+
+/// `Count` equal blocks behind one another: `repeat<"block", 12>(block)(x)` is `block(block(...(x)))`, where each block
+/// has variables of its own. Those of block i, from 0 on, are called as in `scope<"block_i">(block)`. A block may take
+/// further operands, `repeat<"block", 12>(block)(x, mask)`, which are the same for all; what it returns, an expression
+/// or a tuple of several, takes the place of the first.
+///
+/// The blocks are a loop, whose body is compiled once; with `unrolled` behind the block, they are written out. The
+/// variables are the same ones, by their names, so that one form reads what the other has saved, and both may be in one
+/// program. What draws random numbers draws other ones in each block, not the same in both forms.
+/// @tparam Name begins the names of the variables
+/// @tparam Count 1 to 4096
+/// @param block takes expressions
+/// Raises TAGMA-E263 if what a block returns does not fit its next call, TAGMA-E266 for another count or what is no
+/// function; and when a loop is compiled TAGMA-E264 for a block that updates its variables, TAGMA-E265 for one with
+/// queues or other resources of its own: these are written out.
+/// @{
+template <fixed_string Name, extent Count, class Block, class Place = TAGMA_FRESH_TYPE(Block)>
+[[nodiscard]] constexpr auto repeat(const Block& block) {
+  TAGMA_NEEDS_REPEATED(Name, Count, Block);
+  if constexpr (is_name(Name.view()) && diagnose::is_repeated<Count, Block>)
+    return detail::repeated_call<Name, Count, false, std::decay_t<const Block>, Place>{block};
+}
+template <fixed_string Name, extent Count, class Block>
+[[nodiscard]] constexpr auto repeat(const Block& block, unrolled_steps) {
+  TAGMA_NEEDS_REPEATED(Name, Count, Block);
+  if constexpr (is_name(Name.view()) && diagnose::is_repeated<Count, Block>)
+    return detail::repeated_call<Name, Count, true, std::decay_t<const Block>, void>{block};
+}
+/// @}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_REPEATED
 
 // ---- tagma/plan/program.hpp
 
@@ -9837,30 +11830,10 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 #include <tuple>
 #include <utility>
 
-// ---- tagma/graph/local_devices.hpp
+// ---- tagma/graph/names.hpp
 
 /// @file
-/// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
-/// has all of them is for the session to find out.
-
-// ---- tagma/graph/pass/place.hpp
-
-/// @file
-/// Placement: which device runs each node. The order of what decides is TensorFlow's: where earlier runs put the node,
-/// what its scopes ask for, and else the best device that has a kernel for the node and for all that must be with it.
-/// An update and the slots that it writes are with their variable.
-
-// ---- tagma/graph/pass/versions.hpp
-
-/// @file
-/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
-/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
-/// itself.
-
-// ---- tagma/graph/pass/prune.hpp
-
-/// @file
-/// What a fetch needs, and nothing else.
+/// Variables of one name that are two: a file of all variables could not have both.
 
 // ---- tagma/graph/build.hpp
 
@@ -9868,12 +11841,217 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
 /// is used, and replaces gradients and optimizers by the nodes that compute them.
 
-// ---- tagma/graph/scopes.hpp
+// ---- tagma/graph/flat_graph.hpp
 
 /// @file
-/// What device scopes ask for. While the graph is built, every node is reached through a chain of scopes; here chains
-/// and requests are numbers, 0 being none.
+/// The finished flat graph: tables as large as they must be, and the view of them that passes read.
 
+namespace tagma::ir {
+
+/// A finished flat graph, exactly as large as it must be.
+template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots, std::size_t Requests = 0,
+          std::size_t Loops = 0, std::size_t BackEdges = 0>
+struct flat_graph {
+  fixed_array<node, Nodes> nodes{};
+  fixed_array<node_id, Edges> edges{};
+  fixed_array<attribute, Attributes> attributes{};
+  fixed_array<node_id, Roots> roots{};
+  fixed_array<device_spec, Requests> requests{};  ///< what device scopes ask for; the first two ask for nothing
+  fixed_array<loop_info, Loops> loops{};
+  fixed_array<back_edge, BackEdges> back_edges{};
+  fixed_array<std::int16_t, Loops == 0 ? 0 : Nodes> loop_of{};
+};
+
+/// A view of a finished graph; what passes read.
+struct graph_view {
+  array_view<const node> nodes;
+  array_view<const node_id> edges;
+  array_view<const attribute> attribute_pool;
+  array_view<const node_id> roots;
+  array_view<const device_spec> requests{};
+  array_view<const loop_info> loops{};
+  array_view<const back_edge> back_edges{};
+  array_view<const std::int16_t> loop_of{};  ///< the innermost loop of each node, or -1; empty if there are no loops
+
+  /// True if two nodes are done equally often.
+  [[nodiscard]] constexpr bool share_iterations(node_id a, node_id b) const {
+    return loop_of.empty() || loop_of[a] == loop_of[b];
+  }
+  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(n.first_edge, n.inputs);
+  }
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(n.first_edge + n.inputs, n.controls);
+  }
+  /// The nodes on whose devices `id` shall run.
+  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(n.first_edge + n.inputs + n.controls, n.colocated);
+  }
+  /// What is asked for a node; empty if nothing is.
+  [[nodiscard]] constexpr device_spec request(node_id id) const {
+    return (*this)[id].request == 0 ? device_spec{} : requests[(*this)[id].request];
+  }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
+    const node& n = (*this)[id];
+    return attribute_pool.subspan(n.first_attribute, n.attribute_count);
+  }
+  /// True for the head of a loop of which only elements tell how often it is done.
+  [[nodiscard]] constexpr bool ends_by_value(node_id id) const {
+    return info(id).is(op_kind::loop) && (*this)[id].op != &rules<loop_head>;
+  }
+  /// True for the carried value that tells whether a loop goes on.
+  [[nodiscard]] constexpr bool is_condition(node_id carried) const {
+    return (*this)[inputs(carried)[0]].op == &rules<while_head> && attributes(carried)[0] == 0;
+  }
+};
+
+/// A hash of a finished graph: operations, types, shapes, names, edges, requests, outputs. Equal in every process and
+/// with every compiler.
+[[nodiscard]] constexpr std::uint64_t fingerprint(const graph_view& g) {
+  std::uint64_t h = hash_text("tagma");
+  for (int i = 0; i < g.size(); ++i) {
+    const node& n = g[i];
+    h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
+    // Lists are told apart by their lengths.
+    const int lengths[] = {n.spec.dims.rank, n.inputs, n.controls, n.attribute_count, n.colocated};
+    for (const int length : lengths) h = hash_combine(h, static_cast<std::uint64_t>(length));
+    for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
+    for (const auto in : g.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
+    for (const auto in : g.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
+    for (const auto a : g.attributes(i)) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    const std::uint64_t asked = n.request == 0 ? hash_text({}) : hash_of(g.request(i));
+    h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
+    for (const auto at : g.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
+  }
+  for (const node_id root : g.roots) h = hash_combine(h, static_cast<std::uint64_t>(root));
+  return h;
+}
+
+}  // namespace tagma::ir
+// ---- tagma/graph/pass/branches.hpp
+
+/// @file
+/// The loops of a finished graph. What only one branch reads is done there, so not at all where another is taken.
+
+// ---- tagma/graph/keep.hpp
+
+/// @file
+/// A value that is computed again only when a variable was written. The pass `fold_frozen` puts it behind such values.
+
+namespace tagma::ir {
+
+/// Its input. No loop goes across it, so that what is kept is not computed with what is not.
+struct keep {
+  static constexpr const char* name = "keep";
+  static constexpr op_kind kind = op_kind::compute;
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+
+}  // namespace tagma::ir
+
+namespace tagma::ir {
+
+/// True for the head of a branch: it is done once or never.
+template <class Graph>
+[[nodiscard]] constexpr bool is_branch(const Graph& g, node_id head) {
+  return g[head].op == &rules<times_head> && g.attributes(head)[0] == 1;
+}
+
+/// @param loop_of of each node of the graph the innermost loop, or -1; written
+template <class Graph>
+TAGMA_COLD constexpr void bring_into_branches(const Graph& g, const loop_table& loops, array_view<const node_id> roots,
+                                              array_view<std::int16_t> loop_of) {
+  bool any = false;
+  for (int l = 0; l < loops.count(); ++l) any = any || is_branch(g, loops.head(l));
+  if (!any) return;
+  constexpr std::int16_t unread = -2, elsewhere = -3;
+  scratch_array<std::int16_t, 256> reader(loop_of.size());
+  for (std::size_t i = 0; i < loop_of.size(); ++i) reader[i] = unread;
+  const auto read = [&](node_id id, std::int16_t by) {
+    reader[id] = reader[id] == unread || reader[id] == by ? by : elsewhere;
+  };
+  for (const node_id root : roots) read(root, elsewhere);
+  for (int e = 0; e < loops.edge_count(); ++e) read(loops.edge(e).next, elsewhere);
+  for (node_id i = g.size(); i-- > 0;) {
+    const op_info& info = g.info(i);
+    const bool moves = (info.has_step() || info.is(op_kind::view)) && info.outputs == 0 && !info.stateful &&
+                       !info.is(op_kind::update) && info.key != &key<keep> && g.controls(i).empty();
+    if (moves && reader[i] >= 0 && loop_of[i] == loops.parent(reader[i]) && is_branch(g, loops.head(reader[i])))
+      loop_of[i] = reader[i];
+    const bool ends = info.is(op_kind::loop) || info.is(op_kind::iterations);
+    for (const node_id in : g.inputs(i)) read(in, ends ? elsewhere : loop_of[i]);
+    for (const node_id in : g.controls(i)) read(in, elsewhere);
+  }
+}
+
+/// Writes which loops a finished graph has, and which nodes are the body of which.
+/// @param built has the outputs; written
+template <class Built>
+constexpr void write_loops(const graph& g, const loop_table& loops, Built& built) {
+  built.loop_count = loops.count();
+  for (int l = 0; l < loops.count(); ++l)
+    built.loops[l] = {loops.head(l), static_cast<std::int16_t>(loops.parent(l)),
+                      static_cast<std::int16_t>(loops.rank(l))};
+  built.back_edge_count = loops.edge_count();
+  for (int i = 0; i < loops.edge_count(); ++i) built.back_edges[i] = loops.edge(i);
+  for (node_id i = 0; i < g.size(); ++i)
+    built.loop_of[i] =
+        static_cast<std::int16_t>(g.info(i).is(op_kind::loop) ? loops.parent(loops.of_head(i)) : loops.loop_of(i));
+  // A carried value begins anew whenever its loop does, whatever it begins with.
+  for (int i = 0; i < loops.edge_count(); ++i) {
+    const node_id carried = loops.edge(i).carried;
+    if (g[carried].op == &rules<loop_result>) continue;
+    built.loop_of[g.input(carried, 1)] = static_cast<std::int16_t>(loops.parent(loops.of_head(g.input(carried, 0))));
+  }
+  bring_into_branches(g, loops, built.roots, {built.loop_of, static_cast<std::size_t>(g.size())});
+}
+
+}  // namespace tagma::ir
+// ---- tagma/graph/pass/differentiate_loops.hpp
+
+/// @file
+/// Reverse-mode differentiation of graphs with loops. The gradient of a loop is a loop that goes the other way: it
+/// carries the gradients of what the loop carries, and reads what the body had computed, which the loop then keeps for
+/// all iterations. A tensor from outside the loop has the sum over all iterations; where that is a sum of products, it
+/// is one product behind the loop.
+
+// ---- tagma/expr/op/row.hpp
+
+/// @file
+/// One row of what a loop has gathered, where it is.
+
+namespace tagma::op {
+
+/// Row attribute 0 of input 0, along its first axis. A view that only plans with loops have: another begins where its
+/// input does.
+struct row {
+  static constexpr const char* name = "row";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr bool unasked = true;
+
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[0].dims.sub(1, a.in[0].dims.rank)};
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    const int rank = g.in_spec(0).dims.rank;
+    ir::attribute ranges[2 * max_rank]{g.attr(0), g.attr(0) + 1};
+    for (int i = 1; i < rank; ++i) ranges[2 * i + 1] = to_end;
+    const auto part = g.emit_with(expand_dims{}, ir::pack_attributes(1), g.upstream);
+    g.set(0, g.emit_with(slice_gradient{}, {ranges, 2 * rank}, part, g.in(0)));
+  }
+};
+
+}  // namespace tagma::op
 // ---- tagma/graph/pass/differentiate.hpp
 
 /// @file
@@ -9893,7 +12071,22 @@ enum class build_problem : std::uint8_t {
   too_large,
   malformed_device,  ///< a device function returned a text that names no device
   oversized,         ///< a tensor has more bytes than can be addressed
+  beyond_loop,       ///< a value of a body is used behind its loop
+  too_many_loops,
+  update_in_loop,
+  update_in_block,  ///< of a variable of a repeated block
+  resource_in_block,
+  endless_loop,  ///< a gradient of a loop without a largest number of iterations
+  second_while,  ///< a gradient of a gradient of a loop that ends by itself
+  other_spec,    ///< a pass replaced a node by one of another type or shape
+  misfit,        ///< a pass added an operation over operands that it does not take
+  out_of_body,   ///< a pass used a value of the body of a loop behind that loop
 };
+
+/// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
+[[nodiscard]] constexpr bool differ(build_problem a, build_problem b) {
+  return static_cast<int>(a) != static_cast<int>(b);
+}
 
 struct record;
 
@@ -9906,7 +12099,8 @@ struct build_status {
   std::string_view text{};
   const record *one = nullptr, *other = nullptr;  ///< the variables of one name
 
-  [[nodiscard]] constexpr bool good() const { return problem == build_problem::none; }
+  [[nodiscard]] constexpr bool good() const { return static_cast<int>(problem) == 0; }
+  constexpr void stop(build_problem p) { problem = p; }
 };
 
 /// Scratch space of `differentiate`, as large as the graph may become.
@@ -9961,6 +12155,75 @@ class output_gradients {
 
 }  // namespace detail
 
+/// Marks the nodes up to `y` that depend on one of `xs` in a way that gradients flow along.
+template <class Graph>
+constexpr void mark_wanted(const Graph& g, node_id y, bool* wanted) {
+  for (node_id i = 0; i <= y; ++i) {
+    const node& n = g[i];
+    if (n.op->stops_gradient || (!is_floating(n.spec.type) && n.op->info->outputs == 0)) continue;
+    const node_id* const in = g.inputs(i).data();
+    for (int k = 0; k < n.inputs && !wanted[i]; ++k)
+      if (wanted[in[k]]) wanted[i] = !n.op->info->ignores_elements(k);
+  }
+}
+
+/// Where gradients begin: the sum of `y` by `y`.
+template <class Graph>
+constexpr node_id emit_seed(Graph& g, node_id y) {
+  const node_id seed = emit_constant(g, g.spec(y).type, 1);
+  if (g.spec(y).dims.rank == 0) return seed;
+  const node_id pair[] = {seed, y};
+  return g.emit_op(op::broadcast_like{}, pair);
+}
+
+/// Hands what flows into node `i` on to its inputs, each time by `add(input, gradient)`. False if that cannot be done:
+/// `status` knows why.
+template <class Graph, class Add>
+constexpr bool flow_back(Graph& g, node_id i, node_id upstream, detail::output_gradients& of_outputs,
+                         const bool* wanted, build_status& status, const Add& add) {
+  const op_rules& op = *g[i].op;
+  node_id upstreams[most_outputs]{};
+  if (op.info->outputs > 0) {
+    for (node_id& u : upstreams) u = no_node;
+    upstream = of_outputs.take(i, upstreams);
+  }
+  if (upstream == no_node || op.stops_gradient) return true;
+  if (op.info->is(op_kind::output)) {
+    of_outputs.put(g.input(i, 0), g.attributes(i)[0], upstream);
+    return true;
+  }
+  const int count = g[i].inputs;
+  const node_id* const inputs = g.inputs(i).data();
+  bool flows = false;
+  for (int k = 0; k < count && !flows; ++k) flows = wanted[inputs[k]] && !op.info->ignores_elements(k);
+  if (!flows) return true;
+  if (op.gradient == nullptr) {
+    status = {build_problem::no_gradient, op.info, g.spec(i), {}};
+    return false;
+  }
+  scratch_array<node_id, 4> room(count);
+  node_id* const parts = room.data();
+  for (int k = 0; k < count; ++k) parts[k] = no_node;
+  g.follow(i);
+  gradient_args args{{g}, i, upstream, room.view(), upstreams};
+  op.gradient(args);
+  const bool broadcasts = op.info->is(op_kind::elementwise);
+  for (int k = 0; k < count; ++k) {
+    const node_id in = inputs[k];
+    node_id part = parts[k];
+    if (part == no_node || !wanted[in]) continue;
+    if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
+    add(in, part);
+  }
+  return true;
+}
+/// A sum that may have had no part yet.
+template <class Graph>
+constexpr void add_gradient(Graph& g, node_id& sum, node_id part) {
+  const node_id pair[] = {sum, part};
+  sum = sum == no_node ? part : g.emit_op(op::add{}, pair);
+}
+
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
 /// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
@@ -9972,65 +12235,15 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
   for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
   for (const node_id x : xs)
     if (x <= y) wanted[x] = true;
-  for (node_id i = 0; i <= y; ++i) {
-    const node& n = g[i];
-    if (n.op->stops_gradient || (!is_floating(n.spec.type) && n.op->info->outputs == 0)) continue;
-    const node_id* const in = g.inputs(i).data();
-    for (int k = 0; k < n.inputs && !wanted[i]; ++k)
-      if (wanted[in[k]]) wanted[i] = !n.op->info->ignores_elements(k);
-  }
+  mark_wanted(g, y, wanted);
   if (!wanted[y]) return;
-
-  node_id seed = emit_constant(g, g.spec(y).type, 1);
-  if (g.spec(y).dims.rank > 0) {
-    const node_id pair[] = {seed, y};
-    seed = g.emit_op(op::broadcast_like{}, pair);
-  }
-  adjoint[y] = seed;
+  adjoint[y] = emit_seed(g, y);
 
   detail::output_gradients of_outputs;
-  node_id upstreams[most_outputs]{};
+  const auto add = [&](node_id in, node_id part) { add_gradient(g, adjoint[in], part); };
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
-    const op_rules& op = *g[i].op;
-    node_id upstream = adjoint[i];
-    if (op.info->outputs > 0) {
-      for (node_id& u : upstreams) u = no_node;
-      upstream = of_outputs.take(i, upstreams);
-    }
-    if (upstream == no_node || op.stops_gradient) continue;
-    if (op.info->is(op_kind::output)) {
-      of_outputs.put(g.input(i, 0), g.attributes(i)[0], upstream);
-      continue;
-    }
-    const int count = g[i].inputs;
-    const node_id* const inputs = g.inputs(i).data();
-    bool flows = false;
-    for (int k = 0; k < count && !flows; ++k) flows = wanted[inputs[k]] && !op.info->ignores_elements(k);
-    if (!flows) continue;
-    if (op.gradient == nullptr) {
-      status = {build_problem::no_gradient, op.info, g.spec(i), {}};
-      return;
-    }
-    scratch_array<node_id, 4> room(count);
-    node_id* const parts = room.data();
-    for (int k = 0; k < count; ++k) parts[k] = no_node;
-    g.follow(i);
-    gradient_args args{{g}, i, upstream, room.view(), upstreams};
-    op.gradient(args);
-    const bool broadcasts = op.info->is(op_kind::elementwise);
-    for (int k = 0; k < count; ++k) {
-      const node_id in = inputs[k];
-      node_id part = parts[k];
-      if (part == no_node || !wanted[in]) continue;
-      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
-      node_id& sum = adjoint[in];
-      if (sum == no_node) {
-        sum = part;
-      } else {
-        const node_id pair[] = {sum, part};
-        sum = g.emit_op(op::add{}, pair);
-      }
-    }
+    if (adjoint[i] == no_node && g.info(i).outputs == 0) continue;
+    if (!flow_back(g, i, adjoint[i], of_outputs, wanted, status, add)) return;
   }
   g.follow(no_node);
   for (std::size_t i = 0; i < xs.size(); ++i)
@@ -10038,6 +12251,396 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
 }
 
 }  // namespace tagma::ir
+
+namespace tagma::ir {
+
+/// `differentiate` for a graph with loops.
+/// @tparam Graph ir::graph: a template costs nothing where there are no loops
+template <class Graph>
+class loop_differentiator : loop_table::translator {
+ public:
+  constexpr loop_differentiator(Graph& g, loop_table& loops, const gradient_scratch& scratch, build_status& status)
+      : loop_table::translator{&translate_for_body},
+        g_(g),
+        loops_(loops),
+        adjoint_(scratch.adjoint.data()),
+        wanted_(scratch.wanted.data()),
+        status_(status) {
+    for (node_id& head : reverse_) head = no_node;
+  }
+  loop_differentiator(const loop_differentiator&) = delete;
+  loop_differentiator& operator=(const loop_differentiator&) = delete;
+  constexpr ~loop_differentiator() { delete[] copies_; }
+
+  constexpr void run(node_id y, array_view<const node_id> xs, array_view<node_id> result) {
+    y_ = y;
+    for (node_id i = 0; i <= y; ++i) adjoint_[i] = no_node, wanted_[i] = false;
+    for (const node_id x : xs)
+      if (x <= y) wanted_[x] = true;
+    for (bool again = true; again;) {
+      again = false;
+      mark_wanted(g_, y, wanted_);
+      for (int e = 0; e < loops_.edge_count(); ++e) {
+        const auto [carried, next] = loops_.edge(e);
+        if (next <= y && wanted_[next] && !wanted_[carried]) wanted_[carried] = again = true;
+      }
+    }
+    if (!wanted_[y]) return;
+    adjoint_[y] = emit_seed(g_, y);
+    loops_.translate_by(this);
+    walk(-1, nullptr);
+    loops_.translate_by(nullptr);
+    g_.follow(no_node);
+    for (std::size_t i = 0; i < xs.size(); ++i)
+      if (xs[i] <= y && good()) result[i] = adjoint_[xs[i]];
+  }
+
+ private:
+  /// What flows out of a body in an iteration.
+  struct flow {
+    node_id into = no_node;  ///< a node from outside
+    node_id part = no_node;  ///< of the body of the reverse loop
+  };
+  class flow_list {
+   public:
+    constexpr flow_list() = default;
+    flow_list(const flow_list&) = delete;
+    flow_list& operator=(const flow_list&) = delete;
+    constexpr ~flow_list() { delete[] all_; }
+    constexpr void push(const flow& f) {
+      if (count_ == room_) {
+        room_ = 2 * room_ + 8;
+        flow* const more = new flow[room_]{};
+        for (std::size_t i = 0; i < count_; ++i) more[i] = all_[i];
+        delete[] all_;
+        all_ = more;
+      }
+      all_[count_++] = f;
+    }
+    /// The position of a part; added if it is new.
+    constexpr std::size_t position(node_id part) {
+      for (std::size_t i = 0; i < count_; ++i)
+        if (all_[i].part == part) return i;
+      push({no_node, part});
+      return count_ - 1;
+    }
+    [[nodiscard]] constexpr bool has(node_id part) const {
+      for (std::size_t i = 0; i < count_; ++i)
+        if (all_[i].part == part) return true;
+      return false;
+    }
+    [[nodiscard]] constexpr std::size_t size() const { return count_; }
+    [[nodiscard]] constexpr flow& operator[](std::size_t i) const { return all_[i]; }
+
+   private:
+    flow* all_ = nullptr;
+    std::size_t room_ = 0, count_ = 0;
+  };
+
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && !loops_.overflow() && status_.good(); }
+
+  /// What stands for a node of a forward body in the body of the reverse loop.
+  static constexpr node_id translate_for_body(loop_table::translator& self, graph&, node_id id) {
+    return static_cast<loop_differentiator&>(self).at_reverse(id);
+  }
+  constexpr node_id at_reverse(node_id id) {
+    const int l = loops_.loop_of(id);
+    if (l < 0 || reverse_[l] == no_node || g_.info(id).is(op_kind::loop)) return id;
+    const op_rules& op = *g_[id].op;
+    if (op.info == &info<loop_element>) return element(reverse_[l], at_reverse(g_.input(id, 1)));
+    if (op.info == &info<loop_given>) return given(reverse_[l], at_reverse(g_.input(id, 0)));
+    const bool member = op.info == &info<loop_member>;
+    if (member || is_cheap(id, l)) {
+      scratch_array<node_id, 8> in(g_[id].inputs);
+      for (int k = 0; k < g_[id].inputs; ++k) in[k] = at_reverse(g_.input(id, k));
+      if (member) in[0] = reverse_[l];
+      return g_.emit_plain(op, in.view(), g_.attributes(id), no_extras);
+    }
+    return element(reverse_[l], at_reverse(loops_.emit_stack(g_, l, kept(l, id))));
+  }
+  /// Views, and what is computed from nothing that the loop iterates, are formed anew.
+  [[nodiscard]] constexpr bool is_cheap(node_id id, int l) const {
+    const op_info& info = g_.info(id);
+    if (info.is(op_kind::view)) return true;
+    if (!info.is(op_kind::elementwise) || info.stateful) return false;
+    for (int k = 0; k < g_[id].inputs; ++k)
+      if (!info.ignores_elements(k) && loops_.loop_of(g_.input(id, k)) == l) return false;
+    return true;
+  }
+  /// The node whose values a loop keeps for `id`: a copy where they cannot be those of a carried value.
+  constexpr node_id kept(int l, node_id id) {
+    bool carried = g_.info(id).is(op_kind::iterated);
+    for (int e = 0; e < loops_.edge_count() && !carried; ++e) carried = loops_.edge(e).next == id;
+    // What an inner loop has carried is in its rows; what this one carries, where loops around it have none of it.
+    if (g_.info(id).key != info<loop_last>.key && (!carried || loops_.parent(l) < 0)) return id;
+    for (int c = 0; c < copy_count_; ++c)
+      if (copies_[c].into == id) return copies_[c].part;
+    flow* const more = new flow[static_cast<std::size_t>(copy_count_) + 1]{};
+    for (int c = 0; c < copy_count_; ++c) more[c] = copies_[c];
+    more[copy_count_++] = {id, loops_.copy(g_, l, id)};
+    delete[] copies_;
+    copies_ = more;
+    return copies_[copy_count_ - 1].part;
+  }
+  constexpr node_id element(node_id head, node_id sequence) {
+    const node_id pair[] = {head, sequence};
+    return g_.emit_plain(rules<loop_element>, pair, {}, no_extras);
+  }
+  constexpr node_id given(node_id head, node_id value) {
+    const node_id pair[] = {value, head};
+    return g_.emit_plain(rules<loop_given>, pair, {}, no_extras);
+  }
+  /// Zeros of the type and shape of a node.
+  constexpr node_id zeros_like(node_id like) {
+    const node_id pair[] = {emit_constant(g_, g_.spec(like).type, 0), like};
+    return g_.emit_op(op::broadcast_like{}, pair);
+  }
+  constexpr node_id begin_carried(node_id head, node_id start, attribute index) {
+    const node_id own[] = {start};
+    const node_id pair[] = {head, g_.emit_plain(rules<loop_copy>, own, {}, no_extras)};
+    return g_.emit_plain(rules<loop_carried>, pair, {&index, 1}, no_extras);
+  }
+
+  /// Goes back through the nodes of a loop, or of no loop.
+  /// @param out takes what flows into nodes around the loop
+  constexpr void walk(int region, flow_list* out) {
+    detail::output_gradients of_outputs;
+    flow_list exits;
+    const auto add = [&](node_id in, node_id part) { add_to(region, out, in, part); };
+    for (node_id i = y_; i >= 0 && good(); --i) {
+      const op_info& info = g_.info(i);
+      if (info.is(op_kind::loop) || info.key == ir::info<loop_given>.key || loops_.loop_of(i) != region) continue;
+      if (info.is(op_kind::iterated) || (adjoint_[i] == no_node && info.outputs == 0 && !info.is(op_kind::iterations)))
+        continue;
+      if (!info.is(op_kind::iterations)) {
+        if (!flow_back(g_, i, adjoint_[i], of_outputs, wanted_, status_, add)) return;
+        continue;
+      }
+      if (adjoint_[i] != no_node) exits.push({i, adjoint_[i]});
+      const int l = loops_.of_head(g_.input(i, 1));
+      if (i == loops_.end_of(l) && good()) reverse(l, exits, region, out);
+    }
+  }
+  constexpr void add_to(int region, flow_list* out, node_id in, node_id part) {
+    if (loops_.loop_of(in) == region)
+      add_gradient(g_, adjoint_[in], part);
+    else
+      out->push({in, part});
+  }
+
+  /// Adds the loop that goes back through loop `l`.
+  constexpr void reverse(int l, const flow_list& exits, int region, flow_list* out) {
+    bool any = false;
+    for (std::size_t x = 0; x < exits.size(); ++x) any = any || loops_.of_head(g_.input(exits[x].into, 1)) == l;
+    if (!any) return;
+    const node_id forward = loops_.head(l);
+    // Rows beyond those of the iterations that were done have nothing in them: no sum may go over all.
+    const bool counted = g_[forward].op == &rules<loop_head>;
+    const bool once = !counted && g_.attributes(forward)[0] == 1;
+    const node_id head = emit_head(l);
+    if (!good()) return;
+    const int own = loops_.of_head(head);
+    if (own < 0) return;
+
+    // What it begins with.
+    flow_list carried;          // a carried value, and its gradient
+    flow_list results_of_body;  // what is a result without being carried, and its gradient
+    for (int e = 0; e < loops_.edge_count(); ++e) {
+      const auto [value, next] = loops_.edge(e);
+      if (g_.input(value, 0) != forward || !wanted_[value]) continue;
+      node_id start = no_node;
+      for (std::size_t x = 0; x < exits.size(); ++x)
+        if (g_.info(exits[x].into).key == info<loop_last>.key && g_.input(exits[x].into, 0) == value)
+          start = exits[x].part;
+      if (g_.info(value).key == info<loop_result>.key) {
+        if (start != no_node) results_of_body.push({loops_.next_of(value), given(head, start)});
+        continue;
+      }
+      if (start == no_node) start = zeros_like(at_reverse(g_.input(value, 1)));
+      carried.push({value, begin_carried(head, start, static_cast<attribute>(carried.size()))});
+    }
+    reverse_[l] = head;
+    for (std::size_t c = 0; c < carried.size(); ++c)
+      add_gradient(g_, adjoint_[loops_.next_of(carried[c].into)], carried[c].part);
+    for (std::size_t r = 0; r < results_of_body.size(); ++r)
+      add_gradient(g_, adjoint_[results_of_body[r].into], results_of_body[r].part);
+    for (std::size_t x = 0; x < exits.size(); ++x) {
+      const node_id exit = exits[x].into;
+      if (g_.info(exit).key == info<loop_stack>.key && loops_.of_head(g_.input(exit, 1)) == l)
+        add_gradient(g_, adjoint_[g_.input(exit, 0)], element(head, exits[x].part));
+    }
+    flow_list outside;
+    walk(l, &outside);
+    if (!good()) return;
+    for (node_id i = 0; i <= y_; ++i)
+      if (g_.info(i).key == info<loop_given>.key && g_.input(i, 1) == forward && adjoint_[i] != no_node &&
+          wanted_[g_.input(i, 0)])
+        outside.push({g_.input(i, 0), adjoint_[i]});
+
+    // What it ends with.
+    flow_list stacks;  // what is gathered, by part
+    flow_list next;    // the value of the next iteration of each carried one
+    for (std::size_t c = 0; c < carried.size(); ++c) {
+      const node_id flowed = adjoint_[carried[c].into];
+      next.push({carried[c].part, flowed == no_node ? zeros_like(carried[c].part) : flowed});
+    }
+    const std::size_t states = carried.size();
+    flow_list elements;  // a sequence, and what flows into its elements
+    for (node_id i = 0; i <= y_; ++i)
+      if (g_.info(i).key == info<loop_element>.key && g_.input(i, 0) == forward && adjoint_[i] != no_node) {
+        stacks.position(adjoint_[i]);
+        elements.push({g_.input(i, 1), adjoint_[i]});
+      }
+    flow_list members;  // what one of several is in each iteration, and what flows into it
+    for (node_id i = 0; i <= y_; ++i)
+      if (g_.info(i).key == info<loop_member>.key && g_.input(i, 0) == forward && adjoint_[i] != no_node) {
+        // A row of its own: loops around this one have none of its rows.
+        const node_id part = region < 0 ? adjoint_[i] : loops_.copy(g_, own, adjoint_[i]);
+        stacks.position(part);
+        members.push({i, part});
+      }
+    for (std::size_t f = 0; f < outside.size(); ++f)
+      if (counted && is_sum_of_products(outside[f].part, own))
+        for (int k = 0; k < 2; ++k)
+          if (sequence_of(g_.input(outside[f].part, k), head) == no_node) stacks.position(g_.input(outside[f].part, k));
+    flow_list sums;  // what is added up in a carried value of its own
+    for (std::size_t f = 0; f < outside.size(); ++f) {
+      const flow& o = outside[f];
+      if (counted && (is_sum_of_products(o.part, own) || is_sum_of_gathered(o.part, stacks) || !sees(o.part, own)))
+        continue;
+      const node_id sum =
+          begin_carried(head, zeros_like(at_reverse(o.into)), static_cast<attribute>(states + sums.size()));
+      const node_id pair[] = {sum, o.part};
+      next.push({sum, once ? o.part : g_.emit_op(op::add{}, pair)});
+      sums.push({o.into, sum});
+    }
+    reverse_[l] = no_node;
+    scratch_array<node_id, 16> begin(next.size()), end(next.size()), gathered(stacks.size()),
+        results(next.size() + stacks.size());
+    for (std::size_t k = 0; k < next.size(); ++k) begin[k] = next[k].into, end[k] = next[k].part;
+    for (std::size_t k = 0; k < stacks.size(); ++k) gathered[k] = stacks[k].part;
+    if (!good()) return;
+    loops_.close(g_, own, begin.view(), end.view(), gathered.view(), results.view());
+    if (!good()) return;
+
+    // What flows out of it.
+    const auto all_of = [&](node_id part) { return results[next.size() + stacks.position(part)]; };
+    for (std::size_t c = 0; c < states; ++c) {
+      const node_id start = g_.input(carried[c].into, 1);
+      if (wanted_[start]) add_to(region, out, start, results[c]);
+    }
+    for (std::size_t s = 0; s < sums.size(); ++s) add_to(region, out, sums[s].into, results[states + s]);
+    for (std::size_t e = 0; e < elements.size(); ++e)
+      if (wanted_[elements[e].into]) add_to(region, out, elements[e].into, all_of(elements[e].part));
+    for (std::size_t m = 0; m < members.size() && good(); ++m) {
+      const node_id all = all_of(members[m].part);
+      for (int k = 1; k < g_[members[m].into].inputs; ++k)
+        if (const node_id in = g_.input(members[m].into, k); wanted_[in])
+          add_to(region, out, in, g_.emit_op(op::row{}, {&all, 1}, pack_attributes(k - 1).list()));
+    }
+    for (std::size_t f = 0; f < outside.size() && good() && counted; ++f) {
+      const flow& o = outside[f];
+      if (!sees(o.part, own)) {
+        // The same in every iteration: so many times.
+        const node_id pair[] = {o.part, forward};
+        add_to(region, out, o.into, emit_times(pair));
+      } else if (is_sum_of_products(o.part, own)) {
+        node_id in[2]{};
+        for (int k = 0; k < 2; ++k) {
+          const node_id one = g_.input(o.part, k), all = sequence_of(one, head);
+          in[k] = rows_joined(all == no_node ? all_of(one) : all);
+        }
+        add_to(region, out, o.into, g_.emit(*g_[o.part].op, in, pack_attributes(true, false)));
+      } else if (is_sum_of_gathered(o.part, stacks)) {
+        const node_id all = all_of(g_.input(o.part, 0));
+        const attribute axes = g_.attributes(o.part)[0] << 1 | 1;
+        add_to(region, out, o.into, g_.emit_op(op::sum{}, {&all, 1}, pack_attributes(axes, attribute{0}).list()));
+      }
+    }
+  }
+
+  /// The head of the loop that goes back through loop `l`: it is done as often.
+  constexpr node_id emit_head(int l) {
+    const node_id forward = loops_.head(l);
+    const op_rules* const op = g_[forward].op;
+    const attribute most = g_.attributes(forward)[0], reversed = g_.attributes(forward)[1] == 0;
+    if (op == &rules<loop_head>) {
+      const attribute how[] = {dyn, reversed};
+      return g_.emit_plain(rules<loop_head>, {&forward, 1}, how, no_extras);
+    }
+    const bool is_while = op == &rules<while_head>;
+    if (is_while ? most == 0 : most != 1) {
+      status_ = {is_while ? build_problem::endless_loop : build_problem::second_while, op->info, {}, {}, {}};
+      return no_node;
+    }
+    const node_id count = at_reverse(is_while ? count_iterations(l) : g_.input(forward, 0));
+    const attribute how[] = {most, reversed};
+    return g_.emit_plain(rules<times_head>, {&count, 1}, how, no_extras);
+  }
+  /// How often a loop has been done.
+  constexpr node_id count_iterations(int l) {
+    const node_id one = emit_constant(g_, dtype::int64, 1);
+    const node_id count = loops_.carry(g_, l, emit_constant(g_, dtype::int64, 0), [&](node_id carried) {
+      const node_id pair[] = {carried, one};
+      return g_.emit_plain(rules<op::add>, pair, {}, no_extras);
+    });
+    return loops_.emit_last(g_, l, count);
+  }
+
+  [[nodiscard]] constexpr bool sees(node_id id, int l) const { return ((loops_.mask_of(id) >> l) & 1) != 0; }
+  /// True for a transposed matrix times another, both of the body: their sum is one product of all their rows.
+  [[nodiscard]] constexpr bool is_sum_of_products(node_id part, int l) const {
+    if (g_.info(part).name != "matmul" || g_.attributes(part)[0] == 0 || g_.attributes(part)[1] != 0) return false;
+    for (int k = 0; k < 2; ++k) {
+      const node_id in = g_.input(part, k);
+      if (g_.spec(in).dims.rank != 2 || g_.spec(in).dims[1] == dyn || !sees(in, l)) return false;
+    }
+    return true;
+  }
+  /// True for a sum over axes of something that is gathered anyway.
+  [[nodiscard]] constexpr bool is_sum_of_gathered(node_id part, const flow_list& stacks) const {
+    return g_.info(part).key == info<op::sum>.key && g_.attributes(part)[1] == 0 && stacks.has(g_.input(part, 0));
+  }
+  /// The sequence that a node is an element of in the loop of `head`, or `no_node`.
+  [[nodiscard]] constexpr node_id sequence_of(node_id id, node_id head) const {
+    return g_.info(id).key == info<loop_element>.key && g_.input(id, 0) == head ? g_.input(id, 1) : no_node;
+  }
+  constexpr node_id rows_joined(node_id x) {
+    const shape& dims = g_.spec(x).dims;
+    return g_.emit_op(op::reshape{}, {&x, 1}, pack_attributes(dyn, dims[dims.rank - 1]).list());
+  }
+  /// A tensor times the number of iterations of a loop.
+  constexpr node_id emit_times(const node_id (&pair)[2]) {
+    const node_id one = emit_constant(g_, g_.spec(pair[0]).type, 1);
+    const node_id spread[] = {one, loops_.emit_stack(g_, loops_.of_head(pair[1]), one)};
+    const node_id ones = g_.emit_op(op::broadcast_like{}, spread);
+    const node_id count = g_.emit_op(op::sum{}, {&ones, 1}, pack_attributes(attribute{1}, attribute{0}).list());
+    const node_id product[] = {pair[0], count};
+    return g_.emit_op(op::multiply{}, product);
+  }
+
+  Graph& g_;
+  loop_table& loops_;
+  node_id* adjoint_;
+  bool* wanted_;
+  build_status& status_;
+  node_id y_ = no_node;
+  node_id reverse_[most_loops]{};  // of each loop that is gone back through: the head of the loop that does
+  flow* copies_ = nullptr;
+  int copy_count_ = 0;
+};
+
+}  // namespace tagma::ir
+// ---- tagma/graph/record_memo.hpp
+
+/// @file
+/// What is known while a graph is built: which node a record became, and whose a name is.
+
+// ---- tagma/graph/scopes.hpp
+
+/// @file
+/// What device scopes ask for, and what scopes of names call. While the graph is built, every node is reached through a
+/// chain of scopes; here chains and requests are numbers, 0 being none.
 
 namespace tagma::ir {
 
@@ -10054,6 +12657,12 @@ namespace tagma::ir {
     default:
       return op.stateful || op.single;
   }
+}
+
+/// True for nodes that scopes of names make several of, even where these are equal: what has a name that they change,
+/// or a state.
+[[nodiscard]] constexpr bool is_named_by_scopes(const op_info& op) {
+  return is_single(op) && !op.is(op_kind::placeholder) && !op.is(op_kind::literal) && !op.is(op_kind::constant);
 }
 
 namespace detail {
@@ -10096,10 +12705,36 @@ class scope_context : public request_source {
   }
 
   /// The request of a record's node, and the task that a setter chose for it.
-  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
+  /// @param called the name of the node
+  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, std::string_view called, int& task) {
     if (chain == 0 || r.op->info->is(op_kind::constant)) return nothing;
-    return resolve(chain, *r.op->info, r.spec, r.name, task);
+    return resolve(chain, *r.op->info, r.spec, called, task);
   }
+  /// The scopes of names of a chain.
+  [[nodiscard]] constexpr chain_id names(chain_id chain) const { return links_[chain].names; }
+  /// Where a node of a record is found that cannot be two, or that no device scope is around.
+  [[nodiscard]] constexpr chain_id base(chain_id chain, const op_info& op) const {
+    return is_single(op) && !is_named_by_scopes(op) ? chain_id{0} : names(chain);
+  }
+  /// True if handles of what is reached through this chain are not those from which its scopes of names were made.
+  [[nodiscard]] constexpr bool hides(chain_id chain) const { return links_[chain].hides; }
+  /// What a record is called; in a repeated block, in the copy that was chosen last.
+  [[nodiscard]] constexpr std::string_view name(chain_id chain, const record& r) const {
+    std::string_view text = r.name;
+    if (!text.empty() && is_named_by_scopes(*r.op->info))
+      for (chain_id c = names(chain); c != 0; c = links_[c].outer) text = renamed_by(c, text);
+    return text;
+  }
+  /// The innermost scope of a chain that is around a repeated block; 0 if there is none.
+  [[nodiscard]] constexpr chain_id repeated(chain_id chain) const {
+    while (chain != 0 && links_[chain].layer->kind != scope_kind::repeated) chain = links_[chain].outer;
+    return chain;
+  }
+  [[nodiscard]] constexpr chain_id around(chain_id chain) const { return links_[chain].outer; }
+  [[nodiscard]] constexpr const scope& layer(chain_id chain) const { return *links_[chain].layer; }
+  /// Chooses the copy of a repeated block that names are given for.
+  constexpr void choose(chain_id chain, int copy) { links_[links_[chain].names].copy = copy; }
+
   /// Nodes that passes add from now on are asked for by this chain.
   constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
 
@@ -10109,7 +12744,7 @@ class scope_context : public request_source {
     if (chain == 0 || chain == chain_of_[id] || !status_.good()) return;
     chain_of_[id] = chain;
     int task = task_of_[id];
-    const std::int16_t before = graph_[id].request, now = request(chain, r, task);
+    const std::int16_t before = graph_[id].request, now = request(chain, r, name(chain, r), task);
     if (now == nothing || now == before) return;
     if (before == nothing) {
       task_of_[id] = static_cast<std::int16_t>(task);
@@ -10135,10 +12770,19 @@ class scope_context : public request_source {
   [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
 
  private:
-  static constexpr int most_links = 256, most_functions = 16;
+  static constexpr int most_links = 1024, most_functions = 16;
+  static constexpr std::size_t most_places = 2 * most_links;
   struct link_of_chain {
     const scope* layer = nullptr;
     chain_id outer = 0;
+    chain_id names = 0;
+    std::int16_t tables = 0;  ///< the first that belongs to these names
+    bool hides = false;
+    int copy = 0;
+  };
+  struct name_table {
+    const scope* layer = nullptr;
+    std::int16_t next = 0;
   };
   struct counter {
     device_function function = nullptr;
@@ -10152,14 +12796,45 @@ class scope_context : public request_source {
       return false;
     for (std::size_t i = 0; i < a.outside.size(); ++i)
       if (a.outside[i] != b.outside[i]) return false;
-    return true;
+    return a.prefix == b.prefix;
   }
   constexpr chain_id link(chain_id outer, const scope& layer) {
-    for (int c = 1; c < link_count_; ++c)
-      if (links_[c].outer == outer && is_one_scope(*links_[c].layer, layer)) return static_cast<chain_id>(c);
+    std::size_t i = (static_cast<std::size_t>(layer.hash) + 7919 * static_cast<std::size_t>(outer)) % most_places;
+    for (; places_[i] != 0; i = (i + 1) % most_places) {
+      const link_of_chain& found = links_[places_[i]];
+      if (found.outer != outer || !is_one_scope(*found.layer, layer)) continue;
+      if (layer.renames()) keep_names(found.names, layer);
+      return places_[i];
+    }
     if (link_count_ == most_links) return too_many();
-    links_[link_count_] = {&layer, outer};
-    return static_cast<chain_id>(link_count_++);
+    const auto id = static_cast<chain_id>(link_count_++);
+    places_[i] = id;
+    const link_of_chain& around = links_[outer];
+    links_[id] = {&layer, outer, around.names, 0,
+                  around.hides || (layer.renames() && layer.kind != scope_kind::all_names)};
+    if (layer.renames()) {
+      links_[id].names = around.names == outer ? id : link(around.names, layer);
+      keep_names(links_[id].names, layer);
+    }
+    return id;
+  }
+  /// Scopes of one prefix that begin at different nodes know different names.
+  constexpr void keep_names(chain_id chain, const scope& layer) {
+    for (int i = links_[chain].tables; i != 0; i = tables_[i].next)
+      if (tables_[i].layer == &layer) return;
+    if (table_count_ == most_links) {
+      too_many();
+      return;
+    }
+    tables_[table_count_] = {&layer, links_[chain].tables};
+    links_[chain].tables = static_cast<std::int16_t>(table_count_++);
+  }
+  [[nodiscard]] constexpr std::string_view renamed_by(chain_id chain, std::string_view name) const {
+    const std::uint64_t hash = hash_text(name);
+    for (int i = links_[chain].tables; i != 0; i = tables_[i].next)
+      if (const std::string_view known = tables_[i].layer->renamed_to(name, hash, links_[chain].copy); !known.empty())
+        return known;
+    return name;
   }
   constexpr std::int16_t number(const device_spec& spec) {
     if (spec.empty()) return nothing;
@@ -10170,7 +12845,7 @@ class scope_context : public request_source {
     return static_cast<std::int16_t>(request_count_++);
   }
   constexpr std::int16_t too_many() {
-    status_.problem = build_problem::too_large;
+    status_.stop(build_problem::too_large);
     return 0;
   }
   constexpr device_counts* counts_of(device_function function) {
@@ -10182,11 +12857,12 @@ class scope_context : public request_source {
   }
   constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
                                  int& task) {
-    if (!status_.good()) return nothing;
+    if (!status_.good() || op.unasked || chain == names(chain)) return nothing;
     tagma::op_info about{op.name, name, op.is(op_kind::variable), op.is(op_kind::placeholder), spec, {}};
     for (chain_id c = chain; c != 0; c = links_[c].outer) {
       const scope& layer = *links_[c].layer;
       if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
+      if (layer.renames()) continue;
       if (layer.kind == scope_kind::request) {
         about.device = fill_from(about.device, layer.spec);
         continue;
@@ -10206,11 +12882,14 @@ class scope_context : public request_source {
   graph& graph_;
   build_status& status_;
   link_of_chain links_[most_links]{};
+  chain_id places_[most_places]{};  // links by their hashes; 0 is none
+  name_table tables_[most_links]{};
   device_spec requests_[most_requests]{};
   counter counters_[most_functions]{};
   chain_id chain_of_[Nodes]{};
   std::int16_t task_of_[Nodes]{};
   int link_count_ = 1;
+  int table_count_ = 1;
   int request_count_ = 2;
   int counter_count_ = 0;
   chain_id ambient_ = 0;
@@ -10218,11 +12897,62 @@ class scope_context : public request_source {
 
 }  // namespace detail
 }  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+/// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
+template <bool Scoped>
+struct record_memo {
+  array_view<const record*> records;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
+  array_view<const record*> names;
+  array_view<bool> named;
+  array_view<chain_id> chains;
+  array_view<std::string_view> texts;
+  std::size_t count = 0;
+
+  [[nodiscard]] constexpr std::size_t slot(const record& r, chain_id chain) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
+    if constexpr (Scoped) {
+      i = (i + 7 * static_cast<std::size_t>(chain)) & (records.size() - 1);
+      while (nodes[i] != 0 && (records[i] != &r || chains[i] != chain)) i = (i + 1) & (records.size() - 1);
+    } else {
+      while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    }
+    return i;
+  }
+  [[nodiscard]] constexpr node_id find(const record& r, chain_id chain) const { return nodes[slot(r, chain)] - 1; }
+  constexpr void set(const record& r, chain_id chain, node_id id) {
+    const std::size_t i = slot(r, chain);
+    records[i] = &r;
+    nodes[i] = id + 1;
+    if constexpr (Scoped) chains[i] = chain, ++count;
+  }
+  /// The record that has this name, which is `r` if the name is new.
+  constexpr const record& owner_of_name(const record& r, std::string_view name) {
+    std::size_t i = static_cast<std::size_t>(hash_text(name)) & (names.size() - 1);
+    while (named[i] && name_at(i) != name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) {
+      names[i] = &r, named[i] = true;
+      if constexpr (Scoped) texts[i] = name;
+    }
+    return *names[i];
+  }
+  [[nodiscard]] constexpr std::string_view name_at(std::size_t i) const {
+    if constexpr (Scoped)
+      return texts[i];
+    else
+      return names[i]->name;
+  }
+};
+static_assert(no_node == -1);
+
+}  // namespace tagma::ir::detail
 // ---- tagma/graph/survey.hpp
 
 /// @file
-/// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has device
-/// scopes, and in which shape its handles carry the numbers of the running program.
+/// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has scopes,
+/// and in which shape its handles carry the numbers of the running program.
 
 namespace tagma::ir {
 
@@ -10235,48 +12965,38 @@ struct survey_result {
   std::size_t gradients = 0;
   bool scoped = false;
   bool trains = false;
+  bool looped = false;
 };
 
 namespace detail {
-
-/// An array that grows while the compiler evaluates a function.
-template <class T>
-class growing_array {
- public:
-  constexpr explicit growing_array(std::size_t room) : data_(new T[room]()), room_(room) {}
-  growing_array(const growing_array&) = delete;
-  growing_array& operator=(const growing_array&) = delete;
-  constexpr ~growing_array() { delete[] data_; }
-
-  constexpr void push(const T& value) {
-    if (size_ == room_) {
-      room_ = 4 * room_ + 4;
-      T* const larger = new T[room_]();
-      for (std::size_t i = 0; i < size_; ++i) larger[i] = data_[i];
-      delete[] data_;
-      data_ = larger;
-    }
-    data_[size_++] = value;
-  }
-  constexpr T& pop() { return data_[--size_]; }
-  constexpr void clear() { size_ = 0; }
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) const {
-    return data_[i];
-  }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
-
- private:
-  T* data_;
-  std::size_t room_;
-  std::size_t size_ = 0;
-};
 
 /// The walk: each record once, behind what it needs.
 class surveyor {
  public:
   static constexpr std::int32_t none = -1;
+
+ private:
+  struct slot {
+    const record* what = nullptr;
+    std::int32_t place = none;
+    bool done = false;
+  };
+  std::size_t size_;
+  slot* slots_;
+
+ public:
+  survey_result found;
+  growing_array<value_place> places{16};
+  growing_array<std::int32_t> parts{16};
+  growing_array<const record*> owners{16};  ///< of each value
+  growing_array<const record*> gradients{16};
+
+  /// @param roots how many there will be, roughly. A size that is no constant keeps clang from running the
+  /// initialisation of every surveyor to see what becomes of it.
+  constexpr explicit surveyor(std::size_t roots) : size_(roots < 64 ? 256 : 1024), slots_(new slot[size_]()) {}
+  surveyor(const surveyor&) = delete;
+  surveyor& operator=(const surveyor&) = delete;
+  constexpr ~surveyor() { delete[] slots_; }
 
   constexpr std::int32_t visit(const record& root) {
     stack_.push(&root);
@@ -10304,18 +13024,7 @@ class surveyor {
     return join_taken();
   }
 
-  survey_result found;
-  growing_array<value_place> places{16};
-  growing_array<std::int32_t> parts{16};
-  growing_array<const record*> owners{16};  ///< of each value
-  growing_array<const record*> gradients{16};
-
  private:
-  struct slot {
-    const record* what = nullptr;
-    std::int32_t place = none;
-    bool done = false;
-  };
   constexpr std::size_t find(const record& r) const {
     std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
     while (slots_[i].what != nullptr && slots_[i].what != &r) i = (i + 1) & (size_ - 1);
@@ -10344,6 +13053,10 @@ class surveyor {
     found.weight += r.op->weight == nullptr ? 1 : static_cast<std::size_t>(r.op->weight(r.attributes));
     found.scoped = found.scoped || r.scopes != nullptr || !r.colocated.empty();
     found.trains = found.trains || info.is(op_kind::gradient) || info.is(op_kind::optimizer);
+    found.looped = found.looped || info.is(op_kind::loop);
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner)
+      if (s->copies > 1)
+        for (const renamed& n : s->names) found.weight += !n.from.empty();
     if (info.is(op_kind::gradient)) gradients.push(&r), ++found.gradients;
     if (!r.carries) return none;
     taken_.clear();
@@ -10378,17 +13091,9 @@ class surveyor {
     return static_cast<std::int32_t>(found.places++);
   }
 
-  std::size_t size_ = 256;
-  slot* slots_ = new slot[256]();
   std::size_t count_ = 0;
   growing_array<const record*> stack_{64};
   growing_array<std::int32_t> taken_{64};
-
- public:
-  constexpr surveyor() = default;
-  surveyor(const surveyor&) = delete;
-  surveyor& operator=(const surveyor&) = delete;
-  constexpr ~surveyor() { delete[] slots_; }
 };
 
 }  // namespace detail
@@ -10397,7 +13102,7 @@ class surveyor {
 /// @param roots as they are placed; @param named the same as their handles name them
 [[nodiscard]] constexpr survey_result survey(array_view<const record* const> roots,
                                              array_view<const record* const> named) {
-  detail::surveyor s;
+  detail::surveyor s(roots.size());
   for (const record* r : roots) s.visit(*r);
   for (const record* r : named) s.visit(*r);
   s.join(named);
@@ -10426,7 +13131,7 @@ template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t
 [[nodiscard]] constexpr auto write_survey(array_view<const record* const> roots,
                                           array_view<const record* const> named) {
   survey_tables<Places, Parts, Values, Gradients> tables;
-  detail::surveyor s;
+  detail::surveyor s(roots.size());
   for (const record* r : roots) s.visit(*r);
   for (const record* r : named) s.visit(*r);
   tables.root = s.join(named);
@@ -10438,107 +13143,12 @@ template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t
 }
 
 }  // namespace tagma::ir
+// ---- tagma/graph/value_numbers.hpp
 
-namespace tagma::ir {
+/// @file
+/// Which number of the running program a record takes.
 
-/// The node that a record became where it was reached.
-struct node_of_record {
-  const record* what = nullptr;
-  node_id node = no_node;
-};
-
-/// Storage of a graph under construction and what became of it.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-struct built_graph {
-  graph_storage<Nodes> storage;
-  int nodes = 0;
-  int edges = 0;
-  int attributes = 0;
-  node_id roots[Roots > 0 ? Roots : 1]{};
-  build_status status;
-  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
-  int record_count = 0;
-  int request_count = 0;
-  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
-};
-
-namespace detail {
-
-/// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
-template <bool Scoped>
-struct record_memo {
-  array_view<const record*> records;
-  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
-  array_view<const record*> names;
-  array_view<bool> named;
-  array_view<chain_id> chains;
-  std::size_t count = 0;
-
-  [[nodiscard]] constexpr std::size_t slot(const record& r, chain_id chain) const {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    if constexpr (Scoped) {
-      i = (i + 7 * static_cast<std::size_t>(chain)) & (records.size() - 1);
-      while (nodes[i] != 0 && (records[i] != &r || chains[i] != chain)) i = (i + 1) & (records.size() - 1);
-    } else {
-      while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
-    }
-    return i;
-  }
-  [[nodiscard]] constexpr node_id find(const record& r, chain_id chain) const { return nodes[slot(r, chain)] - 1; }
-  constexpr void set(const record& r, chain_id chain, node_id id) {
-    const std::size_t i = slot(r, chain);
-    records[i] = &r;
-    nodes[i] = id + 1;
-    if constexpr (Scoped) chains[i] = chain, ++count;
-  }
-  /// The record that has this record's name, after noting the name if it is new.
-  constexpr const record& owner_of_name(const record& r) {
-    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (!named[i]) names[i] = &r, named[i] = true;
-    return *names[i];
-  }
-};
-static_assert(no_node == -1);
-
-template <class Graph>
-constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const node_id> inputs,
-                                   const gradient_scratch& scratch, array_view<node_id> variables,
-                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
-                                   build_status& status) {
-  std::size_t count = 0;
-  const auto given = static_cast<std::size_t>(r.attributes[0]);
-  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
-  if (given == 0) {
-    const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i) {
-      if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
-      if (count == variables.size()) {
-        status.problem = build_problem::too_large;
-        return 0;
-      }
-      variables[count] = i, gradients[count++] = no_node;
-    }
-    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
-  } else {
-    if (given > variables.size()) {
-      status.problem = build_problem::too_large;
-      return 0;
-    }
-    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
-  }
-  if (!status.good()) return 0;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
-  if (kept == 0 && !g.overflow()) {
-    status.problem = build_problem::nothing_to_train;
-    return 0;
-  }
-  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
-  r.op->expand(args);
-  return args.result;
-}
+namespace tagma::ir::detail {
 
 /// The numbers of the records that take a value of the running program.
 class value_numbers {
@@ -10566,6 +13176,87 @@ class value_numbers {
   std::int32_t* slots_ = nullptr;
 };
 
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+/// The node that a record became where it was reached.
+struct node_of_record {
+  const record* what = nullptr;
+  node_id node = no_node;
+};
+
+/// Storage of a graph under construction and what became of it.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped = false>
+struct built_graph {
+  graph_storage<Nodes> storage;
+  int nodes = 0;
+  int edges = 0;
+  int attributes = 0;
+  node_id roots[Roots > 0 ? Roots : 1]{};
+  build_status status;
+  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
+  int record_count = 0;
+  int request_count = 0;
+  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
+  int loop_count = 0;
+  int back_edge_count = 0;
+  loop_info loops[Looped ? most_loops : 1]{};
+  back_edge back_edges[Looped ? Nodes / 2 : 1]{};
+  std::int16_t loop_of[Looped ? Nodes : 1]{};  ///< the innermost loop of each node, or -1
+};
+
+namespace detail {
+
+/// `differentiate`, with loops where there is a table of them.
+template <class Graph, class Loops>
+constexpr void differentiate_with(Graph& g, [[maybe_unused]] Loops& loops, node_id y, array_view<const node_id> xs,
+                                  array_view<node_id> result, const gradient_scratch& scratch, build_status& status) {
+  if constexpr (std::is_same_v<Loops, loop_table>)
+    loop_differentiator<Graph>(g, loops, scratch, status).run(y, xs, result);
+  else
+    differentiate(g, y, xs, result, scratch, status);
+}
+
+template <class Graph, class Loops>
+constexpr node_id expand_optimizer(Graph& g, Loops& loops, const record& r, array_view<const node_id> inputs,
+                                   const gradient_scratch& scratch, array_view<node_id> variables,
+                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
+                                   build_status& status) {
+  std::size_t count = 0;
+  const auto given = static_cast<std::size_t>(r.attributes[0]);
+  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
+  if (given == 0) {
+    const node_id loss = inputs[0];
+    for (node_id i = 0; i < loss; ++i) {
+      if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.stop(build_problem::too_large);
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
+    differentiate_with(g, loops, loss, variables.first(count), gradients.first(count), scratch, status);
+  } else {
+    if (given > variables.size()) {
+      status.stop(build_problem::too_large);
+      return 0;
+    }
+    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
+  }
+  if (!status.good()) return 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
+  if (kept == 0 && !g.overflow()) {
+    status.stop(build_problem::nothing_to_train);
+    return 0;
+  }
+  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
+  r.op->expand(args);
+  return args.result;
+}
+
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
 struct pending_record {
@@ -10587,13 +13278,15 @@ struct no_scopes {
   return spec.type == dtype::int64 && name.ends_with("/step");
 }
 
+struct no_loop_table {};
+
 /// The walk behind `build_graph`, with its scratch space.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+template <std::size_t Nodes, std::size_t Roots, bool Scoped, bool Looped>
 class graph_builder {
  public:
   /// @param owners of the numbers of the running program
   /// @param gradients that are asked for
-  constexpr graph_builder(built_graph<Nodes, Roots, Scoped>& built, array_view<const record* const> owners,
+  constexpr graph_builder(built_graph<Nodes, Roots, Scoped, Looped>& built, array_view<const record* const> owners,
                           array_view<const record* const> asked)
       : built_(built),
         status_(built.status),
@@ -10602,6 +13295,7 @@ class graph_builder {
         values_(owners),
         asked_(asked) {
     if constexpr (Scoped) g_.ask(&scopes_);
+    if constexpr (Looped) g_.observe(&loops_);
   }
 
   /// Adds the nodes behind a record, operands first, and returns its own.
@@ -10617,8 +13311,11 @@ class graph_builder {
         continue;
       }
       const std::size_t before = depth;
-      if constexpr (Scoped) push(r.colocated, 0, depth);
-      push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
+      if constexpr (Scoped) push(r.colocated, around_others(at), depth);
+      if constexpr (Scoped && Looped)
+        for (chain_id c = of_block(r, at); c != 0; c = scopes_.repeated(scopes_.around(c)))
+          push(scopes_.layer(c).outside.first(1), scopes_.around(c), depth);
+      push(r.controls, is_group(r) ? at.operands : around_others(at), depth);
       push(r.inputs, at.operands, depth);
       if (!status_.good()) return 0;
       if (depth != before) continue;
@@ -10637,6 +13334,8 @@ class graph_builder {
       built_.request_count = scopes_.request_count();
       for (int i = 0; i < built_.request_count; ++i) built_.requests[i] = scopes_[i];
     }
+    if constexpr (Looped)
+      if (good()) finish_loops();
   }
 
   /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
@@ -10663,7 +13362,7 @@ class graph_builder {
       }
       wait(r.inputs), wait(r.controls), wait(r.colocated);
     }
-    if (count == 2 * Nodes) status_.problem = build_problem::too_large;
+    if (count == 2 * Nodes) status_.stop(build_problem::too_large);
   }
 
  private:
@@ -10673,8 +13372,22 @@ class graph_builder {
     node_id id = no_node;
     chain_id self = 0;
     chain_id operands = 0;
+    bool hidden = false;  ///< its handle is not that of the node
   };
 
+  /// What a node waits for or runs beside is inside the same names, but no part of the expression.
+  [[nodiscard]] constexpr chain_id around_others([[maybe_unused]] const reached& at) const {
+    if constexpr (Scoped)
+      return scopes_.names(at.operands);
+    else
+      return 0;
+  }
+  [[nodiscard]] constexpr std::string_view name_of(const record& r, [[maybe_unused]] const reached& at) const {
+    if constexpr (Scoped)
+      return scopes_.name(at.self, r);
+    else
+      return r.name;
+  }
   [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
   [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
   /// True if two variables of one name and type are one, or may be two as far as is known here (names.hpp).
@@ -10690,9 +13403,9 @@ class graph_builder {
       const auto chains = scopes_.enter(p.chain, *p.what);
       const record& key = identity(*p.what);
       const bool single = is_single(*key.op->info);
-      const node_id id = memo_.find(key, single ? chain_id{0} : chains.self);
+      const node_id id = memo_.find(key, single ? scopes_.base(chains.self, *key.op->info) : chains.self);
       if (id != no_node && single) scopes_.agree(id, chains.self, key);
-      return {id, chains.self, chains.operands};
+      return {id, chains.self, chains.operands, scopes_.hides(p.chain)};
     } else {
       return {memo_.find(*p.what, 0), 0, 0};
     }
@@ -10701,7 +13414,7 @@ class graph_builder {
     for (std::size_t i = list.size(); i-- > 0;) {
       if (memo_find(*list[i], chain) != no_node) continue;
       if (depth == 4 * Nodes) {
-        status_.problem = build_problem::too_large;
+        status_.stop(build_problem::too_large);
         return;
       }
       if constexpr (Scoped)
@@ -10719,71 +13432,173 @@ class graph_builder {
   constexpr void set(const record& r, const reached& at, node_id id) {
     if constexpr (Scoped) {
       const record& key = identity(r);
-      // A reader outside of all scopes takes the node that is there.
-      if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
-      if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
-      if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
-      if (&key != &r) note(key, id);
+      // A reader outside of all device scopes takes the node that is there.
+      const chain_id base = scopes_.base(at.self, *key.op->info);
+      if (memo_.find(key, base) == no_node) memo_.set(key, base, id);
+      if (at.self != base && !is_single(*key.op->info)) memo_.set(key, at.self, id);
+      if (memo_.count > 3 * Nodes) status_.stop(build_problem::too_large);
+      if (&key != &r && !scopes_.hides(at.self)) note(key, id);
+      if (!at.hidden) note(r, id);
     } else {
       memo_.set(r, 0, id);
+      note(r, id);
     }
-    note(r, id);
   }
   constexpr void note(const record& r, node_id id) {
     if (built_.record_count == static_cast<int>(2 * Nodes)) {
-      status_.problem = build_problem::too_large;
+      status_.stop(build_problem::too_large);
       return;
     }
     built_.records[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
-    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size()), colocated(r.colocated.size());
+    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size() + 1), colocated(r.colocated.size());
+    std::size_t waits = r.controls.size();
     for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo_find(*r.inputs[i], at.operands);
     for (std::size_t i = 0; i < r.controls.size(); ++i)
-      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : chain_id{0});
+      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : around_others(at));
     if constexpr (Scoped)
-      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], 0);
-    const array_view<const node_id> in = inputs.view(), after = controls.view();
+      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], around_others(at));
     if constexpr (Scoped) scopes_.set_ambient(at.self);
+    if constexpr (Scoped && Looped)
+      if (const chain_id block = of_block(r, at); block != 0) {
+        if (r.op->info->is(op_kind::variable)) return emit_members(r, at, block);
+        if (r.op->info->is(op_kind::resource))
+          status_ = {build_problem::resource_in_block, r.op->info, r.spec, {}, {}};
+        else if (const node_id carried = carried_by(block); !is_iterated(inputs.view(), carried))
+          controls[waits++] = carried;  // drawn anew for each block, whatever it depends on
+      }
+    const array_view<const node_id> in = inputs.view(), after = controls.view().first(waits);
+    const std::string_view name = name_of(r, at);
     switch (r.op->info->kind) {
       case op_kind::output:
+        if constexpr (Looped)
+          if (g_.info(in[0]).is(op_kind::loop)) return loops_.result(loops_.of_head(in[0]), r.attributes[0]);
         if (!after.empty() || !colocated.view().empty()) return output_behind(in[0], r, after, colocated.view());
+        break;
+      case op_kind::close:
+        if constexpr (Looped) return close_loop(r, in);
         break;
       case op_kind::gradient:
         return add_gradient(r, at, in);
       case op_kind::optimizer:
-        return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+        return expand_optimizer(g_, loops_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
       case op_kind::composition:
         return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
-      case op_kind::variable: {
-        const record& owner = memo_.owner_of_name(r);
-        if (&owner != &r) {
-          if (!(owner.spec == r.spec && owner.op == r.op))
-            status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, r.name, &owner, &r};
-          else if (!begin_alike(owner, r))
-            status_ = {build_problem::two_beginnings, r.op->info, owner.spec, r.spec, r.name, &owner, &r};
-        }
+      case op_kind::variable:
+        check_owner(r, name);
         [[fallthrough]];
-      }
       default:
         break;
     }
-    node_extras extras{after, r.name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
+    node_extras extras{after, name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
     if constexpr (Scoped) {
       int task = -1;
-      extras.request = scopes_.request(at.self, r, task);
+      extras.request = scopes_.request(at.self, r, name, task);
       if (!status_.good()) return 0;
-      const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
+      const node_id id = (r.op->fold != nullptr || lifts(r)) && after.empty() && colocated.view().empty()
                              ? g_.emit(*r.op, in, r.attributes, extras)
                              : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
       if (!g_.overflow() && is_single(*r.op->info)) scopes_.note(id, at.self, task);
       return id;
     } else {
-      return r.op->fold != nullptr && after.empty() ? g_.emit(*r.op, in, r.attributes)
-                                                    : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+      return (r.op->fold != nullptr || lifts(r)) && after.empty() ? g_.emit(*r.op, in, r.attributes)
+                                                                  : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
     }
+  }
+
+  /// A name has one owner, or several that agree.
+  constexpr void check_owner(const record& r, std::string_view name) {
+    const record& owner = memo_.owner_of_name(r, name);
+    if (&owner == &r) return;
+    if (!(owner.spec == r.spec && owner.op == r.op))
+      status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, name, &owner, &r};
+    else if (!begin_alike(owner, r))
+      status_ = {build_problem::two_beginnings, r.op->info, owner.spec, r.spec, name, &owner, &r};
+  }
+
+  /// The innermost repeated block that a record is part of, if it is one that each copy of the block has for itself;
+  /// else 0.
+  [[nodiscard]] constexpr chain_id of_block(const record& r, const reached& at) const {
+    const op_info& info = *r.op->info;
+    const bool own =
+        info.is(op_kind::variable) || info.is(op_kind::resource) || (info.is(op_kind::compute) && info.stateful);
+    return own ? scopes_.repeated(at.self) : chain_id{0};
+  }
+  /// What the loop of a block carries.
+  [[nodiscard]] constexpr node_id carried_by(chain_id block) {
+    return memo_find(*scopes_.layer(block).outside[0], scopes_.around(block));
+  }
+  /// True if one of some nodes sees the iterations of the loop of `carried`.
+  [[nodiscard]] constexpr bool is_iterated(array_view<const node_id> nodes, node_id carried) const {
+    const int l = loops_.of_head(g_.input(carried, 0));
+    for (const node_id i : nodes)
+      if (l >= 0 && ((loops_.mask_of(i) >> l) & 1) != 0) return true;
+    return false;
+  }
+  /// The variables that a variable of a block is by turns, each with the name that it has where the block is written
+  /// out.
+  constexpr node_id emit_members(const record& r, const reached& at, chain_id block) {
+    if (!good()) return 0;
+    if (block == 0) {
+      const std::string_view name = name_of(r, at);
+      check_owner(r, name);
+      int task = -1;
+      const std::int16_t request = scopes_.request(at.self, r, name, task);
+      if (!status_.good()) return 0;
+      const node_extras extras{{}, name, {}, r.valued ? values_.number(r.value_owner()) : -1, request};
+      const node_id id = g_.emit_as(*r.op, r.spec, {}, r.attributes, extras);
+      if (!g_.overflow()) scopes_.note(id, at.self, task);
+      return id;
+    }
+    const int copies = scopes_.layer(block).copies;
+    scratch_array<node_id, 16> all(copies + 1);
+    all[0] = g_.input(carried_by(block), 0);
+    for (int copy = 0; copy < copies; ++copy) {
+      scopes_.choose(block, copy);
+      all[copy + 1] = emit_members(r, at, scopes_.repeated(scopes_.around(block)));
+    }
+    scopes_.choose(block, 0);
+    const node_id id = g_.emit_plain(rules<loop_member>, all.view(), {}, no_extras);
+    if (!g_.overflow()) scopes_.note(id, at.self, -1);
+    return id;
+  }
+
+  [[nodiscard]] static constexpr bool lifts(const record& r) { return Looped && r.op->lift != nullptr; }
+
+  /// Ends a loop. Its node stands for all its results.
+  constexpr node_id close_loop(const record& r, array_view<const node_id> in) {
+    const auto carried = static_cast<std::size_t>(r.attributes[0]);
+    const array_view<const node_id> values = in.subspan(1), next = values.subspan(carried, carried),
+                                    other = values.subspan(2 * carried);
+    scratch_array<node_id, 8> results(next.size() + other.size());
+    const int l = loops_.of_head(in[0]);
+    if (l < 0) {
+      status_.stop(build_problem::too_many_loops);
+      return 0;
+    }
+    if (!loops_.close(g_, l, values.first(carried), next, other, results.view()))
+      status_ = {build_problem::beyond_loop, g_[in[0]].op->info, g_.spec(in[0]), {}, {}};
+    if (good()) loops_.keep_results(l, results.view());
+    return in[0];
+  }
+  constexpr void finish_loops() {
+    if (loops_.overflow()) status_.stop(build_problem::too_many_loops);
+    if (loops_.edge_count() > static_cast<int>(Nodes / 2)) status_.stop(build_problem::too_large);
+    if (!good()) return;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (g_.info(i).is(op_kind::update) && loops_.loop_of(i) >= 0)
+        status_ = {g_[g_.input(i, 0)].op == &rules<loop_member> ? build_problem::update_in_block
+                                                                : build_problem::update_in_loop,
+                   &g_.info(i),
+                   g_.spec(i),
+                   {},
+                   {}};
+    write_loops(g_, loops_, built_);
+    for (const node_id root : built_.roots)
+      if (loops_.loop_of(root) >= 0) status_ = {build_problem::beyond_loop, &g_.info(root), g_.spec(root), {}, {}};
   }
 
   /// The gradient `r`, and with it all gradients of the same node that are asked for, in the same scopes if in any:
@@ -10806,7 +13621,8 @@ class graph_builder {
       if (x == no_node || memo_find(*other, 0) != no_node) continue;
       records[count] = other, by[count] = x, results[count++] = no_node;
     }
-    differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
+    differentiate_with(g_, loops_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_},
+                       status_);
     if (!good()) return 0;
     if (results[0] == no_node) {
       status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
@@ -10852,10 +13668,11 @@ class graph_builder {
                       {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
   }
 
-  built_graph<Nodes, Roots, Scoped>& built_;
+  built_graph<Nodes, Roots, Scoped, Looped>& built_;
   build_status& status_;
   graph g_;
   std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  std::conditional_t<Looped, loop_table, no_loop_table> loops_;
   value_numbers values_;
   array_view<const record* const> asked_;
   const record* memo_records_[4 * Nodes]{};
@@ -10863,7 +13680,8 @@ class graph_builder {
   node_id memo_nodes_[4 * Nodes]{};
   chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
   bool memo_named_[2 * Nodes]{};
-  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_};
+  std::string_view memo_texts_[Scoped ? 2 * Nodes : 1]{};
+  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_, memo_texts_};
   node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
   variable_gradient pairs_[Nodes / 2]{};
   bool wanted_[Nodes]{};
@@ -10882,14 +13700,15 @@ class graph_builder {
 
 /// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
 /// @tparam Scoped whether some record has a device scope, as `survey` says
+/// @tparam Looped whether some record is a loop
 /// @param owners whose numbers the running program has, in their order
 /// @param gradients that are asked for somewhere behind the roots
-template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots,
-                                                                      array_view<const record* const> owners = {},
-                                                                      array_view<const record* const> gradients = {}) {
-  built_graph<Nodes, Roots, Scoped> built;
-  detail::graph_builder<Nodes, Roots, Scoped> builder{built, owners, gradients};
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped = false>
+[[nodiscard]] constexpr auto build_graph(const fixed_array<const record*, Roots>& roots,
+                                         array_view<const record* const> owners = {},
+                                         array_view<const record* const> gradients = {}) {
+  built_graph<Nodes, Roots, Scoped, Looped> built;
+  detail::graph_builder<Nodes, Roots, Scoped, Looped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
     if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
@@ -10898,70 +13717,109 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
 }
 
 /// Which record became which node.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped>
-[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
+template <std::size_t Nodes, std::size_t Roots, bool Scoped, bool Looped>
+[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(
+    const built_graph<Nodes, Roots, Scoped, Looped>& built) {
   return {built.records, built.record_count};
 }
 
-/// A finished flat graph, exactly as large as it must be.
-template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots, std::size_t Requests = 0>
-struct flat_graph {
-  fixed_array<node, Nodes> nodes{};
-  fixed_array<node_id, Edges> edges{};
-  fixed_array<attribute, Attributes> attributes{};
-  fixed_array<node_id, Roots> roots{};
-  fixed_array<device_spec, Requests> requests{};  ///< what device scopes ask for; the first two ask for nothing
-};
-
-/// A view of a finished graph; what passes read.
-struct graph_view {
-  array_view<const node> nodes;
-  array_view<const node_id> edges;
-  array_view<const attribute> attribute_pool;
-  array_view<const node_id> roots;
-  array_view<const device_spec> requests{};
-
-  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
-  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
-  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(n.first_edge, n.inputs);
-  }
-  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(n.first_edge + n.inputs, n.controls);
-  }
-  /// The nodes on whose devices `id` shall run.
-  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(n.first_edge + n.inputs + n.controls, n.colocated);
-  }
-  /// What is asked for a node; empty if nothing is.
-  [[nodiscard]] constexpr device_spec request(node_id id) const {
-    return (*this)[id].request == 0 ? device_spec{} : requests[(*this)[id].request];
-  }
-  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    const node& n = (*this)[id];
-    return attribute_pool.subspan(n.first_attribute, n.attribute_count);
-  }
-};
-
 /// Copies the used part of a built graph.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t Capacity, std::size_t Roots,
-          bool Scoped>
-[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
-  flat_graph<N, E, A, Roots, Q> flat;
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t L = 0, std::size_t B = 0,
+          std::size_t Capacity, std::size_t Roots, bool Scoped, bool Looped>
+[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q, L, B> trim(
+    const built_graph<Capacity, Roots, Scoped, Looped>& built) {
+  flat_graph<N, E, A, Roots, Q, L, B> flat;
   for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
   for (std::size_t i = 0; i != E; ++i) flat.edges[i] = built.storage.edges[i];
   for (std::size_t i = 0; i != A; ++i) flat.attributes[i] = built.storage.attributes[i];
   for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
   const device_spec* request = built.requests;
   for (device_spec& r : flat.requests) r = *request++;
+  if constexpr (L > 0) {
+    for (std::size_t i = 0; i < L; ++i) flat.loops[i] = built.loops[i];
+    for (std::size_t i = 0; i != B; ++i) flat.back_edges[i] = built.back_edges[i];
+    for (std::size_t i = 0; i < N; ++i) flat.loop_of[i] = built.loop_of[i];
+  }
   return flat;
 }
 
 }  // namespace tagma::ir
+
+namespace tagma::ir {
+
+/// A name that two variables of a finished graph have; empty if there is none. A slot of an optimizer is called like
+/// its variable with "/adam_m" behind, and so may be another variable. A variable has two slots of one name if two
+/// optimizers of a kind give them initial values of their own. A variable may be called like the step of an optimizer
+/// and begin in another way. Variables of one name and several types are refused earlier.
+[[nodiscard]] constexpr std::string_view find_shared_name(const graph_view& g) {
+  scratch_array<node_id, 1> found(g.nodes.size());
+  std::size_t count = 0;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(op_kind::variable)) found[count++] = i;
+  const auto variables = found.view().first(count);
+
+  struct slots {
+    std::string_view suffix;
+    std::int32_t value = -1;  // the initial one, where the optimizer gives it
+  };
+  slots kinds[16]{};
+  std::size_t kind_count = 0;
+  for (const node_id i : variables) {
+    std::size_t k = 0;
+    while (k < kind_count && (kinds[k].suffix != g[i].suffix || kinds[k].value != g[i].value)) ++k;
+    if (!g[i].suffix.empty() && k == kind_count && k < 16) kinds[kind_count++] = {g[i].suffix, g[i].value};
+  }
+  for (const node_id i : variables) {
+    const node& n = g[i];
+    for (std::size_t k = 0; k < kind_count; ++k) {
+      const auto [suffix, value] = kinds[k];
+      std::string_view owner = n.name;
+      if (n.suffix.empty() && n.name.ends_with(suffix))
+        owner.remove_suffix(suffix.size());
+      else if (n.suffix != suffix || n.value == value)
+        continue;
+      for (const node_id j : variables)
+        if (g[j].suffix == suffix && g[j].value == value && g[j].name == owner) return n.name;
+    }
+    if (!n.suffix.empty() || !detail::is_called_like_step(n.spec, n.name)) continue;
+    for (const node_id j : variables)
+      if (j != i && g[j].suffix.empty() && g[j].name == n.name) return n.name;
+  }
+  return {};
+}
+
+}  // namespace tagma::ir
+// ---- tagma/plan/compiled_plan.hpp
+
+/// @file
+/// The plan of some outputs of a program as constants of a short-named type.
+
+// ---- tagma/graph/local_devices.hpp
+
+/// @file
+/// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
+/// has all of them is for the session to find out.
+
+#include <utility>
+
+// ---- tagma/graph/pass/place.hpp
+
+/// @file
+/// Placement: which device runs each node. The order of what decides is TensorFlow's: where earlier runs put the node,
+/// what its scopes ask for, and else the best device that has a kernel for the node and for all that must be with it.
+/// An update and the slots that it writes are with their variable.
+
+// ---- tagma/graph/pass/versions.hpp
+
+/// @file
+/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
+/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
+/// itself.
+
+// ---- tagma/graph/pass/prune.hpp
+
+/// @file
+/// What a fetch needs, and nothing else.
 
 namespace tagma::ir {
 
@@ -10973,23 +13831,30 @@ enum class need : std::uint8_t { nothing, extents, value };
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
   fixed_array<need, N> result{};
+  if constexpr (N == heap_room) make_room(g.size(), result);
   need* const needs = result.data();
   const node* const nodes = g.nodes.data();
   for (const node_id f : fetches) needs[f] = need::value;
-  for (node_id i = g.size(); i-- > 0;) {
-    const int own = static_cast<int>(needs[i]);
-    if (own == 0) continue;
-    const node& n = nodes[i];
-    const node_id* const in = g.edges.data() + n.first_edge;
-    const bool computed = own == static_cast<int>(need::value);
-    const std::uint64_t ignored = n.op->info->shape_only;
-    for (int k = 0; k < n.inputs; ++k)
-      if (computed && (k >= 64 || ((ignored >> k) & 1) == 0))
-        needs[in[k]] = need::value;
-      else if (static_cast<int>(needs[in[k]]) == 0)
-        needs[in[k]] = need::extents;
-    if (computed)
-      for (int k = n.inputs; k < n.inputs + n.controls; ++k) needs[in[k]] = need::value;
+  for (bool again = true; again;) {
+    for (node_id i = g.size(); i-- > 0;) {
+      const int own = static_cast<int>(needs[i]);
+      if (own == 0) continue;
+      const node& n = nodes[i];
+      const node_id* const in = g.edges.data() + n.first_edge;
+      const bool computed = own == static_cast<int>(need::value);
+      const std::uint64_t ignored = n.op->info->shape_only;
+      for (int k = 0; k < n.inputs + (computed ? n.controls : 0); ++k) {
+        const bool read = computed && (k >= 64 || k >= n.inputs || ((ignored >> k) & 1) == 0 || g.ends_by_value(in[k]));
+        if (read || static_cast<int>(needs[in[k]]) == 0) needs[in[k]] = read ? need::value : need::extents;
+      }
+    }
+    // The next value of what a loop carries may stand behind it.
+    again = false;
+    for (const back_edge& e : g.back_edges)
+      if (g.is_condition(e.carried) && wants_value(needs[g.inputs(e.carried)[0]]) && !wants_value(needs[e.carried]))
+        needs[e.carried] = need::value, again = true;
+    for (const back_edge& e : g.back_edges)
+      if (wants_value(needs[e.carried]) && !wants_value(needs[e.next])) needs[e.next] = need::value, again = true;
   }
   return result;
 }
@@ -11002,6 +13867,7 @@ namespace tagma::ir {
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
   fixed_array<bool, N> result{};
+  if constexpr (N == heap_room) make_room(g.size(), result);
   bool* const behind = result.data();
   const node* const nodes = g.nodes.data();
   const int size = g.size();
@@ -11046,11 +13912,12 @@ struct variable_versions {
 template <std::size_t N>
 [[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
   variable_versions<N> v;
-  node_id *const base = v.base.data(), *const first = v.first_update.data(), *const next = v.next_update.data();
   fixed_array<node_id, N> last_of{};
+  if constexpr (N == heap_room) make_room(g.size(), v.base, v.first_update, v.next_update, last_of);
+  node_id *const base = v.base.data(), *const first = v.first_update.data(), *const next = v.next_update.data();
   node_id* const last = last_of.data();
-  for (std::size_t i = 0; i < N; ++i) base[i] = first[i] = next[i] = last[i] = no_node;
   const int size = g.size();
+  for (int i = 0; i < size; ++i) base[i] = first[i] = next[i] = last[i] = no_node;
   for (node_id i = 0; i < size; ++i) {
     const op_info& info = g.info(i);
     const bool updates = info.is(op_kind::update);
@@ -11067,6 +13934,36 @@ template <std::size_t N>
 }
 
 }  // namespace tagma::ir
+// ---- tagma/place/device_entry.hpp
+
+/// @file
+/// A device that there is, as whoever lists the devices of a process or a cluster tells it.
+
+namespace tagma {
+
+/// Whose memory a device computes in.
+enum class memory_kind : std::uint8_t {
+  host,  ///< that of the host of its task, as all devices of that task with this kind of memory
+  own,   ///< its own
+};
+
+/// A device that there is.
+struct device_entry {
+  device_spec name;  ///< complete: job, replica, task, type and number
+  memory_kind memory = memory_kind::host;
+};
+
+/// True if both are devices of one task.
+[[nodiscard]] constexpr bool is_same_task(const device_spec& a, const device_spec& b) {
+  return a.job == b.job && a.replica == b.replica && a.task == b.task;
+}
+
+/// True if `device` reads what lies in the memory of the host of `client`, and may write there.
+[[nodiscard]] constexpr bool computes_on_host(const device_entry& device, const device_entry& client) {
+  return device.memory == memory_kind::host && is_same_task(device.name, client.name);
+}
+
+}  // namespace tagma
 // ---- tagma/place/reason.hpp
 
 /// @file
@@ -11137,12 +14034,29 @@ struct place_failure {
 
 /// Devices to choose from, and what they can run.
 struct device_set {
-  array_view<const device_spec> devices;  ///< complete names
-  array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
+  array_view<const device_entry> devices;
+  array_view<const device_text> types;  ///< every type that has kernels, the one to prefer first; at most 32
   bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
   device_spec home{};  ///< job, replica and task of the caller, preferred among equals
   /// Which types have a kernel for each node: bit t is `types[t]`. Where it is empty, `has_kernel` is asked.
   array_view<const std::uint32_t> kernels{};
+};
+
+/// What is known of a node while nodes are placed, and of the root of a group for all that must be with it.
+struct place_group {
+  node_id leader = no_node;
+  node_id asker = no_node;  ///< the first node of the group that is asked for
+  int size = 0;
+  std::uint32_t kernels = 0;
+  device_spec request{};
+  std::int16_t readers = -1;  ///< the device of all readers of a node; -1 if it has none, -2 if there are several
+};
+
+/// Where `place` writes and what it works in: arrays of the caller, an element for each node.
+struct place_room {
+  array_view<std::int16_t> device;  ///< written: position in the set, -1 where nothing is placed
+  array_view<place_reason> reason;  ///< written
+  array_view<place_group> groups;
 };
 
 template <std::size_t N>
@@ -11158,17 +14072,26 @@ struct placement {
 namespace detail {
 
 /// Nodes that must be together: a forest whose roots hold what is known of their group.
-template <std::size_t N>
 class placer {
  public:
-  constexpr placer(const graph_view& g, const fixed_array<need, N>& needs, const device_set& set, bool soft,
-                   array_view<const std::string_view> assigned)
-      : g_(g), needs_(needs), set_(set), soft_(soft), assigned_(assigned) {}
+  constexpr placer(const graph_view& g, array_view<const need> needs, const device_set& set, bool soft,
+                   array_view<const std::string_view> assigned, const place_room& room)
+      : g_(g),
+        needs_(needs),
+        set_(set),
+        soft_(soft),
+        assigned_(assigned),
+        device_(room.device.data()),
+        reason_(room.reason.data()),
+        groups_(room.groups.data()) {}
 
-  constexpr placement<N> run() {
-    for (std::size_t i = 0; i < N; ++i) p_.device[i] = -1;
+  constexpr place_failure run() {
+    for (node_id i = 0; i < g_.size(); ++i) {
+      device_[i] = -1;
+      note(i, place_reason::not_placed);
+    }
     if (set_.devices.empty()) fail({place_problem::no_devices});
-    for (const device_spec& d : set_.devices) present_ |= bit_of(d);
+    for (const device_entry& d : set_.devices) present_ |= bit_of(d.name);
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i)) begin(i);
     for (node_id i = 0; i < g_.size() && good(); ++i)
@@ -11179,18 +14102,20 @@ class placer {
       if (placed(i) && g_.info(i).is(op_kind::update)) join_state(i);
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && g_.info(i).is(op_kind::resource)) join_users(i);
+    if (!g_.loops.empty()) join_loops();
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && !is_generator(i)) choose(i);
     find_readers();
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && is_generator(i)) choose(i);
-    return p_;
+    return failure_;
   }
 
  private:
   [[nodiscard]] constexpr bool placed(node_id i) const { return wants_value(needs_[i]); }
-  [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
-  constexpr void fail(const place_failure& f) { p_.failure = f; }
+  [[nodiscard]] constexpr bool good() const { return failure_.problem == place_problem::none; }
+  constexpr void fail(const place_failure& f) { failure_ = f; }
+  constexpr void note(node_id i, place_reason r) { reason_[i] = r; }
 
   [[nodiscard]] constexpr std::uint32_t bit_of(const device_spec& d) const {
     for (std::size_t t = 0; t < set_.types.size(); ++t)
@@ -11206,31 +14131,32 @@ class placer {
   }
 
   constexpr void begin(node_id i) {
-    leader_[i] = i;
-    size_[i] = 1;
-    request_[i] = g_.request(i);
-    kernels_[i] = kernels_of(i) & present_;
-    asker_[i] = g_[i].request > 1 ? i : no_node;
+    groups_[i].leader = i;
+    groups_[i].size = 1;
+    groups_[i].request = g_.request(i);
+    groups_[i].kernels = kernels_of(i) & present_;
+    groups_[i].asker = g_[i].request > 1 ? i : no_node;
     if (!assigned_.empty() && !assigned_[i].empty()) return begin_assigned(i);
-    if (kernels_[i] == 0) fail({place_problem::no_kernel, i, no_node, request_[i]});
+    if (groups_[i].kernels == 0) fail({place_problem::no_kernel, i, no_node, groups_[i].request});
   }
   constexpr void begin_assigned(node_id i) {
     const parsed_device name = parse_device(assigned_[i]);
     if (!name) return fail({place_problem::malformed_assignment, i, no_node, {}, {}, assigned_[i]});
     int matches = 0;
     for (std::size_t d = 0; d < set_.devices.size(); ++d)
-      if (covers(*name, set_.devices[d])) ++matches, p_.device[i] = static_cast<std::int16_t>(d);
+      if (covers(*name, set_.devices[d].name)) ++matches, device_[i] = static_cast<std::int16_t>(d);
     if (matches != 1) return fail({place_problem::unknown_assignment, i, no_node, *name, {}, assigned_[i]});
-    const device_spec& device = set_.devices[p_.device[i]];
-    if ((kernels_[i] & bit_of(device)) == 0) return fail({place_problem::assigned_no_kernel, i, no_node, device});
-    request_[i] = device;
-    kernels_[i] = bit_of(device);
-    asker_[i] = i;
-    p_.reason[i] = place_reason::assigned;
+    const device_spec& device = set_.devices[device_[i]].name;
+    if ((groups_[i].kernels & bit_of(device)) == 0)
+      return fail({place_problem::assigned_no_kernel, i, no_node, device});
+    groups_[i].request = device;
+    groups_[i].kernels = bit_of(device);
+    groups_[i].asker = i;
+    note(i, place_reason::assigned);
   }
 
   [[nodiscard]] constexpr node_id leader(node_id i) {
-    while (leader_[i] != i) i = leader_[i] = leader_[leader_[i]];
+    while (groups_[i].leader != i) i = groups_[i].leader = groups_[groups_[i].leader].leader;
     return i;
   }
   /// Puts node `b` with node `a`. Requests that differ are a problem, unless `b` is an update of the variable `a`: then
@@ -11238,16 +14164,17 @@ class placer {
   constexpr void join(node_id a, node_id b, bool updates) {
     const node_id first = leader(a), second = leader(b);
     if (first == second) return;
-    const merged_device both = merge(request_[first], request_[second], soft_ && !updates);
+    const merged_device both = merge(groups_[first].request, groups_[second].request, soft_ && !updates);
     if (!both && !updates)
-      return fail({place_problem::requests_conflict, a, b, request_[first], request_[second], both.conflict});
-    if ((kernels_[first] & kernels_[second]) == 0)
-      return fail({place_problem::no_common_device, a, b, request_[first], request_[second]});
-    if (both) request_[first] = both.spec;
-    if (asker_[first] == no_node) asker_[first] = asker_[second];
-    kernels_[first] &= kernels_[second];
-    size_[first] += size_[second];
-    leader_[second] = first;
+      return fail(
+          {place_problem::requests_conflict, a, b, groups_[first].request, groups_[second].request, both.conflict});
+    if ((groups_[first].kernels & groups_[second].kernels) == 0)
+      return fail({place_problem::no_common_device, a, b, groups_[first].request, groups_[second].request});
+    if (both) groups_[first].request = both.spec;
+    if (groups_[first].asker == no_node) groups_[first].asker = groups_[second].asker;
+    groups_[first].kernels &= groups_[second].kernels;
+    groups_[first].size += groups_[second].size;
+    groups_[second].leader = first;
   }
   constexpr void join_state(node_id update) {
     node_id variable = g_.inputs(update)[0];
@@ -11257,6 +14184,19 @@ class placer {
       if (good() && placed(in) && g_.info(in).is(op_kind::variable) && !g_[in].suffix.empty()) join(variable, in, true);
   }
 
+  /// What a loop carries is in one place, what it gathers where that is made, and what a node is by turns together.
+  constexpr void join_loops() {
+    for (const back_edge& e : g_.back_edges) {
+      if (good() && placed(e.carried)) join(e.carried, g_.inputs(e.carried)[1], false);
+      if (good() && placed(e.carried)) join(e.carried, e.next, false);
+    }
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && g_.info(i).is(op_kind::iterations))
+        join(g_.inputs(i)[0], i, false);
+      else if (placed(i) && g_[i].op == &rules<loop_member>)
+        for (const node_id member : g_.inputs(i).subspan(1))
+          if (good()) join(member, i, false);
+  }
   /// What uses a resource is where that is.
   constexpr void join_users(node_id resource) {
     for (node_id i = resource + 1; i < g_.size() && good(); ++i)
@@ -11285,51 +14225,52 @@ class placer {
   [[nodiscard]] constexpr choice best(const device_spec& asked, std::uint32_t kernels) const {
     choice c;
     for (std::size_t d = 0; d < set_.devices.size(); ++d) {
-      const device_spec& device = set_.devices[d];
+      const device_spec& device = set_.devices[d].name;
       if (!covers(asked, device)) continue;
       c.matches = true;
       if ((bit_of(device) & kernels) == 0) continue;
       ++c.candidates;
-      if (c.device < 0 || better(device, set_.devices[c.device])) c.device = static_cast<std::int16_t>(d);
+      if (c.device < 0 || better(device, set_.devices[c.device].name)) c.device = static_cast<std::int16_t>(d);
     }
     return c;
   }
 
   constexpr void choose(node_id i) {
-    if (p_.reason[i] == place_reason::assigned) return;
+    if (reason_[i] == place_reason::assigned) return;
     const node_id root = leader(i);
-    const device_spec group = request_[root], own = g_.request(i);
-    choice c = best(group, kernels_[root]);
+    const device_spec group = groups_[root].request, own = g_.request(i);
+    choice c = best(group, groups_[root].kernels);
     bool softened = false;
     if (c.candidates == 0 && soft_) {
       device_spec open = group;
       open.type = {};
       open.id = -1;
-      const choice other = best(open, kernels_[root]);
+      const choice other = best(open, groups_[root].kernels);
       if (other.candidates > 0) c = other, softened = true;
     }
     if (c.candidates == 0) return explain_failure(i, root, c.matches);
-    const std::int16_t near = size_[root] == 1 && !softened ? neighbour(i) : std::int16_t{-1};
-    const bool follows = near >= 0 && covers(group, set_.devices[near]) &&
-                         (bit_of(set_.devices[near]) & kernels_[root]) != 0 && c.candidates > 1;
-    p_.device[i] = follows ? near : c.device;
-    const device_spec& device = set_.devices[p_.device[i]];
-    p_.reason[i] = softened                              ? place_reason::softened
-                   : follows && inputs_decide(i)         ? place_reason::with_input
-                   : follows                             ? place_reason::with_readers
-                   : !own.empty() && covers(own, device) ? place_reason::asked
-                   : asker_[root] != no_node             ? place_reason::with_group
-                   : c.candidates == 1                   ? place_reason::only_choice
-                                                         : place_reason::first_choice;
+    const std::int16_t near = groups_[root].size == 1 && !softened ? neighbour(i) : std::int16_t{-1};
+    const bool follows = near >= 0 && covers(group, set_.devices[near].name) &&
+                         (bit_of(set_.devices[near].name) & groups_[root].kernels) != 0 && c.candidates > 1;
+    device_[i] = follows ? near : c.device;
+    const device_spec& device = set_.devices[device_[i]].name;
+    note(i, softened                              ? place_reason::softened
+            : follows && inputs_decide(i)         ? place_reason::with_input
+            : follows                             ? place_reason::with_readers
+            : !own.empty() && covers(own, device) ? place_reason::asked
+            : groups_[root].asker != no_node      ? place_reason::with_group
+            : c.candidates == 1                   ? place_reason::only_choice
+                                                  : place_reason::first_choice);
   }
   constexpr void explain_failure(node_id i, node_id root, bool matches) {
     const device_spec own = g_.request(i);
     if (!matches)
-      fail({place_problem::no_such_device, asker_[root] == no_node ? i : asker_[root], no_node, request_[root]});
+      fail({place_problem::no_such_device, groups_[root].asker == no_node ? i : groups_[root].asker, no_node,
+            groups_[root].request});
     else if (!own.empty() && best(own, kernels_of(i)).candidates == 0)
       fail({place_problem::no_kernel_there, i, no_node, own});
     else
-      fail({place_problem::group_elsewhere, i, asker_[root], request_[root]});
+      fail({place_problem::group_elsewhere, i, groups_[root].asker, groups_[root].request});
   }
 
   /// A node without inputs, of which a copy could be saved.
@@ -11347,44 +14288,55 @@ class placer {
   }
   /// The device of what a node would be best beside, or -1.
   [[nodiscard]] constexpr std::int16_t neighbour(node_id i) const {
-    if (is_generator(i)) return readers_[i] >= 0 ? readers_[i] : std::int16_t{-1};
-    return inputs_decide(i) ? p_.device[g_.inputs(i)[0]] : std::int16_t{-1};
+    if (is_generator(i)) return groups_[i].readers >= 0 ? groups_[i].readers : std::int16_t{-1};
+    return inputs_decide(i) ? device_[g_.inputs(i)[0]] : std::int16_t{-1};
   }
   /// The device of all readers of each node; -1 if it has none, -2 if there are several.
   constexpr void find_readers() {
-    for (std::size_t i = 0; i < N; ++i) readers_[i] = -1;
+    for (node_id i = 0; i < g_.size(); ++i) groups_[i].readers = -1;
     for (node_id i = 0; i < g_.size(); ++i)
       if (placed(i))
         for (const node_id in : g_.inputs(i))
-          readers_[in] = readers_[in] == -1 || readers_[in] == p_.device[i] ? p_.device[i] : std::int16_t{-2};
+          groups_[in].readers =
+              groups_[in].readers == -1 || groups_[in].readers == device_[i] ? device_[i] : std::int16_t{-2};
   }
 
   const graph_view& g_;
-  const fixed_array<need, N>& needs_;
+  array_view<const need> needs_;
   const device_set& set_;
   bool soft_;
   array_view<const std::string_view> assigned_;
-  placement<N> p_;
+  std::int16_t* device_;
+  place_reason* reason_;
+  place_group* groups_;
+  place_failure failure_;
   std::uint32_t present_ = 0;  // types that the set has
-  fixed_array<node_id, N> leader_{};
-  // Of the root of each group:
-  fixed_array<int, N> size_{};
-  fixed_array<device_spec, N> request_{};
-  fixed_array<std::uint32_t, N> kernels_{};
-  fixed_array<node_id, N> asker_{};  // the first node of the group that is asked for
-  fixed_array<std::int16_t, N> readers_{};
 };
 
 }  // namespace detail
 
-/// Places the nodes of which a run needs the value. The compiler can run it, and so can a program.
+/// Places the nodes of which a run needs the value, on the devices of a set. The compiler can run it, and so can a
+/// program that learns its devices when it starts.
+/// @param needs of each node
 /// @param soft where what is asked for cannot be had, its type and number are dropped; job, replica and task hold
 /// @param assigned for each node the name of the device where earlier runs had it, or nothing
+/// @param room written; has an element for each node
+[[nodiscard]] constexpr place_failure place(const graph_view& g, array_view<const need> needs,
+                                            const device_set& devices, bool soft,
+                                            array_view<const std::string_view> assigned, const place_room& room) {
+  return detail::placer(g, needs, devices, soft, assigned, room).run();
+}
+
+/// The same, in arrays of its own.
 template <std::size_t N>
 [[nodiscard]] constexpr placement<N> place(const graph_view& g, const fixed_array<need, N>& needs,
                                            const device_set& devices, bool soft = false,
                                            array_view<const std::string_view> assigned = {}) {
-  return detail::placer<N>(g, needs, devices, soft, assigned).run();
+  placement<N> p;
+  fixed_array<place_group, N> groups{};
+  if constexpr (N == heap_room) make_room(g.size(), p.device, p.reason, groups);
+  p.failure = place(g, needs, devices, soft, assigned, {p.device, p.reason, groups});
+  return p;
 }
 
 }  // namespace tagma::ir
@@ -11394,22 +14346,45 @@ namespace tagma::ir {
 inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
 inline constexpr device_text local_device_types[] = {device_text("CPU")};
 
-/// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
-/// provides one, before its first session. Such a header specialises this for all graphs:
+/// The most kinds of devices besides CPUs that the programs of a file can have.
+inline constexpr int most_kinds = 4;
+
+/// A kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that provides
+/// it, before its first session. Such a header specialises this for all graphs, with a number of its own below
+/// `most_kinds`; where several kinds have a kernel, the one with the lowest number is preferred. It has
 /// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
 /// `begins_loop(info)`, whether its kernel of an operation can go on with a loop over the result;
 /// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
-template <class Graph>
+template <class Graph, int Kind>
 struct accelerator_of {
   static constexpr bool exists = false;
 };
 
-/// True for nodes that only a host computes: what makes or takes strings, or a resource.
+/// True if the programs of a file know of devices besides CPUs.
+template <class Graph>
+inline constexpr bool knows_accelerators = accelerator_of<Graph, 0>::exists || accelerator_of<Graph, 1>::exists ||
+                                           accelerator_of<Graph, 2>::exists || accelerator_of<Graph, 3>::exists;
+static_assert(most_kinds == 4);
+
+/// True for nodes that only a host computes: what makes or takes strings, or a resource, or finds extents without a
+/// bound.
 [[nodiscard]] constexpr bool needs_host(const graph_view& g, node_id i) {
   const auto is_of_host = [&](node_id n) { return g[n].spec.type == dtype::string || g.info(n).is(op_kind::resource); };
-  bool needs = is_of_host(i);
+  bool needs = is_of_host(i) || (g.info(i).late && g.info(i).bound == nullptr);
   for (const node_id in : g.inputs(i)) needs = needs || is_of_host(in);
   return needs;
+}
+
+/// The kind of a type of device, or -1 for CPUs and what nobody knows.
+template <class Graph, int Kind = 0>
+[[nodiscard]] constexpr int kind_of(std::string_view type) {
+  if constexpr (Kind == most_kinds) {
+    return -1;
+  } else {
+    if constexpr (accelerator_of<Graph, Kind>::exists)
+      if (type == accelerator_of<Graph, Kind>::type) return Kind;
+    return kind_of<Graph, Kind + 1>(type);
+  }
 }
 
 /// The complete name of a device of this process.
@@ -11423,19 +14398,19 @@ struct accelerator_of {
 /// The placement of a program without device scopes: everything is on the only device.
 struct single_placement {
   place_failure failure;
-  static constexpr fixed_array<device_spec, 1> names{{local_device("CPU", 0)}};
+  static constexpr fixed_array<device_entry, 1> entries{{{local_device("CPU", 0), memory_kind::host}}};
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
   [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return {}; }
-  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+  [[nodiscard]] constexpr array_view<const device_entry> set() const { return entries; }
 };
 
-/// The placement of a program on the devices that it names. The first one is the client's, where feeds and fetches are.
+/// The placement of a program on the devices of a list. The first one is the client's, where feeds and fetches are.
 template <std::size_t Nodes, std::size_t Devices>
-struct local_placement : placement<Nodes> {
-  fixed_array<device_spec, Devices> names{};
+struct listed_placement : placement<Nodes> {
+  fixed_array<device_entry, Devices> entries{};
 
-  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+  [[nodiscard]] constexpr array_view<const device_entry> set() const { return entries; }
 };
 
 namespace detail {
@@ -11452,16 +14427,60 @@ struct device_names {
   }
 };
 
+/// What kinds of device the nodes of a graph may be on, the one to prefer first, and their kernels.
+template <class Graph, bool Accelerated = knows_accelerators<Graph>>
+struct local_types {
+  static constexpr const auto& types = local_device_types;
+  /// Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+  static constexpr array_view<const std::uint32_t> kernels{};
+};
+template <class Graph>
+struct local_types<Graph, true> {
+  template <int... Kind>
+  static constexpr auto list_types(std::integer_sequence<int, Kind...>) {
+    fixed_array<device_text, 1 + (0 + ... + accelerator_of<Graph, Kind>::exists)> list{};
+    std::size_t count = 0;
+    const auto add = [&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (accelerator_of<Graph, K>::exists) list[count++] = device_text(accelerator_of<Graph, K>::type);
+    };
+    (add(std::integral_constant<int, Kind>{}), ...);
+    list[count] = local_device_types[0];
+    return list;
+  }
+  static constexpr auto types = list_types(std::make_integer_sequence<int, most_kinds>{});
+
+  template <int... Kind>
+  static constexpr auto list_kernels(std::integer_sequence<int, Kind...>) {
+    fixed_array<std::uint32_t, Graph::nodes> result{};
+    int type = 0;
+    const auto add = [&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (accelerator_of<Graph, K>::exists) {
+        for (std::size_t i = 0; i < Graph::nodes; ++i)
+          if (accelerator_of<Graph, K>::kernels[i]) result[i] |= std::uint32_t{1} << type;
+        ++type;
+      }
+    };
+    (add(std::integral_constant<int, Kind>{}), ...);
+    for (std::size_t i = 0; i < Graph::nodes; ++i) result[i] |= std::uint32_t{1} << type;
+    return result;
+  }
+  static constexpr auto masks = list_kernels(std::make_integer_sequence<int, most_kinds>{});
+  static constexpr array_view<const std::uint32_t> kernels = masks;
+};
+
 /// The first device of each type, and every local device that a scope names completely; CPUs first, then by number,
 /// whatever order they are named in.
-template <class Graph>
-[[nodiscard]] constexpr auto name_local_devices(array_view<const device_text> types) {
-  device_names<Graph::requests + 2> list;
+/// @tparam Most room for names
+template <std::size_t Most>
+[[nodiscard]] constexpr device_names<Most> name_local_devices(array_view<const device_spec> requests,
+                                                              array_view<const device_text> types) {
+  device_names<Most> list;
+  if constexpr (Most == heap_room) make_room(requests.size() + types.size(), list.names);
   // The type that is preferred is the last that is listed.
   for (std::size_t t = types.size(); t-- > 0;) {
     const std::size_t first = list.count;
     list.add(local_device(types[t].view(), 0));
-    for (const device_spec& asked : Graph::flat.requests) {
+    for (const device_spec& asked : requests) {
       if (asked.type != types[t] || asked.id < 0) continue;
       const merged_device name = merge(local_task, asked, false);
       if (name) list.add(name.spec);
@@ -11476,126 +14495,199 @@ template <class Graph>
   return list;
 }
 
-/// What kinds of device the nodes of a graph may be on, the one to prefer first, and their kernels.
-template <class Graph, bool Accelerated = accelerator_of<Graph>::exists>
-struct local_types {
-  static constexpr const auto& types = local_device_types;
-  /// Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
-  static constexpr array_view<const std::uint32_t> kernels{};
-};
+/// The devices of this process that a program knows of; the memory of those that are no CPUs is their own.
 template <class Graph>
-struct local_types<Graph, true> {
-  static constexpr device_text types[] = {device_text(accelerator_of<Graph>::type), local_device_types[0]};
-  static constexpr auto masks = [] {
-    fixed_array<std::uint32_t, Graph::nodes> result{};
-    for (std::size_t i = 0; i < Graph::nodes; ++i) result[i] = accelerator_of<Graph>::kernels[i] ? 3 : 2;
-    return result;
-  }();
-  static constexpr array_view<const std::uint32_t> kernels = masks;
-};
+[[nodiscard]] constexpr auto list_local_devices() {
+  constexpr auto list =
+      name_local_devices<Graph::requests + most_kinds + 1>(Graph::flat.requests, local_types<Graph>::types);
+  fixed_array<device_entry, list.count> entries{};
+  for (std::size_t i = 0; i < list.count; ++i)
+    entries[i] = {list.names[i], list.names[i].type == local_device_types[0] ? memory_kind::host : memory_kind::own};
+  return entries;
+}
 
 }  // namespace detail
 
-/// Where the nodes of a program run. All of its runs agree, since the whole graph is placed at once; programs without
-/// device scopes do not ask the placer.
+/// Where the nodes of a program run, on the devices of a list, of which the first is the client's. All of its runs
+/// agree, since the whole graph is placed at once.
+/// @param home job, replica and task of the client
+template <class Graph, std::size_t Devices>
+[[nodiscard]] constexpr auto place_graph(const fixed_array<device_entry, Devices>& devices, const device_spec& home) {
+  using local = detail::local_types<Graph>;
+  listed_placement<Graph::nodes, Devices> result;
+  result.entries = devices;
+  const device_set set{result.entries, local::types,
+                       [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, home,
+                       local::kernels};
+  fixed_array<need, Graph::nodes> needs{};
+  for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
+  static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
+  // A type without any kernel has none for the node in question either.
+  place_failure& f = result.failure;
+  bool has_kernels = f.asked.type.empty();
+  for (const device_text& type : local::types) has_kernels = has_kernels || f.asked.type == type;
+  if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
+  // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
+  if (f.problem != place_problem::none)
+    for (std::size_t i = 0; i < Graph::nodes; ++i)
+      if (result.device[i] < 0) {
+        result.device[i] = 0;
+        result.reason[i] = place_reason::refused;
+      }
+  return result;
+}
+
+/// The same on the devices of this process; programs without device scopes do not ask the placer.
 template <class Graph>
 [[nodiscard]] constexpr auto place_locally() {
-  if constexpr (Graph::requests > 0 || accelerator_of<Graph>::exists) {
-    using local = detail::local_types<Graph>;
-    constexpr auto list = detail::name_local_devices<Graph>(local::types);
-    local_placement<Graph::nodes, list.count> result;
-    for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
-    const device_set set{result.names, local::types,
-                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task,
-                         local::kernels};
-    fixed_array<need, Graph::nodes> needs{};
-    for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
-    static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
-    // A type without any kernel has none for the node in question either.
-    place_failure& f = result.failure;
-    bool has_kernels = f.asked.type.empty();
-    for (const device_text& type : local::types) has_kernels = has_kernels || f.asked.type == type;
-    if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
-    // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
-    if (f.problem != place_problem::none)
-      for (std::size_t i = 0; i < Graph::nodes; ++i)
-        if (result.device[i] < 0) {
-          result.device[i] = 0;
-          result.reason[i] = place_reason::refused;
-        }
-    return result;
+  if constexpr (Graph::requests > 0 || knows_accelerators<Graph>) {
+    constexpr auto devices = detail::list_local_devices<Graph>();
+    return place_graph<Graph>(devices, local_task);
   } else {
     return single_placement{};
   }
 }
 
 }  // namespace tagma::ir
-// ---- tagma/graph/names.hpp
+// ---- tagma/graph/pass/late.hpp
 
 /// @file
-/// Variables of one name that are two: a file of all variables could not have both.
+/// Who waits for extents that kernels find. A node that reads only the shape of an input waits for nothing, except
+/// where that shape is known late: then it gets control dependencies on the operations that find it.
 
 namespace tagma::ir {
 
-/// A name that two variables of a finished graph have; empty if there is none. A slot of an optimizer is called like
-/// its variable with "/adam_m" behind, and so may be another variable. A variable has two slots of one name if two
-/// optimizers of a kind give them initial values of their own. A variable may be called like the step of an optimizer
-/// and begin in another way. Variables of one name and several types are refused earlier.
-[[nodiscard]] constexpr std::string_view find_shared_name(const graph_view& g) {
-  scratch_array<node_id, 1> found(g.nodes.size());
-  std::size_t count = 0;
-  for (node_id i = 0; i < g.size(); ++i)
-    if (g.info(i).is(op_kind::variable)) found[count++] = i;
-  const auto variables = found.view().first(count);
-
-  struct slots {
-    std::string_view suffix;
-    std::int32_t value = -1;  // the initial one, where the optimizer gives it
-  };
-  slots kinds[16]{};
-  std::size_t kind_count = 0;
-  for (const node_id i : variables) {
-    std::size_t k = 0;
-    while (k < kind_count && (kinds[k].suffix != g[i].suffix || kinds[k].value != g[i].value)) ++k;
-    if (!g[i].suffix.empty() && k == kind_count && k < 16) kinds[kind_count++] = {g[i].suffix, g[i].value};
-  }
-  for (const node_id i : variables) {
-    const node& n = g[i];
-    for (std::size_t k = 0; k < kind_count; ++k) {
-      const auto [suffix, value] = kinds[k];
-      std::string_view owner = n.name;
-      if (n.suffix.empty() && n.name.ends_with(suffix))
-        owner.remove_suffix(suffix.size());
-      else if (n.suffix != suffix || n.value == value)
-        continue;
-      for (const node_id j : variables)
-        if (g[j].suffix == suffix && g[j].value == value && g[j].name == owner) return n.name;
-    }
-    if (!n.suffix.empty() || !detail::is_called_like_step(n.spec, n.name)) continue;
-    for (const node_id j : variables)
-      if (j != i && g[j].suffix.empty() && g[j].name == n.name) return n.name;
-  }
-  return {};
+/// True if an operation of the graph finds extents while it runs.
+[[nodiscard]] constexpr bool has_late(const graph_view& g) {
+  const node* const nodes = g.nodes.data();
+  const int size = g.size();
+  for (int i = 0; i < size; ++i)
+    if (nodes[i].op->info->late) return true;
+  return false;
 }
 
+/// True if one in the body of a loop does.
+[[nodiscard]] constexpr bool has_late_in_loop(const graph_view& g) {
+  for (int i = 0; i < g.size(); ++i)
+    if (g.nodes[i].op->info->late && g.loop_of[i] >= 0) return true;
+  return false;
+}
+
+namespace detail {
+
+/// Which operations find extents, one bit each. Those behind the first 63 share a bit: who waits for one of them waits
+/// for all.
+template <std::size_t N>
+struct late_finders {
+  static constexpr int most = 64;
+  fixed_array<node_id, N> finder{};  ///< in the order of the graph
+  int count = 0;
+  fixed_array<std::uint64_t, N> extents{};  ///< of each node: which find dynamic extents of it
+  fixed_array<std::uint64_t, N> before{};   ///< which have run when it is computed
+
+  [[nodiscard]] static constexpr std::uint64_t bit(int finder) {
+    return std::uint64_t{1} << (finder < most ? finder : most - 1);
+  }
+  /// What node `i` has to wait for beside what it reads.
+  [[nodiscard]] constexpr std::uint64_t missing(const graph_view& g, node_id i) const {
+    const node_id* const in = g.edges.data() + g[i].first_edge;
+    std::uint64_t shapes = 0, known = 0;
+    for (int k = 0; k < g[i].inputs; ++k)
+      (g.info(i).ignores_elements(k) ? shapes : known) |=
+          g.info(i).ignores_elements(k) ? extents[in[k]] : before[in[k]];
+    for (int k = g[i].inputs; k < g[i].inputs + g[i].controls; ++k) known |= before[in[k]];
+    return shapes & ~(count > most ? known & ~bit(most) : known);
+  }
+};
+
+template <std::size_t N>
+[[nodiscard]] constexpr late_finders<N> find_late(const graph_view& g) {
+  late_finders<N> found;
+  if constexpr (N == heap_room) make_room(g.size(), found.finder, found.extents, found.before);
+  for (node_id i = 0; i < g.size(); ++i) {
+    const node& n = g[i];
+    const node_id* const in = g.edges.data() + n.first_edge;
+    std::uint64_t extents = 0, before = 0;
+    for (int k = 0; k < n.inputs; ++k) {
+      extents |= found.extents[in[k]];
+      if (!n.op->info->ignores_elements(k)) before |= found.before[in[k]];
+    }
+    for (int k = n.inputs; k < n.inputs + n.controls; ++k) before |= found.before[in[k]];
+    if (n.op->info->late) {
+      found.finder[found.count] = i;
+      extents = late_finders<N>::bit(found.count++);
+      before |= extents;
+    }
+    // A node that has several results has no extents of its own.
+    const bool is_static = n.op->info->outputs == 0 && n.spec.dims.is_static();
+    found.extents[i] = is_static ? 0 : extents;
+    found.before[i] = before | found.missing(g, i);
+  }
+  return found;
+}
+
+/// How many control dependencies are missing.
+template <std::size_t N>
+[[nodiscard]] constexpr std::size_t count_late_waits(const graph_view& g, const late_finders<N>& found) {
+  std::size_t count = 0;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (const std::uint64_t missing = found.missing(g, i); missing != 0)
+      for (int k = 0; k < found.count; ++k) count += (missing & late_finders<N>::bit(k)) != 0 && found.finder[k] < i;
+  return count;
+}
+
+template <std::size_t N, std::size_t E>
+struct late_tables {
+  fixed_array<ir::node, N> node{};
+  fixed_array<node_id, E> edge{};
+};
+
+template <std::size_t N, std::size_t E>
+[[nodiscard]] constexpr late_tables<N, E> add_late_waits(const graph_view& g, const late_finders<N>& found) {
+  late_tables<N, E> made;
+  if constexpr (N == heap_room) {
+    make_room(g.size(), made.node);
+    make_room(g.edges.size() + count_late_waits(g, found), made.edge);
+  }
+  std::int32_t next = 0;
+  for (node_id i = 0; i < g.size(); ++i) {
+    node& n = made.node[i] = g[i];
+    const node_id* const from = g.edges.data() + n.first_edge;
+    const int waits = n.inputs + n.controls, all = waits + n.colocated;
+    n.first_edge = next;
+    for (int k = 0; k < waits; ++k) made.edge[next++] = from[k];
+    if (const std::uint64_t missing = found.missing(g, i); missing != 0)
+      for (int k = 0; k < found.count; ++k) {
+        if ((missing & found.bit(k)) == 0 || found.finder[k] >= i) continue;
+        made.edge[next++] = found.finder[k];
+        ++n.controls;
+      }
+    for (int k = waits; k < all; ++k) made.edge[next++] = from[k];
+  }
+  return made;
+}
+
+}  // namespace detail
+
+/// A graph as it is planned: with the control dependencies that late extents ask for.
+template <class Graph, bool Late = has_late(Graph::view)>
+struct planned_graph : Graph {};
+
+template <class Graph>
+struct planned_graph<Graph, true> : Graph {
+  static constexpr auto finders = detail::find_late<Graph::nodes>(Graph::view);
+  static constexpr std::size_t edges = Graph::edges + detail::count_late_waits(Graph::view, finders);
+  static constexpr auto with_waits = detail::add_late_waits<Graph::nodes, edges>(Graph::view, finders);
+  static constexpr graph_view view{with_waits.node,        with_waits.edge,      Graph::view.attribute_pool,
+                                   Graph::view.roots,      Graph::view.requests, Graph::view.loops,
+                                   Graph::view.back_edges, Graph::view.loop_of};
+};
+
 }  // namespace tagma::ir
-// ---- tagma/plan/transfer.hpp
+// ---- tagma/plan/devices.hpp
 
 /// @file
-/// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
-/// travels twice in a run; a variable travels again after an update.
-
-// ---- tagma/plan/compile.hpp
-
-/// @file
-/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
-
-// ---- tagma/plan/memory.hpp
-
-/// @file
-/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
-/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
-/// run.
+/// The devices of a plan, and what each of them is there for.
 
 // ---- tagma/plan/plan.hpp
 
@@ -11608,7 +14700,7 @@ using ir::attribute;
 using ir::node_id;
 
 /// Where the bytes of a node live.
-enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant, resource };
+enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant, resource, row };
 
 /// One node that a run needs; a node of which only the extents are needed has no storage.
 struct plan_node {
@@ -11620,7 +14712,7 @@ struct plan_node {
   std::int16_t inputs = 0;
   std::int16_t attribute_count = 0;
   storage_kind storage = storage_kind::none;
-  std::int32_t slot = 0;  ///< which arena block, variable, resource, literal or feed; of a constant, its node
+  std::int32_t slot = 0;  ///< which arena block, variable, resource, literal, feed or row; of a constant, its node
   std::string_view name;
   std::string_view suffix;
   std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
@@ -11629,6 +14721,11 @@ struct plan_node {
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
 
   [[nodiscard]] constexpr bool is_in(storage_kind s) const { return storage == s; }
+  // By a function, since clang takes as long to read an assignment of an enumeration as ten calls.
+  constexpr void put(storage_kind s, std::int32_t at) {
+    storage = s;
+    slot = at;
+  }
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
@@ -11663,6 +14760,61 @@ struct plan_block {
   std::int32_t first = 0;
   std::int32_t last = 0;
   std::int16_t device = 0;
+  /// Of a block of rows: the node itself, there are two; the head of a loop, there is one more than iterations.
+  node_id rows = ir::no_node;
+};
+
+/// Bytes of a block.
+/// @param dims the extents of a node
+/// @param bytes the bytes of a node
+template <class Dims, class Bytes>
+[[nodiscard]] constexpr std::int64_t bytes_of_block(const plan_block& b, const Dims& dims, const Bytes& bytes) {
+  const std::int64_t one = bytes(b.node);
+  if (b.rows == ir::no_node) return one;
+  const extent count = b.rows == b.node ? 2 : dims(b.rows)[0] + 1;
+  return one > 0 && count > max_bytes / one ? max_bytes : one * count;
+}
+
+/// What tells how often a loop is done.
+enum class loop_end : std::uint8_t {
+  counted,    ///< extents
+  by_number,  ///< an element, before the first iteration: an integer, or a bool for once or never
+  by_test,    ///< a carried bool, before each iteration; an extent of 0 sets no limit
+};
+/// A loop of a plan: its steps are done once in each iteration.
+struct plan_loop {
+  std::int32_t first = 0;
+  std::int32_t end = 0;      ///< behind the last
+  std::int16_t parent = -1;  ///< the loop around it
+  node_id head = 0;          ///< the first extent of this node counts the iterations, or is the most that there may be
+  bool reversed = false;     ///< from the last element to the first
+  loop_end ends = loop_end::counted;
+  node_id condition = ir::no_node;  ///< the node whose elements tell how often it is done
+};
+
+/// Which row of a block a node has in iteration n of T, counted from 0 in the order in which they are done.
+enum class row_rule : std::uint8_t {
+  element,      ///< that of the element: n, or T - 1 - n where the loop is reversed
+  carried,      ///< one of two
+  next,         ///< the other one
+  all_carried,  ///< of T + 1: n, or T - n
+  all_next,     ///< n + 1, or T - 1 - n
+  second,       ///< always the second
+  number,       ///< always the first: how often the loop is done
+  behind_all,   ///< always row T
+  fixed,        ///< always row `at`
+  listed,       ///< that of the node whose turn it is: the bases of the next T places are those nodes
+  in_list,      ///< such a place
+  start,        ///< what is copied to where a carried value begins
+};
+/// A node that has another address in each iteration of a loop. Behind it, carried values are those of iteration T.
+struct plan_row {
+  node_id node = 0;
+  node_id base = ir::no_node;  ///< the node that has the rows, or
+  std::int32_t slot = -1;      ///< the block
+  std::int16_t loop = 0;
+  row_rule rule = row_rule::element;
+  std::int32_t at = 0;
 };
 
 /// A variable as the session keeps it.
@@ -11689,7 +14841,8 @@ struct plan_resource {
 
 /// A device of a program, and the node that it is there for.
 struct plan_device {
-  device_spec name;         ///< complete; the first one is the client's
+  device_spec name;  ///< complete; the first one is the client's
+  memory_kind memory = memory_kind::host;
   std::string_view op{};    ///< the first node that is asked for there, empty if none is
   std::string_view node{};  ///< its name
   std::string_view suffix{};
@@ -11710,7 +14863,24 @@ struct plan_view {
   bool writes_variables = false;
   array_view<const plan_device> devices;
   array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
+  array_view<const plan_loop> loops{};         ///< in the order of their first steps, a loop before those in its body
+  array_view<const plan_row> rows{};
 
+  /// Calls `use(i)` for node `i`, or for each of the nodes that it is by turns.
+  template <class Use>
+  TAGMA_COLD constexpr void each_member(node_id i, const Use& use) const {
+    const plan_node& n = nodes[i];
+    if (!n.is_in(storage_kind::row) || rows[n.slot].rule != row_rule::listed) return use(i);
+    for (std::int32_t k = 0; k < rows[n.slot].at; ++k) each_member(rows[n.slot + 1 + k].base, use);
+  }
+  /// The loop that no other is around and that step `s` is in, or -1.
+  template <class Index>
+  [[nodiscard]] TAGMA_COLD constexpr std::int32_t outermost_loop(Index s) const {
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      if (loops[l].parent < 0 && static_cast<Index>(loops[l].first) <= s && s < static_cast<Index>(loops[l].end))
+        return static_cast<std::int32_t>(l);
+    return -1;
+  }
   /// Why a node is where it is. A view is with its bytes, whatever it is asked for.
   [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
     if (reasons.empty()) return ir::place_reason::only_choice;
@@ -11720,6 +14890,462 @@ struct plan_view {
 };
 
 }  // namespace tagma::plan
+
+namespace tagma::plan {
+
+/// Lists the devices of a graph, each with the first node that is asked for there.
+/// @param device where each node runs; empty if there is one device
+/// @param to written, an element for each device
+constexpr void list_devices(const ir::graph_view& g, array_view<const device_entry> set,
+                            array_view<const std::int16_t> device, array_view<plan_device> to) {
+  for (std::size_t d = 0; d < set.size(); ++d) {
+    to[d].name = set[d].name;
+    to[d].memory = set[d].memory;
+  }
+  for (node_id i = 0; i < g.size() && !device.empty(); ++i) {
+    // A feed is with the client wherever its placeholder is asked for.
+    const device_spec& asked = g.request(i);
+    if (device[i] < 0 || (asked.type.empty() && asked.id < 0) || g.info(i).is(ir::op_kind::placeholder)) continue;
+    plan_device& d = to[device[i]];
+    if (d.op.empty()) d = {d.name, d.memory, g[i].op->info->name, g[i].name, g[i].suffix, i};
+  }
+}
+
+}  // namespace tagma::plan
+// ---- tagma/plan/loop_schedule.hpp
+
+/// @file
+/// The order of a run with loops. The body of a loop is one item of what is around it, so that its steps stand
+/// together.
+
+// ---- tagma/plan/schedule.hpp
+
+/// @file
+/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
+/// read that is not ordered behind it; everything else runs in the order of the graph.
+
+// ---- tagma/graph/pass/fuse.hpp
+
+/// @file
+/// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
+/// readers are in one group, so a group has one result and no node is computed twice. Where a device has kernels that
+/// go on with a loop over their result, one such node joins the loop that reads it.
+
+namespace tagma::ir {
+
+/// Why an element-wise node stands alone or is the result of its group.
+enum class fusion_reason : std::uint8_t {
+  not_elementwise,
+  fused,                 ///< part of the loop of its reader
+  fetched,               ///< its value is asked for
+  read_by_other_kernel,  ///< a reader is no element-wise node
+  read_by_many,          ///< its readers are in different loops
+  other_shape,           ///< its reader broadcasts it
+  group_full,            ///< the loop has reached its largest size
+  other_device,          ///< its reader runs on another device
+  other_loop,            ///< its reader is done more often, or less
+  ordered,               ///< a control dependency or an update holds it in place
+};
+
+[[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
+  constexpr const char* names[] = {"",
+                                   "fused into its reader",
+                                   "fetched",
+                                   "read by a kernel of its own",
+                                   "read by more than one loop",
+                                   "broadcast by its reader",
+                                   "the loop is full",
+                                   "its reader runs on another device",
+                                   "its reader is in another loop",
+                                   "held by a control dependency or an update"};
+  return names[static_cast<std::size_t>(r)];
+}
+
+/// The largest number of operations in one loop.
+inline constexpr int max_group = 16;
+/// The largest number of tensors that one loop reads.
+inline constexpr int max_group_loads = 12;
+
+template <std::size_t N>
+struct fusion {
+  fixed_array<node_id, N> group{};  ///< the node that stands for the loop of node i; i itself if it is not fused
+  fixed_array<fusion_reason, N> reason{};
+  fixed_array<std::int8_t, N> size{};  ///< of the group that node i stands for
+};
+
+/// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
+/// have their group when its turn comes.
+/// @param device where each node runs, or nothing if there is only one device
+/// @param begins for each node, whether its kernel can go on with the loop over its result; or nothing
+template <std::size_t N>
+[[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
+                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
+                                       array_view<const bool> begins = {}) {
+  fusion<N> f;
+  if constexpr (N == heap_room) make_room(g.size(), f.group, f.reason, f.size);
+  node_id* const group = f.group.data();
+  std::int8_t* const size = f.size.data();
+  const node* const nodes = g.nodes.data();
+  // Of each node: the group of all readers so far, or no_node, and why it can be in no group.
+  fixed_array<node_id, N> reader_of{};
+  fixed_array<fusion_reason, N> obstacle_of{};
+  fixed_array<std::int8_t, N> loads_of{};
+  fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
+  if constexpr (N == heap_room) make_room(g.size(), reader_of, obstacle_of, loads_of, begun);
+  node_id* const reader = reader_of.data();
+  fusion_reason* const obstacle = obstacle_of.data();
+  std::int8_t* const loads = loads_of.data();
+  for (node_id i = 0; i < g.size(); ++i) reader[i] = no_node, group[i] = i, size[i] = 1;
+  for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
+  for (const back_edge& e : g.back_edges) obstacle[e.next] = fusion_reason::read_by_other_kernel;
+
+  // A node reads a variable before some update; its reader may have to run behind that update.
+  const auto versions = find_versions<N>(g, needs);
+  const auto parted_by_update = [&](node_id i, node_id r) {
+    for (int k = 0; k < nodes[i].inputs; ++k) {
+      if (!versions.reads_updated(g, i, k)) continue;
+      const node_id variable = versions.base_of(g.inputs(i)[k]);
+      if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
+    }
+    return false;
+  };
+  constexpr int none = static_cast<int>(fusion_reason::not_elementwise);
+
+  for (node_id i = g.size(); i-- > 0;) {
+    if (!wants_value(needs.values[i])) continue;
+    const node& n = nodes[i];
+    const op_info& info = *n.op->info;
+    const bool elementwise = info.is(op_kind::elementwise);
+    const bool kernel = !elementwise && !begins.empty() && begins[i] && info.is(op_kind::compute);
+    if (elementwise || kernel) {
+      const node_id r = reader[i];
+      // In one expression: clang takes as long to read an assignment of an enumeration as ten calls.
+      const fusion_reason why =
+          static_cast<int>(obstacle[i]) != none                           ? obstacle[i]
+          : n.controls > 0                                                ? fusion_reason::ordered
+          : r == no_node                                                  ? fusion_reason::not_elementwise
+          : !(n.spec.dims == nodes[r].spec.dims)                          ? fusion_reason::other_shape
+          : kernel && (begun[r] || n.spec.type != nodes[r].spec.type)     ? fusion_reason::read_by_other_kernel
+          : size[r] >= max_group || loads[r] + n.inputs > max_group_loads ? fusion_reason::group_full
+          : !device.empty() && device[i] != device[r]                     ? fusion_reason::other_device
+          : !g.share_iterations(i, r)                                     ? fusion_reason::other_loop
+          : parted_by_update(i, r)                                        ? fusion_reason::ordered
+                                                                          : fusion_reason::fused;
+      f.reason[i] = why;
+      if (static_cast<int>(why) == static_cast<int>(fusion_reason::fused)) {
+        group[i] = r;
+        if (kernel)
+          begun[r] = true;
+        else
+          size[r] = static_cast<std::int8_t>(size[r] + 1);
+        loads[r] = static_cast<std::int8_t>(loads[r] + n.inputs - 1);
+      } else if (elementwise) {
+        loads[i] = static_cast<std::int8_t>(n.inputs);
+      }
+    }
+    const node_id mine = group[i];
+    const node_id* const in = g.edges.data() + n.first_edge;
+    for (int k = 0; k < n.inputs + n.controls; ++k) {
+      const bool control = k >= n.inputs;
+      if (!control && (static_cast<int>(obstacle[in[k]]) != none || info.ignores_elements(k))) continue;
+      node_id& known = reader[in[k]];
+      if (!control && elementwise && known == no_node) known = mine;
+      if (control || !elementwise || known != mine)
+        obstacle[in[k]] = control       ? fusion_reason::ordered
+                          : elementwise ? fusion_reason::read_by_many
+                                        : fusion_reason::read_by_other_kernel;
+    }
+  }
+  return f;
+}
+
+}  // namespace tagma::ir
+
+namespace tagma::plan {
+
+using ir::graph_view;
+using ir::need;
+using ir::op_kind;
+
+template <std::size_t N>
+struct schedule_result {
+  fixed_array<node_id, N> order{};
+  int count = 0;
+  bool contradictory = false;  ///< reads and updates wait for one another
+};
+
+namespace detail {
+
+/// A smallest-first queue of items.
+template <std::size_t N>
+class ready_queue {
+ public:
+  /// @param count the most items at once
+  constexpr explicit ready_queue([[maybe_unused]] int count) {
+    if constexpr (N == heap_room) make_room(count + 1, heap_);
+  }
+  constexpr void push(std::int32_t key) {
+    std::int32_t* const heap = heap_.data();
+    std::size_t i = size_++;
+    for (; i > 0 && heap[(i - 1) / 2] > key; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+    heap[i] = key;
+  }
+  constexpr std::int32_t pop() {
+    std::int32_t* const heap = heap_.data();
+    const std::int32_t top = heap[0], last = heap[--size_];
+    std::size_t i = 0;
+    for (std::size_t child = 1; child < size_; child = 2 * i + 1) {
+      if (child + 1 < size_ && heap[child + 1] < heap[child]) ++child;
+      if (last <= heap[child]) break;
+      heap[i] = heap[child];
+      i = child;
+    }
+    heap[i] = last;
+    return top;
+  }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+
+ private:
+  fixed_array<std::int32_t, joined_room(N, 1)> heap_{};
+  std::size_t size_ = 0;
+};
+
+/// Who must wait for whom, beside inputs and control dependencies: reads before updates, updates in their order.
+struct wait {
+  node_id before = 0;
+  node_id after = 0;
+};
+
+/// Of `E` edges and as many waits.
+[[nodiscard]] constexpr std::size_t room_for_waits(std::size_t e) { return e == heap_room ? e : 2 * e + 1; }
+
+template <std::size_t N, std::size_t E>
+struct wait_list {
+  fixed_array<wait, E> waits{};
+  std::size_t count = 0;
+};
+
+/// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the
+/// graph.
+template <std::size_t N, std::size_t E>
+constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
+  wait_list<N, E> list;
+  if constexpr (E == heap_room) make_room(g.edges.size() + g.nodes.size(), list.waits);
+  const auto versions = ir::find_versions<N>(g, needs);
+  const int size = g.size();
+  for (node_id i = 0; i < size; ++i) {
+    if (!wants_value(needs.values[i])) continue;
+    const ir::node& n = g.nodes.data()[i];
+    for (int k = 0; k < n.inputs; ++k) {
+      if (!versions.reads_updated(g, i, k)) continue;
+      const node_id variable = versions.base_of(g.inputs(i)[k]);
+      if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
+      const node_id update = versions.update_after(g, variable, i);
+      if (update != ir::no_node) list.waits[list.count++] = {i, update};
+    }
+    if (n.op->info->is(op_kind::update) && versions.next(i) != ir::no_node)
+      list.waits[list.count++] = {i, versions.next(i)};
+  }
+  return list;
+}
+
+}  // namespace detail
+
+/// Orders the items that a run needs. `E` bounds the number of edges of the graph and of waits for variables.
+template <std::size_t N, std::size_t E>
+[[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const fixed_array<need, N>& needs,
+                                                    const ir::fusion<N>& fusion) {
+  const auto waits = detail::variable_waits<N, E>(g, needs);
+  const node_id* const item = fusion.group.data();
+  const ir::node* const nodes = g.nodes.data();
+  const int size = g.size();
+
+  // Items that wait for an item, as a list of its own.
+  fixed_array<std::int32_t, N> pending_of{}, head_of{};
+  fixed_array<std::int32_t, detail::room_for_waits(E)> next_of{};
+  fixed_array<node_id, detail::room_for_waits(E)> target_of{};
+  if constexpr (N == heap_room) {
+    make_room(size, pending_of, head_of);
+    make_room(g.edges.size() + waits.count + 1, next_of, target_of);
+  }
+  std::int32_t *const pending = pending_of.data(), *const head = head_of.data(), *const next = next_of.data();
+  node_id* const target = target_of.data();
+  std::int32_t edges = 1;
+  const auto edge = [&](node_id before, node_id after) {
+    ++pending[after];
+    target[edges] = after;
+    next[edges] = head[before];
+    head[before] = edges++;
+  };
+  for (node_id i = 0; i < size; ++i) {
+    if (!wants_value(needs.values[i])) continue;
+    const ir::node& n = nodes[i];
+    const node_id* const in = g.edges.data() + n.first_edge;
+    const node_id after = item[i];
+    for (int k = 0; k < n.inputs; ++k)
+      if (item[in[k]] != after && !n.op->info->ignores_elements(k)) edge(item[in[k]], after);
+    for (int k = n.inputs; k < n.inputs + n.controls; ++k) edge(item[in[k]], after);
+  }
+  for (std::size_t i = 0; i < waits.count; ++i) {
+    const detail::wait& w = waits.waits.values[i];
+    if (item[w.before] != item[w.after]) edge(item[w.before], item[w.after]);
+  }
+
+  schedule_result<N> result;
+  if constexpr (N == heap_room) make_room(size, result.order);
+  detail::ready_queue<N> ready(size);
+  const std::int32_t ordinary = size;  // updates go first
+  const auto push = [&](node_id i) { ready.push(nodes[i].op->info->is(op_kind::update) ? i : i + ordinary); };
+  int items = 0;
+  for (node_id i = 0; i < size; ++i)
+    if (item[i] == i && wants_value(needs.values[i])) {
+      ++items;
+      if (pending[i] == 0) push(i);
+    }
+  while (!ready.empty()) {
+    const std::int32_t k = ready.pop();
+    const node_id i = k >= ordinary ? k - ordinary : k;
+    result.order.values[result.count++] = i;
+    for (std::int32_t e = head[i]; e != 0; e = next[e])
+      if (--pending[target[e]] == 0) push(target[e]);
+  }
+  result.contradictory = result.count != items;
+  return result;
+}
+
+}  // namespace tagma::plan
+
+namespace tagma::plan {
+
+namespace detail {
+
+/// Orders what is around each loop and each body by itself, as `schedule` does.
+template <std::size_t N, std::size_t E>
+class loop_scheduler {
+ public:
+  constexpr loop_scheduler(const graph_view& g, const fixed_array<need, N>& needs, const ir::fusion<N>& fusion)
+      : g_(g), needs_(needs), item_(fusion.group.data()) {
+    const auto waits = variable_waits<N, E>(g, needs);
+    if constexpr (N == heap_room) {
+      make_room(g.size(), live_, pending_, head_, result_.order);
+      make_room(g.edges.size() + waits.count + 1, next_, target_);
+    }
+    for (node_id i = 0; i < g.size(); ++i) {
+      if (!wants_value(needs.values[i])) continue;
+      for (int l = g.loop_of[i]; l >= 0; l = g.loops[l].parent) live_[g.loops[l].head] = true;
+    }
+    for (node_id i = 0; i < g.size(); ++i) {
+      if (!wants_value(needs.values[i]) && !live_.values[i]) continue;
+      const ir::node& n = g.nodes.data()[i];
+      const node_id* const in = g.edges.data() + n.first_edge;
+      for (int k = 0; k < n.inputs + n.controls; ++k)
+        if (k >= n.inputs || !n.op->info->ignores_elements(k)) add(item_[in[k]], item_[i]);
+    }
+    for (std::size_t i = 0; i < waits.count; ++i)
+      add(item_[waits.waits.values[i].before], item_[waits.waits.values[i].after]);
+  }
+
+  constexpr schedule_result<N> run() {
+    int items = 0;
+    for (node_id i = 0; i < g_.size(); ++i) items += is_item(i);
+    order(-1);
+    result_.contradictory = result_.count + heads_ != items;
+    return result_;
+  }
+
+ private:
+  [[nodiscard]] constexpr bool is_item(node_id i) const {
+    return live_.values[i] || (item_[i] == i && wants_value(needs_.values[i]));
+  }
+  [[nodiscard]] constexpr int depth(int l) const {
+    int d = 0;
+    for (; l >= 0; l = g_.loops[l].parent) ++d;
+    return d;
+  }
+  /// One item waits for another, or the loop of one for that of the other.
+  constexpr void add(node_id before, node_id after) {
+    int a = g_.loop_of[before], b = g_.loop_of[after];
+    while (a != b) {
+      const bool inner = depth(a) >= depth(b);
+      int& l = inner ? a : b;
+      (inner ? before : after) = g_.loops[l].head;
+      l = g_.loops[l].parent;
+    }
+    if (before == after) return;
+    ++pending_.values[after];
+    target_.values[edges_] = after;
+    next_.values[edges_] = head_.values[before];
+    head_.values[before] = edges_++;
+  }
+  constexpr void order(int loop) {
+    ready_queue<N> ready(g_.size());
+    const std::int32_t ordinary = g_.size();  // updates go first
+    const auto push = [&](node_id i) { ready.push(g_.info(i).is(op_kind::update) ? i : i + ordinary); };
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (g_.loop_of[i] == loop && is_item(i) && pending_.values[i] == 0) push(i);
+    while (!ready.empty()) {
+      const std::int32_t k = ready.pop();
+      const node_id i = k >= ordinary ? k - ordinary : k;
+      if (live_.values[i]) {
+        ++heads_;
+        for (int l = 0; l < static_cast<int>(g_.loops.size()); ++l)
+          if (g_.loops[l].head == i) order(l);
+      } else {
+        result_.order.values[result_.count++] = i;
+      }
+      for (std::int32_t e = head_.values[i]; e != 0; e = next_.values[e])
+        if (--pending_.values[target_.values[e]] == 0) push(target_.values[e]);
+    }
+  }
+
+  const graph_view& g_;
+  const fixed_array<need, N>& needs_;
+  const node_id* item_;
+  fixed_array<bool, N> live_{};  // heads of loops of which something is done
+  fixed_array<std::int32_t, N> pending_{}, head_{};
+  fixed_array<std::int32_t, room_for_waits(E)> next_{};
+  fixed_array<node_id, room_for_waits(E)> target_{};
+  std::int32_t edges_ = 1;
+  int heads_ = 0;
+  schedule_result<N> result_;
+};
+
+}  // namespace detail
+
+/// `schedule` for a graph with loops.
+template <std::size_t N, std::size_t E>
+[[nodiscard]] constexpr schedule_result<N> schedule_loops(const graph_view& g, const fixed_array<need, N>& needs,
+                                                          const ir::fusion<N>& fusion) {
+  return detail::loop_scheduler<N, E>(g, needs, fusion).run();
+}
+
+}  // namespace tagma::plan
+// ---- tagma/plan/loops.hpp
+
+/// @file
+/// Loops of a plan: which steps are the body of which, and where in memory each iteration finds what it reads and
+/// writes. An element is a row of its sequence, what is gathered is written into its row, and a carried value is in two
+/// rows by turns, or in a row for each iteration where all are wanted.
+
+#include <concepts>
+
+// ---- tagma/plan/transfer.hpp
+
+/// @file
+/// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
+/// travels twice in a run; a variable travels again after an update.
+
+// ---- tagma/plan/compile.hpp
+
+/// @file
+/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
+
+// ---- tagma/plan/memory.hpp
+
+/// @file
+/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
+/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
+/// run.
 
 namespace tagma::plan {
 
@@ -11772,288 +15398,6 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
 }
 
 }  // namespace tagma::plan
-// ---- tagma/plan/schedule.hpp
-
-/// @file
-/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
-/// read that is not ordered behind it; everything else runs in the order of the graph.
-
-// ---- tagma/graph/pass/fuse.hpp
-
-/// @file
-/// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
-/// readers are in one group, so a group has one result and no node is computed twice. Where a device has kernels that
-/// go on with a loop over their result, one such node joins the loop that reads it.
-
-namespace tagma::ir {
-
-/// Why an element-wise node stands alone or is the result of its group.
-enum class fusion_reason : std::uint8_t {
-  not_elementwise,
-  fused,                 ///< part of the loop of its reader
-  fetched,               ///< its value is asked for
-  read_by_other_kernel,  ///< a reader is no element-wise node
-  read_by_many,          ///< its readers are in different loops
-  other_shape,           ///< its reader broadcasts it
-  group_full,            ///< the loop has reached its largest size
-  other_device,          ///< its reader runs on another device
-  ordered,               ///< a control dependency or an update holds it in place
-};
-
-[[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
-  constexpr const char* names[] = {"",
-                                   "fused into its reader",
-                                   "fetched",
-                                   "read by a kernel of its own",
-                                   "read by more than one loop",
-                                   "broadcast by its reader",
-                                   "the loop is full",
-                                   "its reader runs on another device",
-                                   "held by a control dependency or an update"};
-  return names[static_cast<std::size_t>(r)];
-}
-
-/// The largest number of operations in one loop.
-inline constexpr int max_group = 16;
-/// The largest number of tensors that one loop reads.
-inline constexpr int max_group_loads = 12;
-
-template <std::size_t N>
-struct fusion {
-  fixed_array<node_id, N> group{};  ///< the node that stands for the loop of node i; i itself if it is not fused
-  fixed_array<fusion_reason, N> reason{};
-  fixed_array<std::int8_t, N> size{};  ///< of the group that node i stands for
-};
-
-/// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
-/// have their group when its turn comes.
-/// @param device where each node runs, or nothing if there is only one device
-/// @param begins for each node, whether its kernel can go on with the loop over its result; or nothing
-template <std::size_t N>
-[[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
-                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
-                                       array_view<const bool> begins = {}) {
-  fusion<N> f;
-  node_id* const group = f.group.data();
-  std::int8_t* const size = f.size.data();
-  const node* const nodes = g.nodes.data();
-  // Of each node: the group of all readers so far, or no_node, and why it can be in no group.
-  fixed_array<node_id, N> reader_of{};
-  fixed_array<fusion_reason, N> obstacle_of{};
-  fixed_array<std::int8_t, N> loads_of{};
-  fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
-  node_id* const reader = reader_of.data();
-  fusion_reason* const obstacle = obstacle_of.data();
-  std::int8_t* const loads = loads_of.data();
-  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, group[i] = static_cast<node_id>(i), size[i] = 1;
-  for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
-
-  // A node reads a variable before some update; its reader may have to run behind that update.
-  const auto versions = find_versions<N>(g, needs);
-  const auto parted_by_update = [&](node_id i, node_id r) {
-    for (int k = 0; k < nodes[i].inputs; ++k) {
-      if (!versions.reads_updated(g, i, k)) continue;
-      const node_id variable = versions.base_of(g.inputs(i)[k]);
-      if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
-    }
-    return false;
-  };
-  constexpr int none = static_cast<int>(fusion_reason::not_elementwise);
-
-  for (node_id i = g.size(); i-- > 0;) {
-    if (!wants_value(needs.values[i])) continue;
-    const node& n = nodes[i];
-    const op_info& info = *n.op->info;
-    const bool elementwise = info.is(op_kind::elementwise);
-    const bool kernel = !elementwise && !begins.empty() && begins[i] && info.is(op_kind::compute);
-    if (elementwise || kernel) {
-      fusion_reason why = obstacle[i];
-      const node_id r = reader[i];
-      if (static_cast<int>(why) == none && n.controls > 0) why = fusion_reason::ordered;
-      if (static_cast<int>(why) == none && r != no_node) {
-        if (!(n.spec.dims == nodes[r].spec.dims))
-          why = fusion_reason::other_shape;
-        else if (kernel && (begun[r] || n.spec.type != nodes[r].spec.type))
-          why = fusion_reason::read_by_other_kernel;
-        else if (size[r] >= max_group || loads[r] + n.inputs > max_group_loads)
-          why = fusion_reason::group_full;
-        else if (!device.empty() && device[i] != device[r])
-          why = fusion_reason::other_device;
-        else if (parted_by_update(i, r))
-          why = fusion_reason::ordered;
-        else {
-          why = fusion_reason::fused;
-          group[i] = r;
-          if (kernel)
-            begun[r] = true;
-          else
-            size[r] = static_cast<std::int8_t>(size[r] + 1);
-          loads[r] = static_cast<std::int8_t>(loads[r] + n.inputs - 1);
-        }
-      }
-      f.reason[i] = why;
-      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(n.inputs);
-    }
-    const node_id mine = group[i];
-    const node_id* const in = g.edges.data() + n.first_edge;
-    for (int k = 0; k < n.inputs; ++k) {
-      fusion_reason& why = obstacle[in[k]];
-      if (static_cast<int>(why) != none || info.ignores_elements(k)) continue;
-      node_id& known = reader[in[k]];
-      if (!elementwise)
-        why = fusion_reason::read_by_other_kernel;
-      else if (known == no_node)
-        known = mine;
-      else if (known != mine)
-        why = fusion_reason::read_by_many;
-    }
-    for (int k = n.inputs; k < n.inputs + n.controls; ++k) obstacle[in[k]] = fusion_reason::ordered;
-  }
-  return f;
-}
-
-}  // namespace tagma::ir
-
-namespace tagma::plan {
-
-using ir::graph_view;
-using ir::need;
-using ir::op_kind;
-
-template <std::size_t N>
-struct schedule_result {
-  fixed_array<node_id, N> order{};
-  int count = 0;
-  bool contradictory = false;  ///< reads and updates wait for one another
-};
-
-namespace detail {
-
-/// A smallest-first queue of items.
-template <std::size_t N>
-class ready_queue {
- public:
-  constexpr void push(std::int32_t key) {
-    std::int32_t* const heap = heap_.data();
-    std::size_t i = size_++;
-    for (; i > 0 && heap[(i - 1) / 2] > key; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
-    heap[i] = key;
-  }
-  constexpr std::int32_t pop() {
-    std::int32_t* const heap = heap_.data();
-    const std::int32_t top = heap[0], last = heap[--size_];
-    std::size_t i = 0;
-    for (std::size_t child = 1; child < size_; child = 2 * i + 1) {
-      if (child + 1 < size_ && heap[child + 1] < heap[child]) ++child;
-      if (last <= heap[child]) break;
-      heap[i] = heap[child];
-      i = child;
-    }
-    heap[i] = last;
-    return top;
-  }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-
- private:
-  fixed_array<std::int32_t, N + 1> heap_{};
-  std::size_t size_ = 0;
-};
-
-/// Who must wait for whom, beside inputs and control dependencies: reads before updates, updates in their order.
-struct wait {
-  node_id before = 0;
-  node_id after = 0;
-};
-
-template <std::size_t N, std::size_t E>
-struct wait_list {
-  fixed_array<wait, E> waits{};
-  std::size_t count = 0;
-};
-
-/// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the
-/// graph.
-template <std::size_t N, std::size_t E>
-constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
-  wait_list<N, E> list;
-  const auto versions = ir::find_versions<N>(g, needs);
-  const int size = g.size();
-  for (node_id i = 0; i < size; ++i) {
-    if (!wants_value(needs.values[i])) continue;
-    const ir::node& n = g.nodes.data()[i];
-    for (int k = 0; k < n.inputs; ++k) {
-      if (!versions.reads_updated(g, i, k)) continue;
-      const node_id variable = versions.base_of(g.inputs(i)[k]);
-      if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
-      const node_id update = versions.update_after(g, variable, i);
-      if (update != ir::no_node) list.waits[list.count++] = {i, update};
-    }
-    if (n.op->info->is(op_kind::update) && versions.next(i) != ir::no_node)
-      list.waits[list.count++] = {i, versions.next(i)};
-  }
-  return list;
-}
-
-}  // namespace detail
-
-/// Orders the items that a run needs. `E` bounds the number of edges of the graph and of waits for variables.
-template <std::size_t N, std::size_t E>
-[[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const fixed_array<need, N>& needs,
-                                                    const ir::fusion<N>& fusion) {
-  const auto waits = detail::variable_waits<N, E>(g, needs);
-  const node_id* const item = fusion.group.data();
-  const ir::node* const nodes = g.nodes.data();
-  const int size = g.size();
-
-  // Items that wait for an item, as a list of its own.
-  fixed_array<std::int32_t, N> pending_of{}, head_of{};
-  fixed_array<std::int32_t, 2 * E + 1> next_of{};
-  fixed_array<node_id, 2 * E + 1> target_of{};
-  std::int32_t *const pending = pending_of.data(), *const head = head_of.data(), *const next = next_of.data();
-  node_id* const target = target_of.data();
-  std::int32_t edges = 1;
-  const auto edge = [&](node_id before, node_id after) {
-    ++pending[after];
-    target[edges] = after;
-    next[edges] = head[before];
-    head[before] = edges++;
-  };
-  for (node_id i = 0; i < size; ++i) {
-    if (!wants_value(needs.values[i])) continue;
-    const ir::node& n = nodes[i];
-    const node_id* const in = g.edges.data() + n.first_edge;
-    const node_id after = item[i];
-    for (int k = 0; k < n.inputs; ++k)
-      if (item[in[k]] != after && !n.op->info->ignores_elements(k)) edge(item[in[k]], after);
-    for (int k = n.inputs; k < n.inputs + n.controls; ++k) edge(item[in[k]], after);
-  }
-  for (std::size_t i = 0; i < waits.count; ++i) {
-    const detail::wait& w = waits.waits.values[i];
-    if (item[w.before] != item[w.after]) edge(item[w.before], item[w.after]);
-  }
-
-  schedule_result<N> result;
-  detail::ready_queue<N> ready;
-  constexpr auto ordinary = static_cast<std::int32_t>(N);  // updates go first
-  const auto push = [&](node_id i) { ready.push(nodes[i].op->info->is(op_kind::update) ? i : i + ordinary); };
-  int items = 0;
-  for (node_id i = 0; i < size; ++i)
-    if (item[i] == i && wants_value(needs.values[i])) {
-      ++items;
-      if (pending[i] == 0) push(i);
-    }
-  while (!ready.empty()) {
-    const std::int32_t k = ready.pop();
-    const node_id i = k >= ordinary ? k - ordinary : k;
-    result.order.values[result.count++] = i;
-    for (std::int32_t e = head[i]; e != 0; e = next[e])
-      if (--pending[target[e]] == 0) push(target[e]);
-  }
-  result.contradictory = result.count != items;
-  return result;
-}
-
-}  // namespace tagma::plan
 
 namespace tagma::plan {
 
@@ -12084,6 +15428,15 @@ struct plan_sizes {
   std::int32_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
 };
 
+/// Room for the largest possible plan of a graph.
+struct plan_room {
+  std::size_t nodes = 0, edges = 0, attributes = 0, fetches = 0;
+};
+/// @param fetches how many
+[[nodiscard]] constexpr plan_room room_for(const ir::graph_view& g, std::size_t fetches) {
+  return {g.nodes.size(), g.edges.size() + g.nodes.size() + output_count(g), g.attribute_pool.size(), fetches};
+}
+
 /// Tables with room for the largest possible plan of a graph.
 template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 struct raw_plan {
@@ -12104,6 +15457,14 @@ struct raw_plan {
   int feeds = 0;
   bool writes_variables = false;
   bool contradictory = false;
+
+  /// For tables on the heap. Throws `no_memory`.
+  constexpr void allocate(const plan_room& room) {
+    make_room(room.nodes, nodes, steps, operations, first_operation, operation_count, blocks);
+    make_room(room.edges, inputs, operands, loads);
+    make_room(room.attributes, attributes);
+    make_room(room.fetches, fetches, fetch_steps);
+  }
 };
 
 namespace detail {
@@ -12111,7 +15472,7 @@ namespace detail {
 /// True if consecutive elements of a loop's innermost joined axis are consecutive in this input. The joined axis is the
 /// longest run of trailing axes along which every input is either stretched or not.
 template <class Count, class Stretched>
-constexpr int innermost_axes(const shape& out, Count loads, Stretched stretched) {
+TAGMA_COLD constexpr int innermost_axes(const shape& out, Count loads, Stretched stretched) {
   int joined = 0, first = -1;
   for (int axis = out.rank - 1; axis >= 0; --axis) {
     if (out[axis] == 1) {
@@ -12147,6 +15508,23 @@ constexpr void add_outputs(Plan& p, plan_step& step, const ir::graph_view& g, no
     p.loads[p.sizes.operands++] = {ir::no_node, args.out.type, true};
   }
 }
+/// Where the bytes are of a node that no step computes.
+[[nodiscard]] constexpr storage_kind storage_of(op_kind kind) {
+  switch (kind) {
+    case op_kind::placeholder:
+      return storage_kind::feed;
+    case op_kind::variable:
+      return storage_kind::variable;
+    case op_kind::resource:
+      return storage_kind::resource;
+    case op_kind::literal:
+      return storage_kind::literal;
+    case op_kind::constant:
+      return storage_kind::constant;
+    default:
+      return storage_kind::none;
+  }
+}
 /// Puts the outputs that a plan needs behind the operands of their steps.
 template <class Plan>
 constexpr void find_outputs(Plan& p) {
@@ -12170,6 +15548,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
                                                           const ir::fusion<N>& fusion, const schedule_result<N>& order,
                                                           array_view<const std::int16_t> device = {}) {
   raw_plan<N, E, A, F> p;
+  if constexpr (N == heap_room) p.allocate(room_for(g, fetches.size()));
   p.contradictory = order.contradictory;
   if (p.contradictory) return p;
   const ir::node* const graph_nodes = g.nodes.data();
@@ -12178,39 +15557,21 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 
   // Nodes, renumbered; a feed's slot is its rank among the placeholders of the program.
   fixed_array<node_id, N> renumbered_of{};
+  if constexpr (N == heap_room) make_room(g.size(), renumbered_of);
   node_id* const renumbered = renumbered_of.data();
   node_id* const inputs = p.inputs.data();
   attribute* const attributes = p.attributes.data();
-  std::int32_t literals = 0, placeholders = 0, variables = 0, resources = 0;
+  fixed_array<std::int32_t, 8> ranks{};  // of the next placeholder, variable or resource, by its storage
+  std::int32_t literals = 0;
   const int size = g.size();
   bool several = false;  // there are outputs of nodes that have several
   for (node_id i = 0; i < size; ++i) {
     const ir::node& n = graph_nodes[i];
     const ir::op_info& info = *n.op->info;
-    storage_kind storage = storage_kind::none;
-    std::int32_t slot = 0;
-    switch (info.kind) {
-      case op_kind::placeholder:
-        storage = storage_kind::feed, slot = placeholders++;
-        break;
-      case op_kind::variable:
-        storage = storage_kind::variable, slot = variables++;
-        break;
-      case op_kind::resource:
-        storage = storage_kind::resource, slot = resources++;
-        break;
-      case op_kind::literal:
-        storage = storage_kind::literal, slot = literals;
-        break;
-      case op_kind::constant:
-        storage = storage_kind::constant, slot = literals;
-        break;
-      case op_kind::output:
-        several = true;
-        break;
-      default:
-        break;
-    }
+    const storage_kind storage = detail::storage_of(info.kind);
+    const auto kind = static_cast<std::size_t>(storage);
+    const std::int32_t slot = info.is_number() ? literals : kind == 0 ? 0 : ranks.values[kind]++;
+    several = several || info.is(op_kind::output);
     const need wanted = needs.values[i];
     if (static_cast<int>(wanted) == 0) continue;
     renumbered[i] = sizes.nodes;
@@ -12228,7 +15589,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     p.feeds += fed;
     literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    if (!device.empty() && !fed)
+    if (!device.empty() && info.is(op_kind::iterated) &&
+        (n.op->info == &ir::info<ir::loop_element> || n.op->info == &ir::info<ir::loop_member>))
+      out.device = nodes[inputs[out.first_input + 1]].device;
+    else if (!device.empty() && !fed)
       out.device = info.shares_bytes() || info.is(op_kind::output) ? nodes[inputs[out.first_input]].device : device[i];
   }
 
@@ -12236,8 +15600,9 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   const node_id* const group = fusion.group.data();
   fixed_array<bool, N> looped{};  // element-wise, and computed
   fixed_array<node_id, N> first_member_of{}, next_member_of{}, kernel_before{};
+  if constexpr (N == heap_room) make_room(size, looped, first_member_of, next_member_of, kernel_before);
   node_id *const first_member = first_member_of.data(), *const next_member = next_member_of.data();
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before.values[i] = ir::no_node;
+  for (node_id i = 0; i < size; ++i) first_member[i] = kernel_before.values[i] = ir::no_node;
   for (node_id i = size; i-- > 0;) {
     if (!wants_value(needs.values[i])) continue;
     const node_id root = group[i];
@@ -12254,9 +15619,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   node_id* const operands = p.operands.data();
   fixed_array<std::int16_t, N> position_of{};  // of a value inside the loop under construction
   fixed_array<node_id, N> position_owner_of{};
+  if constexpr (N == heap_room) make_room(size, position_of, position_owner_of);
   std::int16_t* const position = position_of.data();
   node_id* const position_owner = position_owner_of.data();
-  for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
+  for (node_id i = 0; i < size; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
     const node_id i = order.order.values[o];
     const ir::node& n = graph_nodes[i];
@@ -12335,7 +15701,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 
   if (several) detail::find_outputs(p);
   const auto versions = ir::find_versions<N>(g, needs);
-  for (std::size_t f = 0; f < F; ++f) {
+  for (std::size_t f = 0; f < fetches.size(); ++f) {
     p.fetches[f] = renumbered[fetches[f]];
     p.fetch_steps[f] = p.sizes.steps;
     const node_id variable = versions.base_of(fetches[f]);
@@ -12346,10 +15712,19 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   return p;
 }
 
+/// What `assign_storage` asks about loops: there are none.
+struct no_loops {
+  static constexpr bool any = false;
+};
+
 /// Gives every node of a plan its storage: a view shares that of its input, an update that of its variable; a loop may
 /// write over a tensor that dies.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables) {
+/// @param kept of the first so many steps, no result dies: the next run finds them
+/// @param block_of with loops, written: the block of each node that stands for a block of rows
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F, class Loops = no_loops>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables, std::int32_t kept = 0,
+                                                            [[maybe_unused]] const Loops& loops = {},
+                                                            [[maybe_unused]] std::int32_t* block_of = nullptr) {
   raw_plan<N, E, A, F> p = tables;
   if (p.contradictory) return p;
   plan_node* const nodes = p.nodes.data();
@@ -12358,36 +15733,69 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   const std::int32_t steps = p.sizes.steps;
   fixed_array<node_id, N> owner_of{};          // the node whose bytes a node shares
   fixed_array<std::int32_t, N> last_use_of{};  // of each owner, as a step
+  fixed_array<node_id, N> block_holder_of{};   // the owner that a block serves now
+  if constexpr (N == heap_room) make_room(p.nodes.size(), owner_of, last_use_of, block_holder_of);
   node_id* const owner = owner_of.data();
   std::int32_t* const last_use = last_use_of.data();
   for (node_id i = 0; i < count; ++i) {
     owner[i] = nodes[i].op->shares_bytes() ? owner[p.inputs.values[nodes[i].first_input]] : i;
+    if constexpr (Loops::any) {
+      if (nodes[i].op == &ir::info<ir::loop_element>) owner[i] = owner[p.inputs.values[nodes[i].first_input + 1]];
+      if (const node_id o = loops.owner(i); o != ir::no_node) owner[i] = o;
+    }
     last_use[i] = -1;
   }
   for (std::int32_t s = 0; s < steps; ++s) {
     const plan_step& step = p.steps.values[s];
-    for (int k = step.first_operand; k < step.first_operand + step.operands; ++k) last_use[owner[operands[k]]] = s;
+    if constexpr (Loops::any) {
+      const auto use = [&](node_id i) {
+        if (i == ir::no_node) return;
+        const std::int32_t last = loops.last_use(owner[i], s);
+        if (last > last_use[owner[i]]) last_use[owner[i]] = last;
+      };
+      loops.read_in_front(s, use);
+      for (int k = step.first_operand; k < step.first_operand + step.operands + step.outputs; ++k) use(operands[k]);
+      use(step.node);
+    } else {
+      for (int k = step.first_operand; k < step.first_operand + step.operands; ++k) last_use[owner[operands[k]]] = s;
+    }
   }
   for (const node_id f : p.fetches) last_use[owner[f]] = steps;
-  fixed_array<node_id, N> block_holder_of{};  // the owner that a block serves now
+  for (std::int32_t s = 0; s < kept; ++s) {
+    const plan_step& step = p.steps.values[s];
+    last_use[owner[step.node]] = steps;
+    for (int k = 0; k < step.outputs; ++k)
+      if (const node_id out = operands[step.first_operand + step.operands + k]; out != ir::no_node)
+        last_use[out] = steps;
+  }
   node_id* const block_holder = block_holder_of.data();
   for (std::int32_t s = 0; s < steps; ++s) {
     const plan_step& step = p.steps.values[s];
     const node_id self = step.node;
     plan_node& n = nodes[self];
+    if constexpr (Loops::any)
+      for (node_id i = 0; i < count; ++i)
+        if (loops.first_of(i) == s) {
+          block_of[i] = p.sizes.blocks;
+          block_holder[p.sizes.blocks] = i;
+          p.blocks.values[p.sizes.blocks++] = {i, s, last_use[i], nodes[i].device};
+        }
     if (n.op->is(op_kind::update)) continue;
+    if constexpr (Loops::any)
+      if (loops.owner(self) != ir::no_node) continue;
     if (step.outputs > 0) {
       for (std::int32_t k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs;
            ++k)
         if (const node_id out = operands[k]; out != ir::no_node) {
-          nodes[out].storage = storage_kind::arena;
-          nodes[out].slot = p.sizes.blocks;
+          if constexpr (Loops::any)
+            if (loops.owner(out) != ir::no_node) continue;
+          nodes[out].put(storage_kind::arena, p.sizes.blocks);
           block_holder[p.sizes.blocks] = out;
           p.blocks.values[p.sizes.blocks++] = {out, s, last_use[out] < s ? s : last_use[out], n.device};
         }
       continue;
     }
-    n.storage = storage_kind::arena;
+    n.put(storage_kind::arena, 0);
     const std::int32_t last = last_use[self] < s ? s : last_use[self];
     const node_id* const in = operands + step.first_operand;
     bool reused = false;
@@ -12396,6 +15804,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       if (last_use[from] != s || (!step.fused && !n.op->writes_over(k))) continue;
       const plan_node& source = nodes[from];
       if (!source.is_in(storage_kind::arena) || block_holder[source.slot] != from) continue;
+      if constexpr (Loops::any)
+        if (loops.owner(from) != ir::no_node || !loops.share_iterations(from, s)) continue;
       bool fits = size_of(nodes[in[k]].spec.type) == size_of(n.spec.type);
       for (int j = 0; j < step.operands && fits; ++j)
         if (owner[in[j]] == from && !(nodes[in[j]].spec.dims == n.spec.dims)) fits = false;
@@ -12413,8 +15823,9 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   }
   for (node_id i = 0; i < count; ++i)
     if (owner[i] != i) {
-      nodes[i].storage = nodes[owner[i]].storage;
-      nodes[i].slot = nodes[owner[i]].slot;
+      if constexpr (Loops::any)
+        if (!nodes[i].op->shares_bytes()) continue;
+      nodes[i].put(nodes[owner[i]].storage, nodes[owner[i]].slot);
     }
   return p;
 }
@@ -12433,9 +15844,6 @@ struct transfer {
   }
 };
 
-/// True if a device computes in the memory of the host, where feeds are and fetched values are taken.
-[[nodiscard]] constexpr bool computes_on_host(const device_spec& device) { return device.type == device_text("CPU"); }
-
 namespace detail {
 
 /// Writes the steps of a plan once more, with those that bring a tensor to another device before the first that reads
@@ -12444,23 +15852,35 @@ namespace detail {
 /// @tparam T room for transfers
 template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 class transfer_pass {
- public:
-  constexpr transfer_pass(const raw_plan<N, E, A, F>& tables, array_view<const plan_device> devices)
-      : from_(tables), devices_(devices) {}
+  using result = raw_plan<joined_room(N, T), joined_room(E, T), A, F>;
 
-  constexpr raw_plan<N + T, E + T, A, F> run() {
+ public:
+  constexpr transfer_pass(const raw_plan<N, E, A, F>& tables, array_view<const plan_device> devices,
+                          const graph_view& g)
+      : from_(tables), devices_(devices), g_(g), device_count_(static_cast<std::int32_t>(devices.size())) {
+    if constexpr (N == heap_room) {
+      // A copy for each operand and each fetch.
+      const std::size_t copies = from_.operands.size() + from_.fetches.size(), nodes = from_.nodes.size();
+      to_.allocate({nodes + copies, from_.operands.size() + copies, from_.attributes.size(), from_.fetches.size()});
+      make_room(nodes * devices.size(), copies_);
+      make_room(nodes, version_, moved_);
+      make_room(from_.fetches.size(), copied_);
+    }
+  }
+
+  constexpr result run() {
     copy_tables();
     for (std::int32_t s = 0; s < from_.sizes.steps; ++s) {
       const plan_step& step = from_.steps[s];
       const std::int16_t device = from_.nodes[step.node].device;
-      for (int k = 0; k < step.operands; ++k)
-        if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
+      if (!g_.loops.empty()) bring_before_loops(s);
+      bring_operands(step);
       fetch_before(s);
       copy_step(s, device);
       if (from_.nodes[step.node].op->is(op_kind::update)) ++version_[owner(step.node)];
     }
     fetch_before(from_.sizes.steps);
-    for (std::size_t f = 0; f < F; ++f)
+    for (std::size_t f = 0; f < to_.fetches.size(); ++f)
       if (copied_[f]) to_.fetch_steps[f] = to_.sizes.steps;
     for (std::int32_t i = 0; i < from_.sizes.nodes; ++i)
       if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
@@ -12493,7 +15913,11 @@ class transfer_pass {
     while (from_.nodes[i].op->shares_bytes()) i = from_.inputs[from_.nodes[i].first_input];
     return i;
   }
-  [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }
+  /// True if a device computes in the memory of the client's host, where feeds are and fetched values are taken.
+  [[nodiscard]] constexpr bool on_host(std::int16_t device) const {
+    const plan_device &d = devices_[device], &client = devices_[0];
+    return computes_on_host({d.name, d.memory}, {client.name, client.memory});
+  }
 
   /// The node in which `device` reads node `i`, or `no_node` if it must be brought there.
   [[nodiscard]] constexpr node_id readable(node_id i, std::int16_t device) const {
@@ -12502,7 +15926,7 @@ class transfer_pass {
     // A scalar is made on every device that reads it.
     if (kind == storage_kind::literal || kind == storage_kind::constant) return i;
     if (kind == storage_kind::feed ? on_host(device) : from_.nodes[i].device == device) return i;
-    const copy& c = copies_[i * device_count + device];
+    const copy& c = copies_[i * device_count_ + device];
     return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
   }
 
@@ -12516,7 +15940,7 @@ class transfer_pass {
     n.first_input = to_.sizes.inputs;
     n.inputs = 1;
     n.attribute_count = n.controls = 0;
-    n.storage = storage_kind::none;
+    n.put(storage_kind::none, n.slot);
     n.value = -1;
     n.step = s;
     n.device = device;
@@ -12524,7 +15948,28 @@ class transfer_pass {
     to_.steps[s] = {self, to_.sizes.operands, 1, false};
     to_.first_operation[s] = 0;
     to_.operands[to_.sizes.operands++] = i;
-    copies_[i * device_count + device] = {self + 1, version_[owner(i)]};
+    copies_[i * device_count_ + device] = {self + 1, version_[owner(i)]};
+  }
+
+  constexpr void bring_operands(const plan_step& step) {
+    for (int k = 0; k < step.operands; ++k)
+      if (reads(step, k)) bring(from_.operands[step.first_operand + k], from_.nodes[step.node].device);
+  }
+  [[nodiscard]] constexpr bool is_inside(node_id i, int loop) const {
+    int l = g_.loop_of[from_.nodes[i].source];
+    while (l >= 0 && l != loop) l = g_.loops[l].parent;
+    return l == loop;
+  }
+  /// What the body of a loop reads from around it is brought before the first iteration.
+  constexpr void bring_before_loops(std::int32_t s) {
+    for (int l = g_.loop_of[from_.nodes[from_.steps[s].node].source]; l >= 0; l = g_.loops[l].parent) {
+      if (s > 0 && is_inside(from_.steps[s - 1].node, l)) continue;
+      for (std::int32_t t = s; t < from_.sizes.steps && is_inside(from_.steps[t].node, l); ++t)
+        for (int k = 0; k < from_.steps[t].operands; ++k)
+          if (const node_id i = from_.operands[from_.steps[t].first_operand + k];
+              reads(from_.steps[t], k) && !is_inside(i, l))
+            bring(i, from_.nodes[from_.steps[t].node].device);
+    }
   }
 
   constexpr void copy_step(std::int32_t s, std::int16_t device) {
@@ -12548,7 +15993,7 @@ class transfer_pass {
   /// Values that are fetched must be where the host can take them; they are taken before step `s` overwrites them. A
   /// copy on the host is overwritten by no step, and taken when the run ends.
   constexpr void fetch_before(std::int32_t s) {
-    for (std::size_t f = 0; f < F; ++f) {
+    for (std::size_t f = 0; f < to_.fetches.size(); ++f) {
       const node_id i = from_.fetches[f];
       if (from_.fetch_steps[f] != s || on_host(from_.nodes[i].device) || from_.nodes[i].spec.type == dtype::none)
         continue;
@@ -12556,18 +16001,19 @@ class transfer_pass {
       to_.fetches[f] = readable(i, 0);
       copied_[f] = true;
     }
-    for (std::size_t f = 0; f < F; ++f)
+    for (std::size_t f = 0; f < to_.fetches.size(); ++f)
       if (from_.fetch_steps[f] == s) to_.fetch_steps[f] = to_.sizes.steps;
   }
 
   const raw_plan<N, E, A, F>& from_;
   array_view<const plan_device> devices_;
-  raw_plan<N + T, E + T, A, F> to_;
-  static constexpr auto device_count = static_cast<std::int32_t>(D);
-  fixed_array<copy, N * D> copies_{};       // of each node, on each device
-  fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
-  fixed_array<std::int32_t, N> moved_{};    // of each step
-  fixed_array<bool, F> copied_{};           // of each fetch: it is a copy on the host
+  const graph_view& g_;
+  std::int32_t device_count_;
+  result to_;
+  fixed_array<copy, N == heap_room ? N : N * D> copies_{};  // of each node, on each device
+  fixed_array<std::int32_t, N> version_{};                  // updates so far, of each variable
+  fixed_array<std::int32_t, N> moved_{};                    // of each step
+  fixed_array<bool, F> copied_{};                           // of each fetch: it is a copy on the host
 };
 
 }  // namespace detail
@@ -12577,12 +16023,637 @@ class transfer_pass {
 /// @tparam D number of devices
 /// @tparam T room for transfers
 template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N + T, E + T, A, F> add_transfers(const raw_plan<N, E, A, F>& tables,
-                                                                   array_view<const plan_device> devices) {
-  return detail::transfer_pass<D, T, N, E, A, F>(tables, devices).run();
+[[nodiscard]] constexpr auto add_transfers(const raw_plan<N, E, A, F>& tables, array_view<const plan_device> devices,
+                                           const graph_view& g = {}) {
+  return detail::transfer_pass<D, T, N, E, A, F>(tables, devices, g).run();
 }
 
 }  // namespace tagma::plan
+
+namespace tagma::plan {
+
+namespace detail {
+
+/// What `assign_storage` asks about loops.
+template <std::size_t N, std::size_t L>
+class loop_storage {
+ public:
+  static constexpr bool any = true;
+
+  /// @param tables without storage
+  template <class Tables>
+  constexpr loop_storage(const Tables& p, const graph_view& g, array_view<const need> needs)
+      : count_(g.loops.size()), nodes_(p.nodes.size()) {
+    apart_ = ir::has_late(g);
+    if constexpr (N == heap_room) {
+      make_room(nodes_, group_, plan_node_of_, start_, carried_in_, rep_first_, home_, step_loop_, kind_, wanted_,
+                history_);
+      make_room(count_, parent_, first_, end_, heads_, conditions_, ends_);
+    }
+    for (std::size_t l = 0; l < count_; ++l) parent_[l] = g.loops[l].parent, first_[l] = -1;
+    const node_id count = p.sizes.nodes;
+    for (std::size_t i = 0; i < nodes_; ++i) group_[i] = plan_node_of_[i] = rep_first_[i] = start_[i] = ir::no_node;
+    for (node_id i = 0; i < count; ++i) {
+      const std::int32_t source = p.nodes.values[i].source;
+      home_[i] = g.loop_of[source];
+      wanted_[i] = wants_value(needs[source]);
+      if (p.nodes.values[i].op != &ir::info<transfer>) plan_node_of_[source] = i;
+    }
+    for (std::int32_t s = 0; s < p.sizes.steps; ++s) {
+      const std::int16_t of = home_[p.steps.values[s].node];
+      step_loop_[s] = of;
+      for (std::int16_t l = of; l >= 0; l = parent_[l]) {
+        if (first_[l] < 0) first_[l] = s;
+        end_[l] = s + 1;
+      }
+    }
+    for (std::size_t l = 0; l < count_; ++l) {
+      const node_id head = plan_node_of_[g.loops[l].head];
+      if (first_[l] >= 0) heads_[l] = head;
+      ends_[l] = g[g.loops[l].head].op == &ir::rules<ir::loop_head>    ? loop_end::counted
+                 : g[g.loops[l].head].op == &ir::rules<ir::times_head> ? loop_end::by_number
+                                                                       : loop_end::by_test;
+      conditions_[l] = ends_[l] == loop_end::by_number ? plan_node_of_[g.inputs(g.loops[l].head)[0]] : ir::no_node;
+    }
+    for (const ir::back_edge& e : g.back_edges)
+      if (g.is_condition(e.carried))
+        for (std::size_t l = 0; l < count_; ++l)
+          if (g.loops[l].head == g.inputs(e.carried)[0]) conditions_[l] = plan_node_of_[e.carried];
+    // Groups: nodes that have one block. A carried value stands for all of it, a stack for its rows.
+    for (node_id i = 0; i < count; ++i) {
+      const plan_node& n = p.nodes.values[i];
+      if (!wanted_[i] || (n.op != &ir::info<ir::loop_carried> && n.op != &ir::info<ir::loop_result>)) continue;
+      group_[i] = i;
+      kind_[i] = role::carried;
+      if (n.op == &ir::info<ir::loop_carried>) {
+        start_[i] = input(p, n, 1);
+        if (!apart_) {
+          group_[start_[i]] = i;
+          kind_[start_[i]] = role::start;
+        }
+        carried_in_[i] = g.loop_of[n.source];
+      }
+      home_[i] = parent_[g.loop_of[n.source]];
+      for (const ir::back_edge& e : g.back_edges)
+        if (e.carried == n.source) {
+          const node_id next = plan_node_of_[e.next];
+          group_[next] = i;
+          kind_[next] = role::next;
+        }
+    }
+    for (node_id i = 0; i < count; ++i) {
+      const plan_node& n = p.nodes.values[i];
+      if (!wanted_[i] || !n.op->is(op_kind::iterations)) continue;
+      const node_id of = input(p, n, 0);
+      if (n.op == &ir::info<ir::loop_last>) {
+        group_[i] = of;
+        kind_[i] = role::last;
+      } else if (kind_[of] == role::carried || kind_[of] == role::next) {
+        group_[i] = group_[of];
+        history_[group_[of]] = true;
+        kind_[i] = kind_[of] == role::carried ? role::rows_carried : role::rows_next;
+      } else {
+        if (group_[i] == ir::no_node) group_[i] = i;
+        group_[of] = i;
+        kind_[of] = kind_[of] == role::none ? role::row : kind_[of];
+        if (kind_[i] == role::none) kind_[i] = role::stack;
+      }
+    }
+    // The block of each group begins with the first step that writes into it, or with the loop around that.
+    for (std::int32_t s = 0; s < p.sizes.steps; ++s) {
+      const plan_step& step = p.steps.values[s];
+      note_first(step.node, s);
+      for (int k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs; ++k)
+        if (p.operands.values[k] != ir::no_node) note_first(p.operands.values[k], s);
+    }
+  }
+
+  enum class role : std::uint8_t { none, start, carried, next, last, rows_carried, rows_next, stack, row };
+
+  [[nodiscard]] constexpr node_id owner(node_id i) const {
+    node_id r = group_[i];
+    while (r != ir::no_node && group_[r] != r && group_[r] != ir::no_node) r = group_[r];
+    return r;
+  }
+  [[nodiscard]] constexpr role role_of(node_id i) const { return kind_[i]; }
+  [[nodiscard]] constexpr node_id group(node_id i) const { return group_[i]; }
+  [[nodiscard]] constexpr bool has_history(node_id carried) const { return history_[carried]; }
+  [[nodiscard]] constexpr bool wanted(node_id i) const { return wanted_[i]; }
+  [[nodiscard]] constexpr std::int32_t first_of(node_id owner) const { return rep_first_[owner]; }
+  /// The last step that keeps a tensor alive which step `s` uses.
+  [[nodiscard]] constexpr std::int32_t last_use(node_id owner, std::int32_t s) const {
+    const int l = loop_below(owner, s);
+    return l < 0 ? s : end_[l] - 1;
+  }
+  /// True if the step and the tensor are done equally often.
+  [[nodiscard]] constexpr bool share_iterations(node_id owner, std::int32_t s) const {
+    return home_[owner] == step_loop_[s];
+  }
+  [[nodiscard]] constexpr std::int32_t first_step(std::size_t l) const { return first_[l]; }
+  [[nodiscard]] constexpr std::int32_t end_step(std::size_t l) const { return end_[l]; }
+  [[nodiscard]] constexpr std::int16_t parent(std::size_t l) const { return parent_[l]; }
+  [[nodiscard]] constexpr node_id head(std::integral auto l) const { return heads_[l]; }
+  [[nodiscard]] constexpr loop_end ends(std::size_t l) const { return ends_[l]; }
+  [[nodiscard]] constexpr node_id condition(std::size_t l) const { return conditions_[l]; }
+  /// What a carried value begins with, where that is copied; else no_node.
+  [[nodiscard]] constexpr node_id start_of(node_id carried) const { return apart_ ? start_[carried] : ir::no_node; }
+  /// Calls `use(node)` for what is read in front of the loops that begin with step `s`.
+  template <class Use>
+  constexpr void read_in_front(std::int32_t s, const Use& use) const {
+    for (std::size_t l = 0; l < count_; ++l)
+      if (first_[l] == s && ends_[l] == loop_end::by_number) use(conditions_[l]);
+    for (std::size_t i = 0; apart_ && i < nodes_; ++i)
+      if (start_[i] != ir::no_node && first_[carried_in_[i]] == s) use(start_[i]);
+  }
+
+ private:
+  template <class Tables>
+  static constexpr node_id input(const Tables& p, const plan_node& n, int k) {
+    return p.inputs.values[n.first_input + k];
+  }
+  /// The outermost loop around step `s` that the tensor is not part of; -1 if there is none.
+  [[nodiscard]] constexpr int loop_below(node_id owner, std::int32_t s) const {
+    int below = -1;
+    for (int l = step_loop_[s]; l >= 0 && l != home_[owner]; l = parent_[l]) below = l;
+    return below;
+  }
+  constexpr void note_first(node_id i, std::int32_t s) {
+    const node_id o = owner(i);
+    if (o == ir::no_node || rep_first_[o] >= 0) return;
+    const int l = loop_below(o, s);
+    rep_first_[o] = l < 0 ? s : first_[l];
+  }
+
+  // Where extents are found late, nobody knows where a row will be before the loop is come to: values begin elsewhere,
+  // and are copied.
+  bool apart_ = false;
+  std::size_t count_, nodes_;
+  fixed_array<node_id, N> group_{}, plan_node_of_{}, start_{};
+  fixed_array<std::int16_t, N> carried_in_{};
+  fixed_array<std::int32_t, N> rep_first_{};
+  fixed_array<std::int16_t, N> home_{}, step_loop_{};
+  fixed_array<role, N> kind_{};
+  fixed_array<bool, N> wanted_{}, history_{};
+  fixed_array<std::int16_t, L> parent_{};
+  fixed_array<std::int32_t, L> first_{}, end_{};
+  fixed_array<node_id, L> heads_{}, conditions_{};
+  fixed_array<loop_end, L> ends_{};
+};
+
+}  // namespace detail
+
+/// A plan with loops.
+/// @tparam M rows beside one for each node and each loop: `more_rows`
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F, std::size_t L, std::size_t M>
+struct looped_plan : raw_plan<N, E, A, F> {
+  fixed_array<plan_loop, L> loops{};
+  fixed_array<plan_row, joined_room(joined_room(N, L), M)> rows{};
+  std::int32_t loop_count = 0, row_count = 0;
+};
+
+/// The places in lists of nodes that others are by turns, and, if extents are known late, the starts that are copied.
+[[nodiscard]] constexpr std::size_t more_rows(const graph_view& g) {
+  const bool apart = ir::has_late(g);
+  std::size_t count = 0;
+  for (const ir::node& n : g.nodes)
+    if (n.op == &ir::rules<ir::loop_member>)
+      count += static_cast<std::size_t>(n.inputs) - 1;
+    else if (apart && n.op == &ir::rules<ir::loop_carried>)
+      ++count;
+  return count;
+}
+
+/// `assign_storage` for a graph with loops.
+/// @tparam M `more_rows`
+template <std::size_t L, std::size_t M, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr looped_plan<N, E, A, F, L, M> assign_loops(const raw_plan<N, E, A, F>& tables,
+                                                                   const graph_view& g, array_view<const need> needs,
+                                                                   std::int32_t kept = 0) {
+  using role = typename detail::loop_storage<N, L>::role;
+  const detail::loop_storage<N, L> loops(tables, g, needs);
+  looped_plan<N, E, A, F, L, M> p;
+  const std::size_t count = g.loops.size();
+  if (tables.contradictory) {
+    p.contradictory = true;
+    return p;
+  }
+  fixed_array<std::int32_t, N> block_of{};  // of a node that stands for a block of rows
+  fixed_array<std::int16_t, L> number{};    // of each loop in the plan
+  if constexpr (N == heap_room) {
+    make_room(tables.nodes.size(), block_of);
+    make_room(count, p.loops, number);
+    make_room(tables.nodes.size() + count + more_rows(g), p.rows);
+  }
+  static_cast<raw_plan<N, E, A, F>&>(p) = assign_storage(tables, kept, loops, block_of.data());
+  // Loops in the order of their first steps, a loop before those in its body.
+  const auto comes_before = [&](std::size_t a, std::size_t b) {
+    if (loops.first_step(a) != loops.first_step(b)) return loops.first_step(a) < loops.first_step(b);
+    if (loops.end_step(a) != loops.end_step(b)) return loops.end_step(a) > loops.end_step(b);
+    for (std::int16_t l = loops.parent(b); l >= 0; l = loops.parent(static_cast<std::size_t>(l)))
+      if (static_cast<std::size_t>(l) == a) return true;
+    return false;
+  };
+  for (std::size_t l = 0; l < count; ++l) {
+    if (loops.first_step(l) < 0) continue;
+    ++p.loop_count;
+    for (std::size_t o = 0; o < count; ++o)
+      if (o != l && loops.first_step(o) >= 0 && comes_before(o, l)) ++number[l];
+  }
+  for (std::size_t l = 0; l < count; ++l) {
+    if (loops.first_step(l) < 0) continue;
+    const std::int16_t parent = loops.parent(l);
+    p.loops[number[l]] = {loops.first_step(l),
+                          loops.end_step(l),
+                          parent < 0 ? std::int16_t{-1} : number[static_cast<std::size_t>(parent)],
+                          loops.head(l),
+                          p.attributes.values[p.nodes.values[loops.head(l)].first_attribute + 1] != 0,
+                          loops.ends(l),
+                          loops.condition(l)};
+  }
+  // Where each iteration finds what.
+  const auto add = [&](node_id i, node_id base, std::int32_t slot, std::int32_t loop, row_rule rule) {
+    plan_node& n = p.nodes.values[i];
+    n.put(storage_kind::row, p.row_count);
+    p.rows[p.row_count++] = {i, base, slot, number[loop], rule};
+  };
+  const auto input = [&](const plan_node& n, int k) { return p.inputs.values[n.first_input + k]; };
+  for (std::size_t l = 0; l < count; ++l)
+    if (loops.first_step(l) >= 0 && loops.ends(l) == loop_end::by_number)
+      p.rows[p.row_count++] = {loops.condition(l), loops.condition(l), -1, number[l], row_rule::number};
+  for (node_id i = 0; i < p.sizes.nodes; ++i) {
+    plan_node& n = p.nodes.values[i];
+    if (!loops.wanted(i)) continue;
+    if (n.op == &ir::info<op::row>) {
+      n.put(storage_kind::row, p.row_count);
+      p.rows[p.row_count++] = {i, input(n, 0),     -1,
+                               0, row_rule::fixed, static_cast<std::int32_t>(p.attributes.values[n.first_attribute])};
+      continue;
+    }
+    if (n.op->is(op_kind::view)) {
+      const plan_node& of = p.nodes.values[p.inputs.values[n.first_input]];
+      n.put(of.storage, of.slot);
+      continue;
+    }
+    const std::int16_t loop = g.loop_of[n.source];
+    if (n.op == &ir::info<ir::loop_element>) {
+      add(i, p.inputs.values[n.first_input + 1], -1, loop, row_rule::element);
+      continue;
+    }
+    if (n.op == &ir::info<ir::loop_member>) {
+      add(i, input(n, 1), -1, loop, row_rule::listed);
+      p.rows[n.slot].at = n.inputs - 1;
+      for (int k = 1; k < n.inputs; ++k)
+        p.rows[p.row_count++] = {input(n, k), input(n, k), -1, number[loop], row_rule::in_list};
+      continue;
+    }
+    const role is = loops.role_of(i);
+    if (is == role::none) continue;
+    const node_id group = loops.group(i);
+    if (is == role::row) {
+      add(i, group, -1, loop, row_rule::element);
+      continue;
+    }
+    if (is == role::stack) {
+      if (group == i)
+        n.put(storage_kind::arena, block_of[i]);
+      else
+        add(i, group, -1, loop, row_rule::element);
+      continue;
+    }
+    const bool all = loops.has_history(group);
+    const auto own = static_cast<std::int16_t>(g.loop_of[p.nodes.values[group].source]);
+    const bool reversed = p.attributes.values[p.nodes.values[loops.head(own)].first_attribute + 1] != 0;
+    const std::int32_t slot = block_of[group];
+    if (const node_id start = loops.start_of(i); start != ir::no_node)
+      p.rows[p.row_count++] = {start, start, slot, number[own], row_rule::start};
+    switch (is) {
+      case role::carried:
+      case role::last:
+        add(i, ir::no_node, slot, own, all ? row_rule::all_carried : row_rule::carried);
+        break;
+      case role::next:
+        add(i, ir::no_node, slot, own, all ? row_rule::all_next : row_rule::next);
+        break;
+      case role::start:
+        if (all && reversed)
+          add(i, ir::no_node, slot, own, row_rule::behind_all);
+        else
+          n.put(storage_kind::arena, slot);
+        break;
+      default:
+        if ((is == role::rows_next) != reversed)
+          add(i, ir::no_node, slot, own, row_rule::second);
+        else
+          n.put(storage_kind::arena, slot);
+        break;
+    }
+    if (p.blocks.values[slot].rows == ir::no_node) p.blocks.values[slot].rows = all ? loops.head(own) : group;
+  }
+  return p;
+}
+
+}  // namespace tagma::plan
+// ---- tagma/plan/peak.hpp
+
+/// @file
+/// How much memory the tensors of a plan take.
+
+// ---- tagma/plan/late.hpp
+
+/// @file
+/// Extents that a kernel finds, before it has found them: what is known of them, and how large they can be.
+
+namespace tagma::plan {
+
+/// What is known of a node before its kernel has run.
+struct late_spec {
+  tensor_spec known;    ///< `dyn` where a kernel finds an extent
+  tensor_spec most;     ///< the same with the largest extents there; 0 where nobody knows one
+  bool bounded = true;  ///< false if nobody knows one
+};
+
+/// Infers what is known behind inputs of which no more may be known. Returns a sentence if they do not fit.
+/// @param inputs gives the `late_spec` of input `k`
+/// @param declared what the compiler knew
+template <class Inputs>
+[[nodiscard]] TAGMA_COLD constexpr const char* infer_late(const ir::op_info& op, int count, const Inputs& inputs,
+                                                          ir::attribute_list attributes, int output,
+                                                          const tensor_spec& declared, late_spec& to) {
+  scratch_array<tensor_spec, 8> known(count), most(count);
+  to.bounded = true;
+  for (int k = 0; k < count; ++k) {
+    const late_spec& in = inputs(k);
+    known[k] = in.known;
+    most[k] = in.most;
+    to.bounded = to.bounded && in.bounded;
+  }
+  ir::infer_args args{known.view(), attributes, {}, output};
+  if (const char* problem = op.infer(args)) return problem;
+  if (args.out.dims.rank != declared.dims.rank) return "the result has another rank";
+  to.known = args.out;
+  for (int i = 0; i < to.known.dims.rank; ++i)
+    if (to.known.dims[i] == dyn) to.known.dims[i] = declared.dims[i];
+  to.most = to.known;
+  if (to.known.dims.is_static()) return to.bounded = true, nullptr;
+  const ir::infer_function bound = op.late ? op.bound : op.infer;
+  ir::infer_args largest{most.view(), attributes, {}, output};
+  to.bounded = to.bounded && bound != nullptr && bound(largest) == nullptr && largest.out.dims.is_known() &&
+               largest.out.dims.rank == to.known.dims.rank;
+  for (int i = 0; i < to.most.dims.rank; ++i)
+    if (to.most.dims[i] == dyn) to.most.dims[i] = to.bounded ? largest.out.dims[i] : 0;
+  if (is_addressable(to.most)) return nullptr;
+  to.bounded = false;
+  for (int i = 0; i < to.most.dims.rank; ++i)
+    if (to.known.dims[i] == dyn) to.most.dims[i] = 0;
+  return nullptr;
+}
+
+/// The same of node `i` of a plan, for sizes before any run: extents that nobody knows, and nobody bounds, are `size`.
+/// @param all of the nodes before it, and of it when it returns
+template <class Plan>
+[[nodiscard]] TAGMA_COLD constexpr const char* assume_late(const Plan& plan, node_id i, late_spec* all, extent size) {
+  const plan_node& n = plan.nodes[i];
+  late_spec& own = all[i];
+  own = {{n.spec.type, n.spec.dims.with_dyn(size)}, {n.spec.type, n.spec.dims.with_dyn(size)}};
+  if (n.inputs == 0 || n.spec.dims.is_static() || n.op->is(ir::op_kind::update)) return nullptr;
+  const plan_node& of = inferring(plan.nodes, plan.inputs, n);
+  const auto inputs = [&](int k) -> const late_spec& { return all[plan.inputs[of.first_input + k]]; };
+  const shape assumed = own.most.dims;
+  if (const char* problem =
+          infer_late(*of.op, of.inputs, inputs, plan.attributes.subspan(of.first_attribute, of.attribute_count),
+                     inferred_output(plan.attributes, n), n.spec, own))
+    return problem;
+  for (int k = 0; k < assumed.rank && !own.bounded; ++k)
+    if (own.known.dims[k] == dyn) own.most.dims[k] = assumed[k];
+  own.bounded = true;
+  return nullptr;
+}
+
+/// True if a kernel of the plan finds extents.
+[[nodiscard]] constexpr bool finds_extents(array_view<const plan_node> nodes) {
+  for (const plan_node& n : nodes)
+    if (n.op->late) return true;
+  return false;
+}
+
+}  // namespace tagma::plan
+
+namespace tagma::plan {
+
+/// Bytes of the arenas of a plan when every dynamic extent has one value. Throws InvalidArgument if an operation does
+/// not take such extents, and ResourceExhausted for more than `max_bytes`.
+/// @tparam N,B room for nodes and blocks
+template <std::size_t N, std::size_t B>
+[[nodiscard]] constexpr std::int64_t peak_bytes(const plan_view& p, extent size) {
+  const std::size_t n = p.nodes.size(), blocks = p.blocks.size();
+  const bool late = finds_extents(p.nodes);
+  fixed_array<tensor_spec, joined_room(N, 1)> specs{};
+  if constexpr (N == heap_room) make_room(n + 1, specs);
+  if (late) {
+    fixed_array<late_spec, joined_room(N, 1)> found{};
+    if constexpr (N == heap_room) make_room(n + 1, found);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (const char* problem = assume_late(p, static_cast<node_id>(i), found.data(), size))
+        fail(status_code::invalid_argument,
+             {"peak_bytes: ", p.nodes[i].op->name, " #", p.nodes[i].source, ": ", problem});
+      check_size(specs[i] = found[i].most);
+    }
+  }
+  for (std::size_t i = 0; i < n && !late; ++i) {
+    const plan_node& node = p.nodes[i];
+    specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
+    check_size(specs[i]);
+    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
+    const plan_node& of = inferring(p.nodes, p.inputs, node);
+    scratch_array<tensor_spec, 8> in(of.inputs);
+    for (int k = 0; k < of.inputs; ++k) in[k] = specs[p.inputs[of.first_input + k]];
+    ir::infer_args args{in.view(),
+                        p.attributes.subspan(of.first_attribute, of.attribute_count),
+                        {},
+                        inferred_output(p.attributes, node)};
+    if (const char* problem = of.op->infer(args))
+      fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
+    specs[i] = args.out;
+    check_size(specs[i]);
+  }
+  fixed_array<std::int64_t, joined_room(B, 1)> bytes{}, offsets{};
+  fixed_array<std::int32_t, joined_room(B, 1)> live{};
+  if constexpr (B == heap_room) make_room(blocks + 1, bytes, offsets, live);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    bytes[b] = bytes_of_block(
+        p.blocks[b], [&](node_id i) { return specs[i].dims; }, [&](node_id i) { return bytes_of(specs[i]); });
+  }
+  std::int64_t sum = 0;
+  for (std::size_t d = 0; d < p.devices.size(); ++d)
+    sum = bounded_sum(sum, plan_memory(p.blocks, {bytes.data(), blocks}, {offsets.data(), blocks},
+                                       {live.data(), blocks}, static_cast<std::int16_t>(d)));
+  if (sum > max_bytes)
+    fail(status_code::resource_exhausted, "peak_bytes: the tensors have more bytes than a process can address");
+  return sum;
+}
+
+}  // namespace tagma::plan
+
+namespace tagma::detail {
+
+/// What is done to the tables of a plan that keeps values; <tagma/passes.hpp> has it.
+template <class Graph>
+struct kept_steps;
+
+/// Where the nodes of a program run, worked out when the first run or its session asks.
+template <class Graph>
+struct placed_graph {
+  static constexpr auto placed = ir::place_locally<Graph>();
+  static constexpr std::size_t device_count = placed.set().size();
+
+  static constexpr auto devices = [] {
+    fixed_array<plan::plan_device, device_count> list{};
+    plan::list_devices(Graph::view, placed.set(), placed.devices(), list);
+    return list;
+  }();
+  /// The kind of device of each device, -1 for a CPU.
+  static constexpr auto kinds = [] {
+    fixed_array<int, device_count> list{};
+    for (std::size_t d = 0; d < device_count; ++d) {
+      list[d] = -1;
+      if constexpr (ir::knows_accelerators<Graph>) list[d] = ir::kind_of<Graph>(placed.set()[d].name.type.view());
+    }
+    return list;
+  }();
+  /// The kind of a device that has a node, -1 if no node is on one that is no CPU; -2 if nodes are on several kinds.
+  static constexpr int kind = [] {
+    int found = -1;
+    for (const std::int16_t d : placed.devices())
+      if (d >= 0 && kinds[d] >= 0) found = found == -1 || found == kinds[d] ? kinds[d] : -2;
+    return found;
+  }();
+  /// True if a node is on a device that is no CPU.
+  static constexpr bool is_accelerated = kind != -1;
+  /// For each node, whether its device has a kernel for it that goes on with a loop; empty if none has.
+  template <int... Kind>
+  static constexpr auto find_begins_loop(std::integer_sequence<int, Kind...>) {
+    fixed_array<bool, Graph::nodes> list{};
+    const auto look = [&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (ir::accelerator_of<Graph, K>::exists)
+        for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+          if (const std::int16_t d = placed.devices()[i]; d >= 0 && kinds[d] == K)
+            list[i] = ir::accelerator_of<Graph, K>::begins_loop(Graph::view.info(i));
+    };
+    (look(std::integral_constant<int, Kind>{}), ...);
+    return list;
+  }
+  static constexpr auto begins_loop = [] {
+    if constexpr (is_accelerated)
+      return find_begins_loop(std::make_integer_sequence<int, ir::most_kinds>{});
+    else
+      return fixed_array<bool, 0>{};
+  }();
+};
+
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
+  fixed_array<T, N> to{};
+  for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
+  return to;
+}
+
+/// The order of the steps of a plan.
+template <class Graph, std::size_t Edges>
+[[nodiscard]] constexpr auto order_steps(const ir::graph_view& g, const fixed_array<ir::need, Graph::nodes>& needs,
+                                         const ir::fusion<Graph::nodes>& fusion) {
+  if constexpr (Graph::loops > 0)
+    return plan::schedule_loops<Graph::nodes, Edges>(g, needs, fusion);
+  else
+    return plan::schedule<Graph::nodes, Edges>(g, needs, fusion);
+}
+
+/// What is left to do for a plan once its steps are known.
+/// @tparam Room for transfers
+template <class Graph, class Where, std::size_t Room, class Tables>
+[[nodiscard]] constexpr auto finish_plan([[maybe_unused]] const ir::graph_view& g, const Tables& tables,
+                                         [[maybe_unused]] const fixed_array<ir::need, Graph::nodes>& needs) {
+  const auto with_storage = [&](const auto& p) {
+    if constexpr (Graph::loops > 0 && Graph::keeps)
+      return plan::assign_loops<Graph::loops, plan::more_rows(Graph::view)>(p, g, needs, kept_steps<Graph>::count(p));
+    else if constexpr (Graph::loops > 0)
+      return plan::assign_loops<Graph::loops, plan::more_rows(Graph::view)>(p, g, needs);
+    else if constexpr (Graph::keeps)
+      return plan::assign_storage(p, kept_steps<Graph>::count(p));
+    else
+      return plan::assign_storage(p);
+  };
+  if constexpr (Where::device_count > 1)
+    return with_storage(plan::add_transfers<Where::device_count, Room>(tables, Where::devices, g));
+  else
+    return with_storage(tables);
+}
+/// The order of the steps of a plan, those that are kept first.
+template <class Graph, class Order>
+[[nodiscard]] constexpr Order kept_first(const Order& order) {
+  if constexpr (Graph::keeps)
+    return kept_steps<Graph>::first(order);
+  else
+    return order;
+}
+
+/// The plan of some outputs of a program, in tables that are exactly as large as they must be.
+template <class Graph, int... Outputs>
+struct compiled_plan {
+  using graph = Graph;
+  static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
+  using planned = ir::planned_graph<Graph>;
+  static constexpr std::size_t edge_bound = planned::edges + Graph::nodes + plan::output_count(Graph::view);
+  static constexpr auto needs = ir::prune<Graph::nodes>(planned::view, wanted);
+  using where = placed_graph<Graph>;
+  static constexpr auto fusion =
+      ir::fuse<Graph::nodes>(planned::view, needs, wanted, where::placed.devices(), where::begins_loop);
+  static constexpr auto order = kept_first<Graph>(order_steps<Graph, edge_bound>(planned::view, needs, fusion));
+  static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
+      planned::view, wanted, needs, fusion, order, where::placed.devices());
+  static constexpr auto raw = finish_plan<Graph, where, edge_bound + sizeof...(Outputs)>(planned::view, tables, needs);
+
+  static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
+  static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
+  static constexpr auto attributes = first_of<ir::attribute, raw.sizes.attributes>(raw.attributes);
+  static constexpr auto steps = first_of<plan::plan_step, raw.sizes.steps>(raw.steps);
+  static constexpr auto operands = first_of<ir::node_id, raw.sizes.operands>(raw.operands);
+  static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
+  static constexpr auto fetches = raw.fetches;
+  static constexpr auto fetch_steps = raw.fetch_steps;
+  static constexpr auto loops = [] {
+    if constexpr (Graph::loops > 0)
+      return first_of<plan::plan_loop, raw.loop_count>(raw.loops);
+    else
+      return fixed_array<plan::plan_loop, 0>{};
+  }();
+  static constexpr auto rows = [] {
+    if constexpr (Graph::loops > 0)
+      return first_of<plan::plan_row, raw.row_count>(raw.rows);
+    else
+      return fixed_array<plan::plan_row, 0>{};
+  }();
+  static constexpr plan::plan_view view{nodes,          inputs,
+                                        attributes,     steps,
+                                        operands,       blocks,
+                                        fetches,        fetch_steps,
+                                        raw.feeds,      raw.writes_variables,
+                                        where::devices, where::placed.reasons(),
+                                        loops,          rows};
+};
+
+/// Bytes of the arenas of a plan when every dynamic extent has one value. Throws InvalidArgument if an operation does
+/// not take such extents, and ResourceExhausted for more than `max_bytes`.
+template <class Plan>
+[[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
+  return plan::peak_bytes<Plan::nodes.size(), Plan::blocks.size()>(Plan::view, size);
+}
+
+template <class Graph, std::size_t... I>
+constexpr auto plan_of_all(std::index_sequence<I...>) -> compiled_plan<Graph, static_cast<int>(I)...> {
+  return {};
+}
+
+}  // namespace tagma::detail
 
 namespace tagma {
 
@@ -12634,27 +16705,49 @@ auto outputs(const E&...) {
 namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
 template <ir::build_problem Problem, class Name, class First, class Second>
-inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
+inline constexpr bool one_type_per_name = ir::differ(Problem, ir::build_problem::name_clash);
 template <ir::build_problem Problem, class Name, class First, class Second>
-inline constexpr bool one_beginning_per_name = Problem != ir::build_problem::two_beginnings;
+inline constexpr bool one_beginning_per_name = ir::differ(Problem, ir::build_problem::two_beginnings);
 /// How a variable begins, and whether optimizers train it.
 template <class Initializer, class Training>
 struct begins_with {};
 struct trainable {};
 template <ir::build_problem Problem, class Operation>
-inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
+inline constexpr bool has_gradient = ir::differ(Problem, ir::build_problem::no_gradient);
 template <ir::build_problem Problem, class Y, class X>
-inline constexpr bool depends_on = Problem != ir::build_problem::independent;
+inline constexpr bool depends_on = ir::differ(Problem, ir::build_problem::independent);
 template <ir::build_problem Problem>
-inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
+inline constexpr bool trains_something = ir::differ(Problem, ir::build_problem::nothing_to_train);
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool stays_in_its_loop = ir::differ(Problem, ir::build_problem::beyond_loop);
+/// No operation in the body of a loop finds extents: they are those of all iterations.
+template <class Graph>
+inline constexpr bool knows_its_extents = [] {
+  if constexpr (requires { Graph::loops; })
+    return Graph::loops == 0 || !ir::has_late_in_loop(Graph::view);
+  else
+    return true;
+}();
 template <ir::build_problem Problem>
-inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+inline constexpr bool has_few_loops = ir::differ(Problem, ir::build_problem::too_many_loops);
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool updates_once = ir::differ(Problem, ir::build_problem::update_in_loop);
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool block_keeps_variables = ir::differ(Problem, ir::build_problem::update_in_block);
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool block_has_only_variables = ir::differ(Problem, ir::build_problem::resource_in_block);
+template <ir::build_problem Problem>
+inline constexpr bool states_its_most = ir::differ(Problem, ir::build_problem::endless_loop);
+template <ir::build_problem Problem>
+inline constexpr bool goes_back_once = ir::differ(Problem, ir::build_problem::second_while);
+template <ir::build_problem Problem>
+inline constexpr bool is_small_enough = ir::differ(Problem, ir::build_problem::too_large);
 /// No tensor has more bytes than can be addressed, and so not the result of `Operation`.
 template <ir::build_problem Problem, class Operation, class Result>
-inline constexpr bool tensors_are_addressable = Problem != ir::build_problem::oversized;
+inline constexpr bool tensors_are_addressable = ir::differ(Problem, ir::build_problem::oversized);
 /// What a device function returned for `Operation` is the name of a device.
 template <ir::build_problem Problem, class Operation, class Text>
-inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
+inline constexpr bool function_names_a_device = ir::differ(Problem, ir::build_problem::malformed_device);
 /// A program is text.
 template <class Closure>
 inline constexpr bool is_closure_printed = false;
@@ -12769,6 +16862,16 @@ inline constexpr bool is_placed_softly = false;
 template <class Closure>
 inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
 
+/// The graph of a closure as its runs have it; <tagma/passes.hpp> rewrites it where the closure asks for that.
+template <class Closure, class First>
+struct last_graph {
+  static constexpr const auto& built = First::built;
+};
+
+/// True for a closure whose program keeps values from run to run.
+template <class Closure>
+inline constexpr bool keeps_values = false;
+
 /// What is wrong with a graph that was built: what its builder found, or else the first tensor that is too large.
 [[nodiscard]] constexpr ir::build_status status_of(const ir::build_status& built, const ir::graph_view& g) {
   for (int i = 0; i < g.size() && built.good(); ++i)
@@ -12780,6 +16883,7 @@ inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
 template <class Closure>
 struct compiled_graph {
   static constexpr bool soft = is_placed_softly<Closure>;
+  static constexpr bool keeps = keeps_values<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
@@ -12790,7 +16894,8 @@ struct compiled_graph {
 
   template <std::size_t Capacity>
   static constexpr auto built_at =  // clang is out of steps? -fconstexpr-steps=2000000000, docs/compile_time.md
-      ir::build_graph<Capacity, output_count, survey.scoped>(traits::records, surveyed.owners, surveyed.gradients);
+      ir::build_graph<Capacity, output_count, survey.scoped, survey.looped>(traits::records, surveyed.owners,
+                                                                            surveyed.gradients);
   /// Built anew with twice the room where there was too little; not where the compiler gave up.
   template <std::size_t Capacity,
             bool Full = Capacity<TAGMA_MAX_NODES &&
@@ -12799,14 +16904,18 @@ struct compiled_graph {
   };
   template <std::size_t Capacity>
   struct with_room<Capacity, true> : with_room<2 * Capacity> {};
-  static constexpr const auto& built = with_room<ir::expected_nodes(survey, TAGMA_MAX_NODES)>::built;
+  using last = last_graph<Closure, with_room<ir::expected_nodes(survey, TAGMA_MAX_NODES)>>;
+  static constexpr const auto& built = last::built;
 
   static constexpr std::size_t nodes = built.nodes;
   static constexpr std::size_t edges = built.edges;
   static constexpr std::size_t attributes = built.attributes;
   static constexpr std::size_t requests = built.request_count;
-  static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
-  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+  static constexpr std::size_t loops = built.loop_count;
+  static constexpr std::size_t back_edges = built.back_edge_count;
+  static constexpr auto flat = ir::trim<nodes, edges, attributes, requests, loops, back_edges>(built);
+  static constexpr ir::graph_view view{flat.nodes,    flat.edges, flat.attributes, flat.roots,
+                                       flat.requests, flat.loops, flat.back_edges, flat.loop_of};
 
   static constexpr ir::build_status status = status_of(built.status, view);
   static constexpr ir::build_problem problem = status.problem;
@@ -12850,139 +16959,6 @@ constexpr auto choose_graph() {
     return std::type_identity<no_graph<void>>{};
 }
 
-/// Where the nodes of a program run, worked out when the first run or its session asks.
-template <class Graph>
-struct placed_graph {
-  static constexpr auto placed = ir::place_locally<Graph>();
-  static constexpr std::size_t device_count = placed.set().size();
-
-  static constexpr auto devices = [] {
-    fixed_array<plan::plan_device, device_count> list{};
-    for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
-    for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
-      // A feed is with the client wherever its placeholder is asked for.
-      const device_spec& asked = Graph::view.request(i);
-      if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
-          Graph::view.info(i).is(ir::op_kind::placeholder))
-        continue;
-      const ir::node& n = Graph::view[i];
-      plan::plan_device& d = list[placed.devices()[i]];
-      if (d.op.empty()) d = {d.name, n.op->info->name, n.name, n.suffix, i};
-    }
-    return list;
-  }();
-  /// True if a node is on a device that is no CPU.
-  static constexpr bool is_accelerated = [] {
-    if constexpr (ir::accelerator_of<Graph>::exists)
-      for (const std::int16_t d : placed.devices())
-        if (d >= 0 && !plan::computes_on_host(placed.set()[d])) return true;
-    return false;
-  }();
-  /// For each node, whether its device has a kernel for it that goes on with a loop; empty if none has.
-  static constexpr auto begins_loop = [] {
-    if constexpr (is_accelerated) {
-      fixed_array<bool, Graph::nodes> list{};
-      for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-        if (const std::int16_t d = placed.devices()[i]; d >= 0 && !plan::computes_on_host(placed.set()[d]))
-          list[i] = ir::accelerator_of<Graph>::begins_loop(Graph::view.info(i));
-      return list;
-    } else {
-      return fixed_array<bool, 0>{};
-    }
-  }();
-};
-
-template <class T, std::size_t N, std::size_t M>
-[[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
-  fixed_array<T, N> to{};
-  for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
-  return to;
-}
-
-/// What is left to do for a plan once its steps are known.
-/// @tparam Room for transfers
-template <class Where, std::size_t Room, class Tables>
-[[nodiscard]] constexpr auto finish_plan(const Tables& tables) {
-  if constexpr (Where::device_count > 1)
-    return plan::assign_storage(plan::add_transfers<Where::device_count, Room>(tables, Where::devices));
-  else
-    return plan::assign_storage(tables);
-}
-
-/// The plan of some outputs of a program, in tables that are exactly as large as they must be.
-template <class Graph, int... Outputs>
-struct compiled_plan {
-  using graph = Graph;
-  static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
-  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes + plan::output_count(Graph::view);
-  static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
-  using where = placed_graph<Graph>;
-  static constexpr auto fusion =
-      ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices(), where::begins_loop);
-  static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
-  static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
-      Graph::view, wanted, needs, fusion, order, where::placed.devices());
-  static constexpr auto raw = finish_plan<where, edge_bound + sizeof...(Outputs)>(tables);
-
-  static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
-  static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
-  static constexpr auto attributes = first_of<ir::attribute, raw.sizes.attributes>(raw.attributes);
-  static constexpr auto steps = first_of<plan::plan_step, raw.sizes.steps>(raw.steps);
-  static constexpr auto operands = first_of<ir::node_id, raw.sizes.operands>(raw.operands);
-  static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
-  static constexpr auto fetches = raw.fetches;
-  static constexpr auto fetch_steps = raw.fetch_steps;
-  static constexpr plan::plan_view view{nodes,          inputs,
-                                        attributes,     steps,
-                                        operands,       blocks,
-                                        fetches,        fetch_steps,
-                                        raw.feeds,      raw.writes_variables,
-                                        where::devices, where::placed.reasons()};
-};
-
-/// Bytes of the arenas of a plan when every dynamic extent has one value. Throws InvalidArgument if an operation does
-/// not take such extents, and ResourceExhausted for more than `max_bytes`.
-template <class Plan>
-[[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
-  constexpr std::size_t n = Plan::nodes.size();
-  fixed_array<tensor_spec, n + 1> specs{};
-  for (std::size_t i = 0; i < n; ++i) {
-    const plan::plan_node& node = Plan::nodes[i];
-    specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
-    check_size(specs[i]);
-    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
-    const plan::plan_node& of = plan::inferring(Plan::nodes, Plan::inputs, node);
-    scratch_array<tensor_spec, 8> in(of.inputs);
-    for (int k = 0; k < of.inputs; ++k) in[k] = specs[Plan::inputs[of.first_input + k]];
-    ir::infer_args args{in.view(),
-                        ir::attribute_list(Plan::attributes).subspan(of.first_attribute, of.attribute_count),
-                        {},
-                        plan::inferred_output(Plan::attributes, node)};
-    if (const char* problem = of.op->infer(args))
-      fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
-    specs[i] = args.out;
-    check_size(specs[i]);
-  }
-  constexpr std::size_t blocks = Plan::blocks.size();
-  fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
-  fixed_array<std::int32_t, blocks + 1> live{};
-  for (std::size_t b = 0; b < blocks; ++b) {
-    bytes[b] = bytes_of(specs[Plan::blocks[b].node]);
-  }
-  std::int64_t sum = 0;
-  for (std::size_t d = 0; d < Plan::where::device_count; ++d)
-    sum = bounded_sum(sum, plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks},
-                                             {live.data(), blocks}, static_cast<std::int16_t>(d)));
-  if (sum > max_bytes)
-    fail(status_code::resource_exhausted, "peak_bytes: the tensors have more bytes than a process can address");
-  return sum;
-}
-
-template <class Graph, std::size_t... I>
-constexpr auto plan_of_all(std::index_sequence<I...>) -> compiled_plan<Graph, static_cast<int>(I)...> {
-  return {};
-}
-
 }  // namespace detail
 
 /// A compiled program: its graph is part of its type, the numbers written into it are its value.
@@ -13010,25 +16986,7 @@ class program {
   /// A hash of the flat graph (operations, types, shapes, names, edges, outputs), equal in every process and with every
   /// compiler.
   static constexpr std::uint64_t fingerprint() {
-    constexpr std::uint64_t value = [] {
-      std::uint64_t h = hash_text("tagma");
-      for (int i = 0; i < graph::view.size(); ++i) {
-        const ir::node& n = graph::view[i];
-        h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
-        // Lists are told apart by their lengths.
-        const int lengths[] = {n.spec.dims.rank, n.inputs, n.controls, n.attribute_count, n.colocated};
-        for (const int length : lengths) h = hash_combine(h, static_cast<std::uint64_t>(length));
-        for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
-        for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
-        for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
-        for (const auto a : graph::view.attributes(i)) h = hash_combine(h, static_cast<std::uint64_t>(a));
-        const std::uint64_t asked = n.request == 0 ? hash_text({}) : hash_of(graph::view.request(i));
-        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
-        for (const auto at : graph::view.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
-      }
-      for (const ir::node_id root : graph::view.roots) h = hash_combine(h, static_cast<std::uint64_t>(root));
-      return h;
-    }();
+    constexpr std::uint64_t value = ir::fingerprint(graph::view);
     return value;
   }
 
@@ -13055,7 +17013,7 @@ Stream& operator<<(Stream& stream, const program<Closure>&) {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161 and E172.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E264 and E265.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -13072,6 +17030,28 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "TAGMA-E063 minimize: the loss depends on no trainable variable");
   static_assert(diagnose::depends_on<Graph::problem, First, Second>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
+  static_assert(
+      diagnose::stays_in_its_loop<Graph::problem, Operation>,
+      "TAGMA-E204 compile: a value of the body of a loop is used behind the loop; hand it out of the body with "
+      "tagma::next(...).emit(value)");
+  static_assert(diagnose::knows_its_extents<Graph>,
+                "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero "
+                "and unique do");
+  static_assert(diagnose::has_few_loops<Graph::problem>,
+                "TAGMA-E205 compile: a graph has at most 64 loops, with those of its gradients");
+  static_assert(diagnose::updates_once<Graph::problem, Operation>,
+                "TAGMA-E206 compile: the body of a loop cannot update a variable");
+  static_assert(diagnose::block_keeps_variables<Graph::problem, Operation>,
+                "TAGMA-E264 repeat: a block that updates its variables is written out: repeat<\"block\", 12>(block, "
+                "tagma::unrolled)");
+  static_assert(diagnose::block_has_only_variables<Graph::problem, Operation>,
+                "TAGMA-E265 repeat: a block with a queue or another resource of its own is written out: "
+                "repeat<\"block\", 12>(block, tagma::unrolled)");
+  static_assert(diagnose::states_its_most<Graph::problem>,
+                "TAGMA-E209 compile: the gradient of a while_loop needs the most iterations that there may be: "
+                "while_loop<100>(...)");
+  static_assert(diagnose::goes_back_once<Graph::problem>,
+                "TAGMA-E219 compile: the gradient of a while_loop has no gradient itself");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
   static_assert(diagnose::tensors_are_addressable<Graph::problem, Operation, First>,
@@ -13204,12 +17184,35 @@ struct graph_tables {
   }
   static constexpr auto variables = make_variables();
 
-  static constexpr auto make_resources() {
-    fixed_array<plan::plan_resource, count(ir::op_kind::resource)> list{};
+  /// Copies of the attributes of resources: a view of the graph's own would put the whole graph, and with it the rules
+  /// of its operations, into the program.
+  static constexpr std::size_t count_resource_attributes() {
     std::size_t n = 0;
     for (int i = 0; i < Graph::view.size(); ++i)
-      if (const ir::node& node = Graph::view[i]; node.op->info->is(ir::op_kind::resource))
-        list[n++] = {node.op->info->key, node.op->info->name, node.name, Graph::view.attributes(i), i};
+      if (Graph::view.info(i).is(ir::op_kind::resource)) n += Graph::view.attributes(i).size();
+    return n;
+  }
+  static constexpr auto copy_resource_attributes() {
+    fixed_array<ir::attribute, count_resource_attributes()> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i)
+      if (Graph::view.info(i).is(ir::op_kind::resource))
+        for (const ir::attribute a : Graph::view.attributes(i)) list[n++] = a;
+    return list;
+  }
+  static constexpr auto resource_attributes = copy_resource_attributes();
+
+  static constexpr auto make_resources() {
+    fixed_array<plan::plan_resource, count(ir::op_kind::resource)> list{};
+    std::size_t n = 0, first = 0;
+    for (int i = 0; i < Graph::view.size(); ++i) {
+      const ir::node& node = Graph::view[i];
+      if (!node.op->info->is(ir::op_kind::resource)) continue;
+      const std::size_t attributes = Graph::view.attributes(i).size();
+      list[n++] = {node.op->info->key, node.op->info->name, node.name,
+                   ir::attribute_list(resource_attributes).subspan(first, attributes), i};
+      first += attributes;
+    }
     return list;
   }
   static constexpr auto resources = make_resources();
@@ -13243,7 +17246,7 @@ constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
   const auto all = ir::nodes_of(Graph::built);
   for (const ir::node_of_record& n : all)
     if (n.what == &r) add(n.node);
-  if (count == 0 && r.bare != nullptr && ir::is_single(*r.op->info))
+  if (count == 0 && r.bare != nullptr && !r.is_renamed() && ir::is_single(*r.op->info))
     for (const ir::node_of_record& n : all)
       if (n.what == r.bare) add(n.node);
   return count;
@@ -13277,7 +17280,8 @@ struct fed_graph : Graph {
     }
     return copy;
   }();
-  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+  static constexpr ir::graph_view view{flat.nodes,    flat.edges, flat.attributes, flat.roots,
+                                       flat.requests, flat.loops, flat.back_edges, flat.loop_of};
 };
 /// Nodes stay where they are, whatever is fed.
 template <class Graph, ir::node_id... Fed>
@@ -13328,7 +17332,7 @@ struct feed_traits<Graph, feed<Id, Value>> {
 
   static constexpr bool is_computed() {
     const ir::op_info& info = Graph::view.info(node);
-    return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) ||
+    return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) || info.is(ir::op_kind::iterations) ||
            (info.has_step() && !info.is(ir::op_kind::update));
   }
   static constexpr bool is_waited_for() {
@@ -13491,6 +17495,10 @@ class counted_object {
  private:
   template <class T>
   friend class counted;
+  /// One owner less; one function for all types.
+  TAGMA_COLD static void leave(counted_object* object) {
+    if (object->owners_.fetch_sub(1, memory_order::acq_rel) == 1) delete object;
+  }
   atomic<std::size_t> owners_{0};
 };
 
@@ -13509,7 +17517,7 @@ class counted {
     return *this;
   }
   ~counted() {
-    if (object_ != nullptr) leave(object_);
+    if (object_ != nullptr) counted_object::leave(object_);
   }
 
   [[nodiscard]] T* get() const { return object_; }
@@ -13520,9 +17528,6 @@ class counted {
  private:
   void keep() const {
     if (object_ != nullptr) object_->counted_object::owners_.fetch_add(1, memory_order::relaxed);
-  }
-  TAGMA_COLD static void leave(T* object) {
-    if (object->counted_object::owners_.fetch_sub(1, memory_order::acq_rel) == 1) delete object;
   }
 
   T* object_ = nullptr;
@@ -13586,6 +17591,8 @@ namespace runtime {
 
 struct run_context;
 class run_steps;
+class session_pools;
+class step_pool;
 class bound_plan;
 
 /// Memory that an accelerator gave; destroyed, it is given back.
@@ -13613,13 +17620,52 @@ class accelerated_memory {
   virtual void stage(array_view<const raw_view> feeds) = 0;
 };
 
+/// Somebody who is told that a run can go on.
+class wake_target {
+ public:
+  /// Called by any thread, with locks held: runs nothing.
+  virtual void wake() noexcept = 0;
+
+ protected:
+  ~wake_target() = default;
+};
+
 /// Does the steps of a bound plan, for one run at a time.
 class accelerated_steps {
  public:
   virtual ~accelerated_steps() = default;
   /// Does every step and returns when all are done: those of devices in their streams, those of the host by `host`, on
-  /// the calling thread. Throws what goes wrong first, with the name of the step.
-  virtual void run(run_steps& host, const run_context& context) = 0;
+  /// the calling thread. Throws what goes wrong first, with the name of the step. No step of the plan waits.
+  virtual void run(run_steps& /*host*/, const run_context& /*context*/) {}
+
+  // Of a plan with steps that wait, instead:
+
+  /// Before the first step.
+  /// @param target told whenever a step that waited has ended
+  virtual void begin(run_steps& /*host*/, const run_context& /*context*/, wake_target& /*target*/) {}
+  /// What comes next.
+  enum class next : unsigned char {
+    nothing,  ///< all steps are done
+    wait,     ///< what comes next waits for a step that holds no thread
+    serve,    ///< the thread that asked for the run has to `serve`
+  };
+  /// Does steps until that is known. Any thread may call it, one at a time. Throws as `run`; neither it nor `serve` may
+  /// be called any more then.
+  [[nodiscard]] virtual next advance() { return next::nothing; }
+  /// Does about variables what the next step waits for, which may be other runs.
+  virtual void serve() {}
+  /// True while a step that was begun has not ended.
+  [[nodiscard]] virtual bool waits() { return false; }
+  /// Returns when nobody tells the target any more. No step waits by then.
+  virtual void end() {}
+
+  // Of a plan with loops, and with steps that wait or extents that are found late, instead:
+
+  /// Does every step, each loop as one, and returns when all have ended. What goes wrong is told to the control of the
+  /// run.
+  /// @param pool whose threads do them; nullptr: the thread that calls
+  virtual void run_around_loops(run_steps& /*host*/, const run_context& /*context*/, const session_pools& /*pools*/,
+                                step_pool* /*pool*/) {}
 };
 
 /// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
@@ -13866,15 +17912,22 @@ class wait_word {
   static constexpr std::int64_t never = 0x7fff'ffff'ffff'ffff;
 
   /// Changes the number and wakes one thread that waits for that, or all. A signal handler may do it, too.
-  [[gnu::noinline]] void change(bool all) {
-    word_.fetch_add(1);
+  void change(bool all) {
+    change_awake();
+    wake(all ? 0x7fffffff : 1);
+  }
+  /// The two halves of a change: threads that wait awake see the first; the second wakes `count` of those asleep.
+  /// @{
+  void change_awake() { word_.fetch_add(1); }
+  [[gnu::noinline]] void wake(int count) {
     if (sleepers_.load() == 0) return;
 #if defined(__linux__)
-    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, all ? 0x7fffffff : 1, nullptr, nullptr, 0);
+    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 #else
-    static_cast<void>(all);
+    static_cast<void>(count);
 #endif
   }
+  /// @}
 
  private:
   void sleep(std::uint32_t seen, std::int64_t end_ns) {
@@ -13907,10 +17960,25 @@ class closing {
   closing& operator=(const closing&) = delete;
 
   [[nodiscard]] bool begun() const noexcept { return begun_.load(memory_order::acquire); }
-  TAGMA_COLD void begin() noexcept {
+  /// @param reset that is, the container of the session was
+  TAGMA_COLD void begin(bool reset = false) noexcept {
+    if (reset && !begun()) reset_.store(true);
     begun_.store(true);
     const mutex_lock lock(mutex_);
     for (sleeper* s = first_; s != nullptr; s = s->next_) s->word_.change(true);
+  }
+
+  /// Throws Cancelled, or Aborted if it was a reset.
+  /// @param purpose what the error begins with
+  [[noreturn]] TAGMA_COLD void refuse(std::string_view purpose) const {
+    if (reset_.load()) fail(status_code::aborted, {purpose, "the container of the session was reset"});
+    fail(status_code::cancelled, {purpose, "Session has been closed."});
+  }
+  /// The same for a run that was under way.
+  [[noreturn]] TAGMA_COLD void stop_run() const {
+    if (reset_.load())
+      fail(status_code::aborted, "the run was cancelled, since the container of its session was reset");
+    fail(status_code::cancelled, "the run was cancelled, since its session was closed");
   }
 
   /// While it lives, `begin` changes a word. What begun before is to be looked for behind it.
@@ -13939,7 +18007,7 @@ class closing {
   };
 
  private:
-  atomic<bool> begun_{false};
+  atomic<bool> begun_{false}, reset_{false};
   mutex mutex_;
   sleeper* first_ = nullptr;
 };
@@ -14160,8 +18228,8 @@ class run_guard {
   /// Throws the error that says so.
   /// @param meanwhile what the run did then: " while ..."
   [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
-    if (reason == status_code::cancelled)
-      fail(reason, {"the run was cancelled", closed() ? ", since its session was closed" : ""});
+    if (reason == status_code::cancelled && closed()) session_->stop_run();
+    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
     fail(reason, {"the run took longer than its timeout of ", timeout_ns_ / 1'000'000, " ms", meanwhile});
   }
 
@@ -14313,7 +18381,7 @@ class run_control {
     return true;
   }
 
-  void note(std::exception_ptr e, bool late_run = false) noexcept {
+  TAGMA_COLD void note(std::exception_ptr e, bool late_run = false) noexcept {
     if (first_ == nullptr) {
       first_ = static_cast<std::exception_ptr&&>(e);
       try {
@@ -14342,7 +18410,7 @@ class run_control {
   void add_if_room(list l, std::string_view entry) noexcept {
     if (has_room(l)) add(l, entry);
   }
-  void add(list l, std::string_view entry) noexcept {
+  TAGMA_COLD void add(list l, std::string_view entry) noexcept {
     std::string& text = lists_->text[index(l)];
     try {
       append_parts(text, {text.empty() ? "" : "; ", entry});
@@ -14528,6 +18596,8 @@ class resource : public counted_object {
 
   [[nodiscard]] std::string_view kind() const { return kind_; }
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// It left its container: whoever waits for it, waits in vain. Called by any thread.
+  virtual void left_container() {}
 
  private:
   friend class state_container;
@@ -14578,6 +18648,26 @@ class stored_variable;
 using access_function = owned<variable_access> (*)(bound_plan& plan,
                                                    array_view<const counted<stored_variable>> variables);
 
+class state_container;
+
+/// A session in a container that others know as well; it ends when that is reset.
+class container_user {
+ public:
+  container_user() = default;
+  container_user(const container_user&) = delete;
+  container_user& operator=(const container_user&) = delete;
+  ~container_user();
+  /// @param end of the session
+  void join(const counted<state_container>& container, closing& end);
+
+ private:
+  friend class state_container;
+  counted<state_container> container_;
+  closing* end_ = nullptr;
+  container_user* before_ = nullptr;
+  container_user* next_ = nullptr;
+};
+
 /// What stands behind a container.
 class state_container final : public counted_object {
  public:
@@ -14591,7 +18681,8 @@ class state_container final : public counted_object {
 
   /// The resource of this kind and name, or what `make` gives, from then on. One thread at a time makes one.
   template <class Make>
-  [[nodiscard]] counted<resource> find_or_add(std::string_view kind, std::string_view name, const Make& make) {
+  [[nodiscard]] TAGMA_COLD counted<resource> find_or_add(std::string_view kind, std::string_view name,
+                                                         const Make& make) {
     const mutex_lock lock(mutex_);
     const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
     if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
@@ -14603,6 +18694,25 @@ class state_container final : public counted_object {
   [[nodiscard]] TAGMA_COLD counted<resource> find(std::string_view kind, std::string_view name) {
     const mutex_lock lock(mutex_);
     return counted<resource>(find(kind, name, hash_combine(hash_text(kind), hash_text(name))));
+  }
+  /// Ends the sessions that use it, which throw Aborted from then on, and lets all resources go.
+  TAGMA_COLD void reset() {
+    heap_array<counted<resource>> gone(16);
+    {
+      const mutex_lock lock(mutex_);
+      for (container_user* u = users_; u != nullptr; u = u->next_) u->end_->begin(true);
+      heap_array<counted<resource>> all = static_cast<heap_array<counted<resource>>&&>(buckets_);
+      buckets_ = static_cast<heap_array<counted<resource>>&&>(gone);
+      gone = static_cast<heap_array<counted<resource>>&&>(all);
+      count_ = 0;
+    }
+    for (counted<resource>& bucket : gone)
+      for (counted<resource> r = bucket; r;) {
+        const counted<resource> next = r->next_;
+        r->next_ = {};
+        r->left_container();
+        r = next;
+      }
   }
   /// Calls `f` with each resource, in no order; nothing is added meanwhile.
   template <class F>
@@ -14638,12 +18748,29 @@ class state_container final : public counted_object {
     bucket_of(hash) = made;
   }
 
+  friend class container_user;
   access_function access_ = nullptr;
+  container_user* users_ = nullptr;
   gate gate_;
   mutex mutex_;
   heap_array<counted<resource>> buckets_{16};
   std::size_t count_ = 0;
 };
+
+TAGMA_COLD inline void container_user::join(const counted<state_container>& container, closing& end) {
+  container_ = container;
+  end_ = &end;
+  const mutex_lock lock(container_->mutex_);
+  next_ = container_->users_;
+  if (next_ != nullptr) next_->before_ = this;
+  container_->users_ = this;
+}
+TAGMA_COLD inline container_user::~container_user() {
+  if (!container_) return;
+  const mutex_lock lock(container_->mutex_);
+  (before_ == nullptr ? container_->users_ : before_->next_) = next_;
+  if (next_ != nullptr) next_->before_ = before_;
+}
 
 }  // namespace runtime
 
@@ -14653,7 +18780,13 @@ class container {
  public:
   /// One whose runs are kept apart as a whole, as those of a single session are.
   TAGMA_COLD container() : state_(new runtime::state_container) {}
+  /// @tparam Bound left as it is: programs that have no such container do not compile what it needs
+  template <class Bound = runtime::bound_plan>
   explicit container(isolation kept_apart);
+
+  /// Empties the container and ends the sessions that use it: their runs throw Aborted, those under way too. Who waits
+  /// at a queue of the container is cancelled. New sessions over the container begin anew.
+  TAGMA_COLD void reset() const { state_->reset(); }
 
   /// Bytes of its variables, and of the copies that were made since somebody read one while another updated it.
   [[nodiscard]] std::size_t bytes() const;
@@ -14766,6 +18899,54 @@ class executor : public step_pool {
 [[nodiscard]] owned<step_pool> make_cpu_step_pool(int threads, std::string_view name);
 
 }  // namespace tagma::runtime
+// ---- tagma/runtime/variable_access.hpp
+
+/// @file
+/// What a run does about variables that other runs may change while it waits, or at any time.
+
+#include <cstdint>
+
+namespace tagma::runtime {
+
+/// What a step that needs a variable waits for, beside other steps.
+enum class step_hold : std::uint8_t {
+  none,
+  last,    ///< until all others are done: what waits for long then keeps no run from the variables
+  reads,   ///< until the run has looked at the variables
+  writes,  ///< for who asked for the run, or does all of its steps, and does it inside the gate
+};
+
+/// The variables of one bound plan, for one run at a time. A step reads the version that was current when the first
+/// step of the run that reads the variable began, or the one that the run's own last update made.
+class variable_access {
+ public:
+  variable_access() = default;
+  variable_access(const variable_access&) = delete;
+  variable_access& operator=(const variable_access&) = delete;
+  virtual ~variable_access() = default;
+
+  virtual void begin_run() noexcept = 0;
+  /// From now on the run reads the versions that are current.
+  virtual void read_now() = 0;
+  /// Before step `s`, on any thread: its operands point at the versions that it reads or writes. Throws
+  /// FailedPrecondition if a variable has no value yet.
+  virtual void begin(std::size_t s) = 0;
+  /// Behind step `s`, if `begin` returned; on the same thread if the step updates a variable.
+  virtual void end(std::size_t s, bool done) noexcept = 0;
+  /// Behind the last iteration of loop `l` of the plan, which is in no other: what steps of a body read is kept until
+  /// then.
+  virtual void end_loop(std::size_t l) noexcept = 0;
+  /// Around taking the value of fetch `f`.
+  virtual void begin_fetch(std::size_t f) = 0;
+  virtual void end_fetch(std::size_t f) noexcept = 0;
+  /// Instead of all that, where the steps of a run are not told apart: before the first and behind the last.
+  virtual void begin_all() = 0;
+  virtual void end_all(bool done) noexcept = 0;
+  /// Lets go of what a run still has that went wrong.
+  virtual void end_run() noexcept = 0;
+};
+
+}  // namespace tagma::runtime
 
 namespace tagma::runtime {
 
@@ -14794,13 +18975,27 @@ class kernel_state {
   virtual ~kernel_state() = default;
 };
 
+/// Where a kernel says what it has found, of an operation that is late. Extents that `infer` left dynamic it sets, each
+/// once; the others are there already.
+class late_results {
+ public:
+  virtual ~late_results() = default;
+  /// Memory for result `r`, where its operation knows no bound for its extents: sets all of them. nullptr where nobody
+  /// reads it. Kernels of the host only; throws ResourceExhausted.
+  [[nodiscard]] virtual std::byte* allocate(int r, const shape& dims) = 0;
+  void set(int axis, extent found, int r = 0) { extents[r * max_rank + axis] = found; }
+
+  extent* extents = nullptr;  ///< `max_rank` for each result; devices write there, too
+};
+
 class trace_sink;
 
 /// What all kernels of one run share.
 struct run_context {
   executor* threads = nullptr;
-  std::uint64_t seed = 0;  ///< of the session
-  std::uint64_t step = 0;  ///< counts the runs of the session
+  std::uint64_t seed = 0;    ///< of the session
+  std::uint64_t step = 0;    ///< counts the runs of the session
+  std::uint64_t writes = 0;  ///< how often a variable was written before the run began, or more
   trace_sink* trace = nullptr;
   int step_threads = 1;            ///< the most threads that share the steps of a run
   run_control* control = nullptr;  ///< of the run; none while kernels are prepared
@@ -14819,10 +19014,13 @@ struct kernel_args {
   array_view<operand> outs{};  ///< instead, of an operation with several results; without data where nobody reads it
   ir::attribute_list attributes;
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
+  bool repeated = false;             ///< part of a loop of the plan: calls follow each other closely
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
   const carried_value* value = nullptr;  ///< what the program carries for this node
   kernel_state* state = nullptr;
+  const void* recipe = nullptr;  ///< of the entry
+  late_results* late = nullptr;  ///< of an operation that is late; its results have the largest extents, 0 if unknown
 };
 
 using kernel_function = void (*)(const kernel_args&, const run_context&);
@@ -14838,6 +19036,7 @@ struct kernel_entry {
   prepare_function prepare = nullptr;
   start_function start = nullptr;
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
+  const void* recipe = nullptr;  ///< of a kernel that is one for many steps: what this one does
 };
 
 class accelerated_steps;
@@ -14855,6 +19054,77 @@ class waiting_steps {
   virtual void start(std::size_t s, const run_context& context, completion done) = 0;
   /// What runs do about variables that they need before they wait; nullptr if they need none then.
   [[nodiscard]] virtual access_function access() const = 0;
+  /// Of each step, what it waits for, where devices do the steps; else nothing.
+  [[nodiscard]] virtual array_view<const step_hold> holds() const = 0;
+};
+
+/// Reads elements of a node of a plan wherever they are.
+struct element_reader {
+  void (*copy)(void* self, ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) = nullptr;
+  /// The same to a place beside them.
+  void (*move)(void* self, ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) = nullptr;
+  void* self = nullptr;
+};
+
+/// Does the steps of a bound plan with loops.
+class loop_steps {
+ public:
+  virtual ~loop_steps() = default;
+  /// Keeps `where` at the address of row node `row` in the iteration under way.
+  virtual void follow(std::int32_t row, std::byte** where) = 0;
+  /// Where the rows of a row node are, to be filled in.
+  virtual operand& base(std::size_t row) = 0;
+  /// All rows have their bases, and all that follow them are known.
+  virtual void finish() = 0;
+  /// Does all steps, those of loops as often as they iterate, until something goes wrong.
+  virtual void run(run_control& control, run_steps& steps) = 0;
+  /// The memory of a block is elsewhere. Any thread may say so, for a block that no loop under way uses.
+  virtual void rebase(std::int32_t block) = 0;
+  /// For whoever does the steps in another way.
+  /// @{
+
+  /// Iterations of loop `l` of the plan; where elements decide, of the last time.
+  [[nodiscard]] virtual std::int64_t iterations(std::size_t l) const = 0;
+  /// A run begins: feeds and variables may be elsewhere.
+  virtual void begin() = 0;
+  /// Points operands at the rows of these iterations, one of each loop; as many as there are stand for its end.
+  virtual void point(array_view<const std::int32_t> iterations) = 0;
+  /// Does loop `l`, of which elements tell how often; those around it are pointed at their iterations. Throws what went
+  /// wrong.
+  virtual void run_one(std::size_t l, run_control& control, run_steps& steps, element_reader reader) = 0;
+  /// @}
+
+  bool joined = false;  ///< each loop is one step of the graph of steps, also where devices do them
+};
+
+/// Binds the steps of a plan whose extents other steps find, in each run when it comes to them.
+class late_extents {
+ public:
+  virtual ~late_extents() = default;
+  /// Before memory is placed: true if node `i` depends on what is found. Its extents are the largest then.
+  [[nodiscard]] virtual bool infer(ir::node_id i) = 0;
+  /// Behind that: finds out which steps are bound late.
+  virtual void bind() = 0;
+  /// True if step `s` is bound in each run; if its kernel finds extents.
+  [[nodiscard]] virtual bool is_late(std::size_t s) const = 0;
+  [[nodiscard]] virtual bool finds(std::size_t s) const = 0;
+  /// Binds step `s` to the extents that were found before it. Throws what does not fit.
+  virtual void begin(std::size_t s, const run_context& context) = 0;
+  /// Before the first iteration of loop `l`, which is in no other: finds the extents of all that is in it, and room.
+  /// True if anything is not as it was the last time.
+  [[nodiscard]] virtual bool enter_loop(std::size_t l) = 0;
+  /// Takes what the kernel of step `s` has found. Throws if it cannot be.
+  virtual void end(std::size_t s) = 0;
+  /// Where fetch `f` is, behind the steps before it.
+  [[nodiscard]] virtual raw_view fetched(std::size_t f) = 0;
+  /// A number that is another one whenever a late step in [first, end) is bound otherwise.
+  [[nodiscard]] virtual std::uint64_t bound_as(std::size_t first, std::size_t end) const = 0;
+  /// Bytes beside the arenas.
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
+
+  /// Asked where there is no memory for what was found: true if something was given back.
+  bool (*let_one_go)(void* from) = nullptr;
+  void* from = nullptr;
 };
 
 /// The kernels of the steps of a plan, in their order.
@@ -14865,10 +19135,17 @@ struct kernel_tables {
   /// it.
   /// @param apart whether runs are kept apart as a whole
   owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner, bool apart) = nullptr;
+  /// Makes what binds steps late; nullptr if no kernel finds extents.
+  owned<late_extents> (*late)(bound_plan& plan) = nullptr;
   /// Does the steps of a plan with devices that are no CPUs; nullptr if the program knows of none.
   /// @param pool whose threads do them; nullptr: the thread that calls
   void (*run_on_devices)(accelerated_steps& steps, run_control& control, run_steps& host, const run_context& context,
                          const session_pools& pools, step_pool* pool) = nullptr;
+  /// Makes what does loops; nullptr if there are none.
+  owned<loop_steps> (*loops)(bound_plan& plan) = nullptr;
+  /// Does the steps of a plan with loops, on the thread that calls or, if there is one, on one of `pool`.
+  void (*run_loops)(loop_steps& loops, run_control& control, run_steps& steps, const session_pools& pools,
+                    step_pool* pool) = nullptr;
 };
 
 /// True if one of the kernels may wait.
@@ -14883,11 +19160,11 @@ template <class Plan>
 struct kernel_table;
 
 /// The devices besides CPUs that a program has nodes on, or nothing where the machine has none.
-/// @tparam Used whether it has such nodes
-template <class Graph, bool Used>
+/// @tparam Kind of these devices; below 0 if it has no such nodes
+template <class Graph, int Kind>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (Used) {
-    owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
+  if constexpr (Kind >= 0) {
+    owned<accelerator> others = ir::accelerator_of<Graph, Kind>::start(options);
     if (others->devices() > 0) return others;
   }
   return {};
@@ -14922,11 +19199,14 @@ struct not_fed {};
 struct no_order {};
 template <class Operation>
 struct no_kernel {};
-template <class Operation, class Spec, class Device>
+/// The devices that a program knows of.
+template <class... Device>
+struct there_are {};
+template <class Operation, class Spec, class Device, class There>
 struct no_kernel_there {};
-template <class Operation, class Device>
+template <class Operation, class Device, class There>
 struct no_such_device {};
-template <class Operation, class Device, class Other, class OtherDevice>
+template <class Operation, class Device, class Other, class OtherDevice, class There>
 struct no_common_device {};
 
 /// A run has no fault of this kind. `Fault` is the first one that it has, or void.
@@ -14984,16 +19264,16 @@ template <class Operation>
 inline constexpr bool has_kernels<no_kernel<Operation>> = false;
 template <class Fault>
 inline constexpr bool has_kernels_there = true;
-template <class Operation, class Spec, class Device>
-inline constexpr bool has_kernels_there<no_kernel_there<Operation, Spec, Device>> = false;
+template <class Operation, class Spec, class Device, class There>
+inline constexpr bool has_kernels_there<no_kernel_there<Operation, Spec, Device, There>> = false;
 template <class Fault>
 inline constexpr bool devices_exist = true;
-template <class Operation, class Device>
-inline constexpr bool devices_exist<no_such_device<Operation, Device>> = false;
+template <class Operation, class Device, class There>
+inline constexpr bool devices_exist<no_such_device<Operation, Device, There>> = false;
 template <class Fault>
 inline constexpr bool colocates_what_fits = true;
-template <class Operation, class Device, class Other, class OtherDevice>
-inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice>> = false;
+template <class Operation, class Device, class Other, class OtherDevice, class There>
+inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice, There>> = false;
 }  // namespace diagnose
 
 namespace detail {
@@ -15058,6 +19338,17 @@ struct first_fault<First, Rest...> {
   using type = decltype(First::fault());
 };
 
+/// The name of a device of this process, as a constant.
+template <class Placed, std::size_t D>
+struct listed_device {
+  static constexpr device_spec name = Placed::placed.set()[D].name;
+  static constexpr device_spelling spelling{device_spec{{}, -1, -1, name.type, name.id}};
+  static constexpr std::string_view text = spelling.view();
+};
+template <class Placed, std::size_t... D>
+constexpr auto list_devices(std::index_sequence<D...>)
+    -> diagnose::there_are<spelled<fixed_copy<&listed_device<Placed, D>::text>()>...>;
+
 /// What a message about a placement is about.
 template <class Graph, class Plan>
 struct misplaced {
@@ -15067,6 +19358,7 @@ struct misplaced {
   static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
                                     other_name = Graph::view.info(other).name, other_device = other_asked.view();
   static constexpr tensor_spec declared = Graph::view[node].spec;
+  using there = decltype(list_devices<typename Plan::where>(std::make_index_sequence<Plan::where::device_count>{}));
 };
 
 /// Whether the arguments of a run fit a program, and whether its plan can run.
@@ -15112,13 +19404,14 @@ struct run_check {
     using about = misplaced<Graph, Plan>;
     using operation = spelled<fixed_copy<&about::name>()>;
     using place = spelled<fixed_copy<&about::device>()>;
+    using there = typename about::there;
     if constexpr (about::failure.problem == ir::place_problem::no_kernel_there)
-      return diagnose::no_kernel_there<operation, spec_of<about::declared>, place>{};
+      return diagnose::no_kernel_there<operation, spec_of<about::declared>, place, there>{};
     else if constexpr (about::failure.problem == ir::place_problem::no_such_device)
-      return diagnose::no_such_device<operation, place>{};
+      return diagnose::no_such_device<operation, place, there>{};
     else
       return diagnose::no_common_device<operation, place, spelled<fixed_copy<&about::other_name>()>,
-                                        spelled<fixed_copy<&about::other_device>()>>{};
+                                        spelled<fixed_copy<&about::other_device>()>, there>{};
   }
 
   /// The first fault of a run that fetches `What`, or void.
@@ -15261,7 +19554,6 @@ TAGMA_FORMULAS_END
 /// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
 /// run with given extents and used again, so that later runs allocate nothing.
 
-#include <cstring>
 #include <string>
 
 // ---- tagma/runtime/aligned_bytes.hpp
@@ -15283,11 +19575,11 @@ class aligned_bytes {
  public:
   aligned_bytes() = default;
   /// Throws `no_memory`.
-  explicit aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
+  TAGMA_COLD explicit aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
     if (failed()) fail_no_memory(1, size, "its working memory");
   }
   /// Where there is no memory, this one has failed, for the caller to say what it was for.
-  aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
+  TAGMA_COLD aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
     if (size == 0) return;
     data_ = static_cast<std::byte*>(::operator new(size, alignment(size), std::nothrow));
 #if defined(MADV_HUGEPAGE)
@@ -15464,646 +19756,73 @@ template <class Placed>
 }
 
 }  // namespace tagma::runtime
-// ---- tagma/runtime/step_runner.hpp
+// ---- tagma/runtime/plan_text.hpp
 
 /// @file
-/// Runs the steps of a plan in any order that it allows, on one thread or several: each as soon as those that it waits
-/// for are done, the one with most work behind it first.
+/// Words about nodes of plans, for errors.
 
-// ---- tagma/plan/step_graph.hpp
-
-/// @file
-/// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
-/// and writes the same bytes as the order of the plan.
-
-namespace tagma::plan {
-
-class step_graph {
- public:
-  using step_id = std::int32_t;
-
-  /// A step that waits for another one.
-  struct edge {
-    step_id after = 0;
-    std::int32_t next = 0;  ///< of the edges from the same step; 0 ends them
-  };
-
-  step_graph() = default;
-  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(&plan), steps_(plan.steps.size()) {
-    add_dependencies();
-    add_storage_order();
-    find_ancestors();
-  }
-
-  [[nodiscard]] std::size_t size() const { return steps_.size(); }
-  /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
-  /// One step may be listed more than once.
-  template <class Index>
-  [[nodiscard]] std::int32_t first_edge(Index s) const {
-    return steps_[s].first;
-  }
-  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[e]; }
-  /// How many edges lead to `s`.
-  [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
-  /// True if `after` cannot begin before `before` is done.
-  [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
-    return (row(ancestors_, after)[before / 64] >> (before % 64)) & 1;
-  }
-
-  /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
-  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan, or
-  /// `too_many` if they are more than `max_bytes`.
-  /// @param bytes size of each block
-  /// @param offsets written, one a block of that device
-  [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
-                                                     array_view<std::int64_t> offsets, std::int16_t device = 0) const {
-    const std::size_t blocks = plan_->blocks.size();
-    const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
-    for (std::size_t s = 0; s < size(); ++s)
-      for (int k = -1; k < plan_->steps[s].operands + plan_->steps[s].outputs; ++k) {
-        const node_id used = used_node(plan_->steps[s], k);
-        if (used == ir::no_node) continue;
-        const plan_node& n = plan_->nodes[used];
-        if (n.is_in(storage_kind::arena)) row(users, n.slot)[s / 64] |= std::uint64_t{1} << (s % 64);
-      }
-    const auto ended = [&](std::size_t other, std::size_t b) {
-      if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
-      const std::uint64_t* const done = row(ancestors_, plan_->blocks[b].first);
-      for (std::size_t w = 0; w < words_; ++w)
-        if ((row(users, other)[w] & ~done[w]) != 0) return false;
-      return true;
-    };
-    const heap_array<std::size_t> placed(blocks);  // by offset
-    std::size_t count = 0;
-    std::int64_t peak = 0;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      if (plan_->blocks[b].device != device) continue;
-      const std::int64_t size = rounded(bytes[b]);
-      std::int64_t end = 0, offset = -1;
-      for (std::size_t i = 0; i < count && offset < 0; ++i) {
-        const std::size_t other = placed[i];
-        if (ended(other, b)) continue;
-        if (offsets[other] - end >= size) offset = end;
-        const std::int64_t other_end = offsets[other] + rounded(bytes[other]);
-        if (other_end > end) end = other_end;
-      }
-      offsets[b] = offset < 0 ? end : offset;
-      if (size > max_bytes - offsets[b]) return too_many;
-      std::size_t place = count++;
-      for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
-      placed[place] = b;
-      if (offsets[b] + size > peak) peak = offsets[b] + size;
-    }
-    return peak;
-  }
-
- private:
-  struct ends {
-    std::int32_t first = 0;
-    std::int32_t waits = 0;
-  };
-
-  /// Of a table with a row of bits for each block or step, one bit a step.
-  template <class Index>
-  [[nodiscard]] std::uint64_t* row(const heap_array<std::uint64_t>& table, Index i) const {
-    return table.data() + static_cast<std::size_t>(i) * words_;
-  }
-
-  /// Operand `k` of a step; -1 is what it writes, and behind the operands are its outputs if it has several.
-  [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
-    return k < 0 ? step.node : plan_->operands[step.first_operand + k];
-  }
-
-  TAGMA_COLD void add_edge(step_id before, step_id after) {
-    if (before < 0 || before == after) return;
-    if (edge_count_ + 1 >= edges_.size()) {
-      heap_array<edge> more(2 * edges_.size() + 64);
-      for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
-      edges_ = static_cast<heap_array<edge>&&>(more);
-    }
-    edges_[++edge_count_] = {after, steps_[before].first};
-    steps_[before].first = static_cast<std::int32_t>(edge_count_);
-    ++steps_[after].waits;
-  }
-
-  /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
-  TAGMA_COLD void add_dependencies() {
-    const heap_array<std::int32_t> seen(plan_->nodes.size());
-    for (const plan_node& n : plan_->nodes)
-      if (n.step >= 0) add_sources(n, n.step, seen);
-  }
-  TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
-    for (int k = 0; k < n.inputs + n.controls; ++k) {
-      if (k < n.inputs && n.op->ignores_elements(k)) continue;
-      const node_id from = plan_->inputs[n.first_input + k];
-      const plan_node& source = plan_->nodes[from];
-      if (source.step >= 0) {
-        add_edge(source.step, after);
-      } else if (seen[from] != after + 1) {
-        seen[from] = after + 1;
-        add_sources(source, after, seen);
-      }
-    }
-  }
-
-  /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
-  TAGMA_COLD void add_storage_order() {
-    const auto blocks = static_cast<std::int32_t>(plan_->blocks.size());
-    std::int32_t cells = blocks;
-    for (const plan_node& n : plan_->nodes)
-      if (n.is_in(storage_kind::variable) && blocks + n.slot >= cells) cells = blocks + n.slot + 1;
-    struct reader {
-      step_id step = 0;
-      std::int32_t next = 0;
-    };
-    const heap_array<step_id> writer(cells);
-    const heap_array<std::int32_t> head(cells);
-    for (step_id& w : writer) w = -1;
-    const heap_array<reader> readers(plan_->operands.size() + 1);
-    std::int32_t count = 1;
-    const auto cell_of = [&](const plan_node& n) {
-      return n.is_in(storage_kind::arena) ? n.slot : n.is_in(storage_kind::variable) ? blocks + n.slot : cells;
-    };
-    for (std::size_t s = 0; s < size(); ++s) {
-      const plan_step& step = plan_->steps[s];
-      const auto self = static_cast<step_id>(s);
-      for (int k = 0; k <= step.operands + step.outputs; ++k) {
-        const bool writes = k >= step.operands;  // after its reads
-        const node_id used = used_node(step, !writes ? k : k == step.operands ? -1 : k - 1);
-        const std::int32_t c = used == ir::no_node ? cells : cell_of(plan_->nodes[used]);
-        if (c == cells) continue;
-        add_edge(writer[c], self);
-        if (!writes) {
-          readers[count] = {self, head[c]};
-          head[c] = count++;
-          continue;
-        }
-        for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
-        head[c] = 0;
-        writer[c] = self;
-      }
-    }
-  }
-
-  TAGMA_COLD void find_ancestors() {
-    words_ = (size() + 63) / 64;
-    ancestors_.allocate(size() * words_);
-    for (std::size_t s = 0; s < size(); ++s)
-      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[e].next) {
-        std::uint64_t* const after = row(ancestors_, edges_[e].after);
-        for (std::size_t w = 0; w <= s / 64; ++w) after[w] |= row(ancestors_, s)[w];
-        after[s / 64] |= std::uint64_t{1} << (s % 64);
-      }
-  }
-
-  const plan_view* plan_ = nullptr;
-  heap_array<edge> edges_;  // from 1 on
-  std::size_t edge_count_ = 0;
-  heap_array<ends> steps_;
-  heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
-  std::size_t words_ = 0;
-};
-
-}  // namespace tagma::plan
+#include <string>
 
 namespace tagma::runtime {
 
-/// The steps of one run, as who runs them sees them.
-class run_steps {
- public:
-  /// Does step `s`; may throw.
-  virtual void step(std::size_t s) = 0;
-  /// Begins step `s`, which is asynchronous; `done` ends it. Throws if it did not begin.
-  virtual void start(std::size_t s, completion done) = 0;
-  /// What went wrong in step `s`, in words that name it.
-  [[nodiscard]] virtual std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept = 0;
-  // Called by the thread that asked for the run; may wait and throw.
+namespace detail {
 
-  /// Before steps that were held back may use variables as they are then.
-  virtual void enter() {}
-  /// Behind them, if others follow.
-  virtual void leave() {}
-  /// Before the first of the steps that read variables beside what other runs do with them.
-  virtual void read_variables() {}
+/// "matmul 'hidden/kernel'" or "matmul #12".
+[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_node& n) {
+  if (n.name.empty()) return sentence({n.op->name, " #", n.source});
+  return sentence({n.op->name, " '", n.name, n.suffix, "'"});
+}
 
- protected:
-  ~run_steps() = default;
-};
+/// "a plan of 3 steps".
+[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_view& plan) {
+  return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
+}
 
-/// Names step `s` in the error of a run that is late, if there is room.
-TAGMA_COLD inline void name_step(run_control& control, run_steps& steps, std::size_t s, run_control::list l) noexcept {
-  if (!control.wants_name(l)) return;
-  try {
-    throw error(status_code::cancelled, "not begun");
-  } catch (...) {
-    control.name(l, steps.named(s, std::current_exception()));
+/// " float32 [2, 3] and int32 [2]".
+TAGMA_COLD inline void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
+  append_parts(text, {before, to_string(type), " ", to_string(dims)});
+}
+
+}  // namespace detail
+}  // namespace tagma::runtime
+// ---- tagma/runtime/scalar.hpp
+
+/// @file
+/// Numbers that a program carries, as elements of tensors.
+
+#include <cstring>
+
+namespace tagma::runtime::detail {
+
+template <class T>
+TAGMA_INLINE void store_as(std::byte* to, const T& value) {
+  std::memcpy(to, &value, sizeof value);
+}
+/// Writes a number as an element of a type: what is not floating takes the integer, of which it has the lowest bytes.
+TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
+  switch (type) {
+    case dtype::float32:
+      return store_as(to, static_cast<float>(number));
+    case dtype::float64:
+      return store_as(to, number);
+    case dtype::float16:
+      return store_as(to, float16(number));
+    case dtype::bfloat16:
+      return store_as(to, bfloat16(number));
+    case dtype::boolean:
+      return store_as(to, integer != 0);
+    default:
+      if (!is_integer(type)) return;
+      for (std::size_t i = 0; i < size_of(type); ++i, integer >>= 8) to[i] = static_cast<std::byte>(integer & 0xff);
   }
 }
 
-/// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
-/// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
-/// run allocates nothing.
-class step_runner final : public shared_work {
- public:
-  using step_id = plan::step_graph::step_id;
+}  // namespace tagma::runtime::detail
+// ---- tagma/runtime/session_state.hpp
 
-  step_runner() : shared_work(0) {}
-  TAGMA_COLD ~step_runner() = default;
+/// @file
+/// What bound plans use of a session.
 
-  /// Finds out what waits for what; before that, and until `cost` is filled in, nothing may be run.
-  TAGMA_COLD void set_plan(const plan::plan_view& plan) {
-    graph_ = plan::step_graph(plan);
-    steps_ = heap_array<step_state>(graph_.size());
-  }
-  /// Gives back what a plan takes whose steps are not shared after all.
-  TAGMA_COLD void forget_plan() {
-    graph_ = {};
-    steps_ = {};
-  }
-  /// Step `s` is begun with `start`.
-  TAGMA_COLD void set_asynchronous(std::size_t s) {
-    expect_waits();
-    steps_[s].asynchronous = steps_[s].cheap = true;
-  }
-  /// What a step that needs a variable waits for, beside other steps.
-  enum class hold : std::uint8_t {
-    none,
-    last,    ///< until all others are done: what waits for long then keeps no run from the variables
-    reads,   ///< until the run has looked at the variables
-    writes,  ///< for the thread that asked for the run, which does it after `enter`
-  };
-  /// Holds steps back; also those behind one that comes last.
-  /// @param of tells what a step waits for
-  template <class Of>
-  TAGMA_COLD void hold_back(const Of& of) {
-    expect_waits();
-    for (std::size_t s = 0; s < graph_.size(); ++s) {
-      step_state& own = steps_[s];
-      if (own.held != hold::last) own.held = of(s);
-      if (own.held != hold::last) continue;
-      ++late_;
-      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) steps_[graph_[e].after].held = hold::last;
-    }
-  }
-  /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
-  TAGMA_COLD void set_cost(std::size_t s, double cost) {
-    step_state& own = steps_[s];
-    own.cheap = own.asynchronous || cost < cheap_below;
-    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
-      if (const double after = steps_[graph_[e].after].urgency; after > own.urgency) own.urgency = after;
-    own.urgency += cost;
-    if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
-  }
-  /// From now on as many threads share the steps, where the thread that calls takes part.
-  void set_threads(int threads) { sharing_ = threads; }
-  /// False until `set_threads` asked for more than one.
-  [[nodiscard]] bool shares() const { return sharing_ > 1; }
-
-  [[nodiscard]] const plan::step_graph& graph() const { return graph_; }
-  /// The time of the longest chain of steps, in nanoseconds.
-  [[nodiscard]] double longest_chain() const { return longest_chain_; }
-
-  /// Does every step once and returns when all have ended. If something goes wrong, no step begins any more, and
-  /// `control` knows why.
-  /// @param threads who does the steps; nullptr: the thread that calls
-  /// @param takes_part the thread that calls does steps, too
-  void run(run_control& control, step_pool* threads, bool takes_part, run_steps& steps) {
-    const std::size_t n = graph_.size();
-    run_ = &steps;
-    control_ = &control;
-    threads_ = shares() || !takes_part ? threads : nullptr;
-    takes_part_ = takes_part;
-    most_helpers = takes_part ? sharing_ - 1 : 1 << 16;
-    holds_back_ = late_ > 0;
-    remaining_.store(static_cast<std::int32_t>(n) - late_, memory_order::relaxed);
-    if (waits_) waits_->begin();
-    for (std::size_t s = 0; s < n; ++s) {
-      steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
-      if (graph_.waits(s) == 0 && may_go(static_cast<step_id>(s))) insert(static_cast<step_id>(s));
-    }
-    offered_ = threads_ != nullptr;  // before it is: helpers look
-    if (offered_ && !threads_->offer(*this)) offered_ = false;
-    if (!offered_) takes_part_ = true;
-    call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
-    for (;;) {
-      const std::uint32_t seen = events_.load(memory_order::acquire);
-      if (control.stopping() || takes_part_) help();
-      if (waits_ && waits_->serve()) continue;
-      if (remaining_.load(memory_order::acquire) == 0) {
-        if (!holds_back_ || control.stopping()) break;
-        waits_->let_go();
-      } else {
-        control.wait(events_, seen);
-      }
-    }
-    if (offered_) threads_->withdraw(*this);
-    const mutex_lock lock(mutex_);  // who completed a step from elsewhere is out of this object
-  }
-
-  [[nodiscard]] bool open() const noexcept override {
-    return ready_count_.load(memory_order::relaxed) > 0 || control_->must_tell();
-  }
-
-  void help() noexcept override {
-    local_steps local;
-    do {
-      if (control_->must_tell()) control_->tell();
-      for (step_id s; (s = take()) >= 0;)
-        while (s >= 0) s = finish(s, local);
-    } while (control_->must_tell());
-  }
-
- private:
-  static constexpr double cheap_below = 1500;  // ns: less than it takes to hand a step to another thread
-
-  struct step_state {
-    double urgency = 0;  ///< the time from its begin to the end of the run
-    atomic<std::int32_t> pending{0};
-    step_id ready = 0;  ///< an entry of the heap, not of this step
-    bool cheap = false;
-    bool asynchronous = false;
-    hold held = hold::none;
-  };
-
-  /// Cheap steps that this thread does next.
-  struct local_steps {
-    step_id steps[16];
-    int count = 0;
-    step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
-  };
-
-  /// What a runner does about asynchronous steps and those that it holds back. A class of its own, so that a program
-  /// without them does not compile it.
-  class waits : public completion_target {
-   public:
-    virtual ~waits() = default;
-    virtual void begin() = 0;
-    /// A step is ready but for what it is held for. True if that is given already.
-    [[nodiscard]] virtual bool passes(step_id s) noexcept = 0;
-    /// Does what held steps wait for that are ready otherwise; false if there are none.
-    [[nodiscard]] virtual bool serve() = 0;
-    /// Lets the steps go that come last.
-    virtual void let_go() = 0;
-  };
-  class waits_of_runner final : public waits {
-   public:
-    explicit waits_of_runner(step_runner& runner) : runner_(runner), held_(runner.graph_.size()) {}
-    /// An asynchronous step has ended, on a thread that need not be one of the run's.
-    void complete(std::int32_t s, std::exception_ptr error) noexcept override {
-      runner_.complete(s, static_cast<std::exception_ptr&&>(error));
-    }
-    void let_go() override { runner_.let_go(); }
-
-    void begin() override {
-      looked_ = false;
-      held_count_ = 0;
-    }
-    [[nodiscard]] bool passes(step_id s) noexcept override {
-      const hold held = runner_.steps_[s].held;
-      if (held == hold::last) return !runner_.holds_back_;
-      const mutex_lock lock(mutex_);
-      if (held == hold::reads && looked_) return true;
-      held_[held_count_++] = s;
-      runner_.events_.change(true);
-      return false;
-    }
-    TAGMA_COLD bool serve() override {
-      step_id s = take(false);
-      if (s < 0) return false;
-      for (bool inside = false; s >= 0; s = take(inside)) {
-        if (runner_.steps_[s].held == hold::reads) {
-          look();
-          runner_.share(s);
-          runner_.call_helpers(1);
-          continue;
-        }
-        if (!inside) inside = try_to([this] { runner_.run_->enter(); });
-        runner_.do_here(s);
-        if (inside && !more_writes()) {
-          runner_.run_->leave();
-          inside = false;
-        }
-      }
-      return true;
-    }
-
-   private:
-    /// The step that was held first; of those that write, if `writing`.
-    [[nodiscard]] step_id take(bool writing) {
-      const mutex_lock lock(mutex_);
-      std::size_t i = 0;
-      while (i < held_count_ && writing && runner_.steps_[held_[i]].held != hold::writes) ++i;
-      if (i == held_count_) return -1;
-      const step_id s = held_[i];
-      for (--held_count_; i < held_count_; ++i) held_[i] = held_[i + 1];
-      return s;
-    }
-    [[nodiscard]] bool more_writes() {
-      const mutex_lock lock(mutex_);
-      for (std::size_t i = 0; i < held_count_; ++i)
-        if (runner_.steps_[held_[i]].held == hold::writes) return true;
-      return false;
-    }
-    void look() {
-      if (looked_) return;
-      static_cast<void>(try_to([this] { runner_.run_->read_variables(); }));
-      const mutex_lock lock(mutex_);
-      looked_ = true;
-    }
-    /// False if the run is stopped, or is by what `f` throws.
-    template <class F>
-    [[nodiscard]] bool try_to(const F& f) {
-      if (runner_.control_->stopping()) return false;
-      try {
-        f();
-        return true;
-      } catch (...) {
-        runner_.control_->failed(std::current_exception());
-        return false;
-      }
-    }
-
-    step_runner& runner_;
-    mutex mutex_;
-    heap_array<step_id> held_;  // ready but for that
-    std::size_t held_count_ = 0;
-    bool looked_ = false;  // at the variables that steps read
-  };
-  void expect_waits() {
-    if (!waits_) waits_ = owned<waits>(new waits_of_runner(*this));
-  }
-
-  /// Does `s`, or begins it; false if it has not ended yet.
-  bool did(step_id id, local_steps& local) noexcept {
-    const auto s = static_cast<std::size_t>(id);
-    if (control_->stopping()) {
-      if (local.last >= 0)
-        name_step(*control_, *run_, static_cast<std::size_t>(local.last), run_control::list::done_last);
-      local.last = -1;
-      name_step(*control_, *run_, s, run_control::list::not_finished);
-      return true;
-    }
-    try {
-      if (steps_[s].asynchronous) {
-        run_->start(s, completion(*waits_, id));
-        return false;
-      }
-      run_->step(s);
-      local.last = id;
-    } catch (...) {
-      control_->failed(run_->named(s, std::current_exception()));
-      control_->tell();
-    }
-    return true;
-  }
-
-  /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
-  /// and others are for everybody, except the most urgent one where there is nothing else to do here.
-  step_id finish(step_id s, local_steps& local) noexcept {
-    if (!did(s, local)) return local.count > 0 ? local.steps[--local.count] : -1;
-    step_id next = -1;
-    int shared = 0;
-    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) {
-      step_id t = graph_[e].after;
-      if (!becomes_ready(t)) continue;
-      if (steps_[t].cheap && local.count < 16) {
-        local.steps[local.count++] = t;
-        continue;
-      }
-      if (next >= 0) {
-        if (steps_[t].urgency > steps_[next].urgency) {
-          const step_id less = next;
-          next = t;
-          t = less;
-        }
-        share(t), ++shared;
-      } else {
-        next = t;
-      }
-    }
-    if (local.count > 0) {
-      if (next >= 0) share(next), ++shared;
-      next = local.steps[--local.count];
-    }
-    ended(shared);
-    return next;
-  }
-
-  /// An asynchronous step has ended, on a thread that need not be one of the run's.
-  void complete(std::int32_t s, std::exception_ptr error) noexcept {
-    const bool failed = error != nullptr;
-    if (failed) control_->failed(run_->named(static_cast<std::size_t>(s), static_cast<std::exception_ptr&&>(error)));
-    const mutex_lock lock(mutex_);  // once it is open, the run may be gone
-    int shared = 0;
-    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
-      if (becomes_ready(graph_[e].after)) insert(graph_[e].after), ++shared;
-    if (failed) {  // whoever comes first tells those that wait: not this thread, which may hold a lock
-      events_.change(true);
-      call_helpers(1);
-    }
-    ended(shared);
-  }
-
-  [[nodiscard]] bool becomes_ready(step_id t) noexcept {
-    return steps_[t].pending.fetch_sub(1, memory_order::acq_rel) == 1 && may_go(t);
-  }
-  [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].held == hold::none || waits_->passes(t); }
-
-  /// A step has ended and made others ready for everybody.
-  void ended(int shared) noexcept {
-    if (shared > 0) {
-      if (takes_part_) events_.change(true);
-      call_helpers(shared);
-    }
-    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) events_.change(true);
-  }
-
-  void call_helpers(int count) noexcept {
-    if (offered_ && count > 0) threads_->call_helpers(count);
-  }
-
-  /// Lets the steps go that were kept back.
-  TAGMA_COLD void let_go() {
-    try {
-      run_->enter();
-    } catch (...) {
-      control_->failed(std::current_exception());
-      return;
-    }
-    const mutex_lock lock(mutex_);
-    holds_back_ = false;
-    remaining_.store(late_, memory_order::relaxed);
-    for (std::size_t s = 0; s < graph_.size(); ++s)
-      if (steps_[s].held == hold::last && steps_[s].pending.load(memory_order::acquire) == 0)
-        insert(static_cast<step_id>(s));
-    call_helpers(ready_count_.load(memory_order::relaxed));
-  }
-
-  /// Does a step on this thread, and leaves what becomes ready to whoever comes.
-  TAGMA_COLD void do_here(step_id s) noexcept {
-    local_steps local;
-    step_id next = finish(s, local);
-    while (next >= 0) {
-      share(next);
-      next = local.count > 0 ? local.steps[--local.count] : -1;
-    }
-    call_helpers(ready_count_.load(memory_order::relaxed));
-  }
-
-  void share(step_id s) noexcept {
-    const mutex_lock lock(mutex_);
-    insert(s);
-  }
-
-  [[nodiscard]] double urgency_of_ready(std::int32_t i) const { return steps_[steps_[i].ready].urgency; }
-
-  // The ready steps are a heap, the most urgent one on top.
-  [[gnu::noinline]] void insert(step_id s) noexcept {
-    const std::int32_t count = ready_count_.load(memory_order::relaxed);
-    std::int32_t i = count;
-    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[s].urgency; i = (i - 1) / 2)
-      steps_[i].ready = steps_[(i - 1) / 2].ready;
-    steps_[i].ready = s;
-    ready_count_.store(count + 1, memory_order::relaxed);
-  }
-
-  /// The most urgent step that is ready, or -1.
-  [[gnu::noinline]] step_id take() noexcept {
-    const mutex_lock lock(mutex_);
-    const std::int32_t count = ready_count_.load(memory_order::relaxed) - 1;
-    if (count < 0) return -1;
-    const step_id top = steps_[0].ready, last = steps_[count].ready;
-    std::int32_t i = 0;
-    for (std::int32_t child = 1; child < count; child = 2 * i + 1) {
-      if (child + 1 < count && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
-      if (steps_[last].urgency >= urgency_of_ready(child)) break;
-      steps_[i].ready = steps_[child].ready;
-      i = child;
-    }
-    steps_[i].ready = last;
-    ready_count_.store(count, memory_order::relaxed);
-    return top;
-  }
-
-  plan::step_graph graph_;
-  heap_array<step_state> steps_;
-  owned<waits> waits_;
-  double longest_chain_ = 0;
-  int sharing_ = 1;
-  std::int32_t late_ = 0;  ///< steps that come last
-  atomic<std::int32_t> ready_count_{0};
-  atomic<std::int32_t> remaining_{0};
-  wait_word events_;
-  mutex mutex_;
-  run_steps* run_ = nullptr;
-  run_control* control_ = nullptr;
-  step_pool* threads_ = nullptr;
-  bool offered_ = false;
-  bool takes_part_ = true;
-  bool holds_back_ = false;
-};
-
-}  // namespace tagma::runtime
 // ---- tagma/runtime/stored_variable.hpp
 
 /// @file
@@ -16267,6 +19986,12 @@ class stored_variable final : public resource {
       : resource("variable", std::move(name)), from_(std::move(from)), spec_(spec), device_(device) {
     current_.store(add_version(""), memory_order::relaxed);
   }
+  /// A variable of the host that has these elements.
+  TAGMA_COLD stored_variable(std::string name, const tensor_spec& spec, owned<memory_block>&& elements)
+      : resource("variable", std::move(name)), spec_(spec), device_(on_host) {
+    take(static_cast<owned<memory_block>&&>(elements));
+    set_initialized();
+  }
   TAGMA_COLD ~stored_variable() override {
     while (first_ != nullptr) {
       variable_version* const gone = first_;
@@ -16310,6 +20035,7 @@ class stored_variable final : public resource {
       moves_.fetch_add(1, memory_order::acq_rel);
     }
     set_initialized();
+    note_write();
     mutex_.unlock();
   }
   /// The same, and pins it.
@@ -16339,6 +20065,16 @@ class stored_variable final : public resource {
 
   /// Changes whenever a variable of the process is somewhere else than before.
   [[nodiscard]] static std::uint64_t moves() { return moves_.load(memory_order::acquire); }
+
+  /// Writes are counted from now on. Called before a run whose results hold until the next write: a write that does not
+  /// see the call is over before that run reads the variable.
+  static void count_writes() { writes_counted_.store(true); }
+  /// Changes whenever a variable of the process has another value than before, if writes are counted.
+  [[nodiscard]] static std::uint64_t writes() { return writes_.load(memory_order::acquire); }
+  /// Somebody has written one, before anybody reads it again.
+  static void note_write() {
+    if (writes_counted_.load(memory_order::acquire)) add_write();
+  }
 
   /// Bytes of all versions.
   [[nodiscard]] TAGMA_COLD std::size_t held_bytes() {
@@ -16374,6 +20110,17 @@ class stored_variable final : public resource {
   /// The same as an update of its own.
   TAGMA_COLD void assign(const void* elements) {
     overwrite([&](std::byte* to) { write(to, elements); });
+  }
+  /// The same, where the host has the variable: it owns their memory from then on.
+  TAGMA_COLD void adopt(owned<memory_block>&& elements) {
+    static_cast<void>(begin_update(false));
+    try {
+      target_ = take(static_cast<owned<memory_block>&&>(elements));
+    } catch (...) {
+      abandon_update();
+      throw;
+    }
+    end_update();
   }
   /// An update of which `f(to)` writes all elements.
   template <class F>
@@ -16436,7 +20183,22 @@ class stored_variable final : public resource {
     return first_ = made.release();
   }
 
+  /// A version that has such elements; it is the current one if there is none.
+  TAGMA_COLD variable_version* take(owned<memory_block>&& elements) {
+    owned<variable_version> made = make_owned<variable_version>();
+    made->block_ = static_cast<owned<memory_block>&&>(elements);
+    made->data_ = made->block_->data;
+    made->next_ = first_;
+    first_ = made.release();
+    if (current_.load(memory_order::relaxed) == nullptr) current_.store(first_, memory_order::relaxed);
+    return first_;
+  }
+
+  TAGMA_COLD static void add_write() { writes_.fetch_add(1, memory_order::acq_rel); }
+
   static inline constinit atomic<std::uint64_t> moves_{0};
+  static inline constinit atomic<std::uint64_t> writes_{0};
+  static inline constinit atomic<bool> writes_counted_{false};
 
   counted<accelerator> from_;
   tensor_spec spec_;
@@ -16467,6 +20229,717 @@ class pinned_version {
 
  private:
   variable_version* version_ = nullptr;
+};
+
+}  // namespace tagma::runtime
+
+namespace tagma::runtime {
+
+/// What a session has in containers.
+struct session_state {
+  array_view<const counted<stored_variable>> variables;
+  array_view<const counted<resource>> resources;
+  access_function access = nullptr;  ///< nullptr: runs are kept apart as a whole
+};
+
+}  // namespace tagma::runtime
+// ---- tagma/runtime/step_runner.hpp
+
+/// @file
+/// Runs the steps of a plan in any order that it allows, on one thread or several: each as soon as those that it waits
+/// for are done, the one with most work behind it first.
+
+// ---- tagma/plan/step_graph.hpp
+
+/// @file
+/// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
+/// and writes the same bytes as the order of the plan.
+
+namespace tagma::plan {
+
+class step_graph {
+ public:
+  using step_id = std::int32_t;
+
+  /// A step that waits for another one.
+  struct edge {
+    step_id after = 0;
+    std::int32_t next = 0;  ///< of the edges from the same step; 0 ends them
+  };
+
+  step_graph() = default;
+  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(&plan), steps_(plan.steps.size()) {
+    add_dependencies();
+    add_storage_order();
+    find_ancestors();
+  }
+
+  /// Makes one of the steps of each loop, the first of them; the others wait for nothing, and nothing for them. What is
+  /// ordered remains so.
+  TAGMA_COLD void join_loops() {
+    joined_ = true;
+    const heap_array<std::int32_t> seen(plan_->nodes.size());
+    const auto waits_for = [&](node_id i, std::int32_t loop) {
+      if (i != ir::no_node) add_sources(plan_->nodes[i], plan_->loops[loop].first, seen);
+    };
+    // What tells how often a loop is done, and what it begins with, its steps need not read.
+    for (std::size_t l = 0; l < plan_->loops.size(); ++l)
+      for (const node_id i : {plan_->loops[l].head, plan_->loops[l].condition})
+        waits_for(i, static_cast<std::int32_t>(l));
+    for (const plan_row& r : plan_->rows) waits_for(r.node, r.loop);
+    const heap_array<edge> old = static_cast<heap_array<edge>&&>(edges_);
+    const heap_array<ends> from(steps_.size());
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      from[s] = steps_[s];
+      steps_[s] = {};
+    }
+    edges_ = {};
+    edge_count_ = 0;
+    const auto joined = [&](std::size_t s) {
+      const std::int32_t l = plan_->outermost_loop(s);
+      return l < 0 ? static_cast<step_id>(s) : plan_->loops[l].first;
+    };
+    for (std::size_t s = 0; s < steps_.size(); ++s)
+      for (std::int32_t e = from[s].first; e != 0; e = old[e].next)
+        if (const step_id after = joined(static_cast<std::size_t>(old[e].after)); joined(s) < after)
+          add_edge(joined(s), after);  // a row of a loop may be one of what is made behind it
+    pass_ancestors_on();
+  }
+
+  [[nodiscard]] std::size_t size() const { return steps_.size(); }
+  /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
+  /// One step may be listed more than once.
+  template <class Index>
+  [[nodiscard]] std::int32_t first_edge(Index s) const {
+    return steps_[s].first;
+  }
+  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[e]; }
+  /// How many edges lead to `s`.
+  [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
+  /// True if `after` cannot begin before `before` is done.
+  [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
+    return (row(ancestors_, after)[before / 64] >> (before % 64)) & 1;
+  }
+
+  /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan, or
+  /// `too_many` if they are more than `max_bytes`.
+  /// @param bytes size of each block
+  /// @param offsets written, one a block of that device
+  [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
+                                                     array_view<std::int64_t> offsets, std::int16_t device = 0) const {
+    const std::size_t blocks = plan_->blocks.size();
+    const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
+    for (std::size_t s = 0; s < size(); ++s)
+      for (int k = -1; k < plan_->steps[s].operands + plan_->steps[s].outputs; ++k) {
+        const node_id used = used_node(plan_->steps[s], k);
+        if (used == ir::no_node) continue;
+        if (const std::int32_t b = block_of(used); b >= 0) row(users, b)[s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+    for (std::size_t r = 0; joined_ && r < plan_->rows.size(); ++r)
+      for (const node_id used : {plan_->rows[r].base, plan_->rows[r].node}) {
+        const auto s = static_cast<std::size_t>(plan_->loops[plan_->rows[r].loop].first);
+        if (used == ir::no_node) continue;
+        if (const std::int32_t b = block_of(used); b >= 0) row(users, b)[s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+    const auto ended = [&](std::size_t other, std::size_t b) {
+      if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
+      const std::uint64_t* const done = row(ancestors_, plan_->blocks[b].first);
+      for (std::size_t w = 0; w < words_; ++w)
+        if ((row(users, other)[w] & ~done[w]) != 0) return false;
+      return true;
+    };
+    const heap_array<std::size_t> placed(blocks);  // by offset
+    std::size_t count = 0;
+    std::int64_t peak = 0;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      if (plan_->blocks[b].device != device) continue;
+      const std::int64_t size = rounded(bytes[b]);
+      std::int64_t end = 0, offset = -1;
+      for (std::size_t i = 0; i < count && offset < 0; ++i) {
+        const std::size_t other = placed[i];
+        if (ended(other, b)) continue;
+        if (offsets[other] - end >= size) offset = end;
+        const std::int64_t other_end = offsets[other] + rounded(bytes[other]);
+        if (other_end > end) end = other_end;
+      }
+      offsets[b] = offset < 0 ? end : offset;
+      if (size > max_bytes - offsets[b]) return too_many;
+      std::size_t place = count++;
+      for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
+      placed[place] = b;
+      if (offsets[b] + size > peak) peak = offsets[b] + size;
+    }
+    return peak;
+  }
+
+ private:
+  struct ends {
+    std::int32_t first = 0;
+    std::int32_t waits = 0;
+  };
+
+  /// Of a table with a row of bits for each block or step, one bit a step.
+  template <class Index>
+  [[nodiscard]] std::uint64_t* row(const heap_array<std::uint64_t>& table, Index i) const {
+    return table.data() + static_cast<std::size_t>(i) * words_;
+  }
+
+  /// Operand `k` of a step; -1 is what it writes, and behind the operands are its outputs if it has several.
+  [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
+    return k < 0 ? step.node : plan_->operands[step.first_operand + k];
+  }
+
+  /// The block that has the bytes of a node, or -1.
+  [[nodiscard]] std::int32_t block_of(node_id i) const {
+    const plan_node* n = &plan_->nodes[i];
+    while (n->is_in(storage_kind::row) && plan_->rows[n->slot].base != ir::no_node)
+      n = &plan_->nodes[plan_->rows[n->slot].base];
+    return n->is_in(storage_kind::row) ? plan_->rows[n->slot].slot : n->is_in(storage_kind::arena) ? n->slot : -1;
+  }
+
+  TAGMA_COLD void add_edge(step_id before, step_id after) {
+    if (before < 0 || before == after) return;
+    if (edge_count_ + 1 >= edges_.size()) {
+      heap_array<edge> more(2 * edges_.size() + 64);
+      for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
+      edges_ = static_cast<heap_array<edge>&&>(more);
+    }
+    edges_[++edge_count_] = {after, steps_[before].first};
+    steps_[before].first = static_cast<std::int32_t>(edge_count_);
+    ++steps_[after].waits;
+  }
+
+  /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
+  TAGMA_COLD void add_dependencies() {
+    const heap_array<std::int32_t> seen(plan_->nodes.size());
+    for (const plan_node& n : plan_->nodes)
+      if (n.step >= 0) add_sources(n, n.step, seen);
+  }
+  TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
+    for (int k = 0; k < n.inputs + n.controls; ++k) {
+      if (k < n.inputs && n.op->ignores_elements(k)) continue;
+      const node_id from = plan_->inputs[n.first_input + k];
+      const plan_node& source = plan_->nodes[from];
+      if (source.step >= 0) {
+        add_edge(source.step, after);
+      } else if (seen[from] != after + 1) {
+        seen[from] = after + 1;
+        add_sources(source, after, seen);
+      }
+    }
+  }
+
+  /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
+  TAGMA_COLD void add_storage_order() {
+    const auto blocks = static_cast<std::int32_t>(plan_->blocks.size());
+    std::int32_t cells = blocks;
+    for (const plan_node& n : plan_->nodes)
+      if (n.is_in(storage_kind::variable) && blocks + n.slot >= cells) cells = blocks + n.slot + 1;
+    struct reader {
+      step_id step = 0;
+      std::int32_t next = 0;
+    };
+    const heap_array<step_id> writer(cells);
+    const heap_array<std::int32_t> head(cells);
+    for (step_id& w : writer) w = -1;
+    std::size_t reads = plan_->operands.size() + 1;
+    for (const node_id i : plan_->operands)
+      if (i != ir::no_node) plan_->each_member(i, [&](node_id) { ++reads; });
+    const heap_array<reader> readers(reads);
+    std::int32_t count = 1;
+    const auto cell_of = [&](node_id i) {
+      if (const std::int32_t b = block_of(i); b >= 0) return b;
+      const plan_node& n = plan_->nodes[i];
+      return n.is_in(storage_kind::variable) ? blocks + n.slot : cells;
+    };
+    for (std::size_t s = 0; s < size(); ++s) {
+      const plan_step& step = plan_->steps[s];
+      const auto self = static_cast<step_id>(s);
+      for (int k = 0; k <= step.operands + step.outputs; ++k) {
+        const bool writes = k >= step.operands;  // after its reads
+        const node_id used = used_node(step, !writes ? k : k == step.operands ? -1 : k - 1);
+        if (used == ir::no_node) continue;
+        plan_->each_member(used, [&](node_id one) {
+          const std::int32_t c = cell_of(one);
+          if (c == cells) return;
+          add_edge(writer[c], self);
+          if (!writes) {
+            readers[count] = {self, head[c]};
+            head[c] = count++;
+            return;
+          }
+          for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
+          head[c] = 0;
+          writer[c] = self;
+        });
+      }
+    }
+  }
+
+  TAGMA_COLD void find_ancestors() {
+    words_ = (size() + 63) / 64;
+    ancestors_.allocate(size() * words_);
+    pass_ancestors_on();
+  }
+  TAGMA_COLD void pass_ancestors_on() {
+    for (std::size_t s = 0; s < size(); ++s)
+      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[e].next) {
+        std::uint64_t* const after = row(ancestors_, edges_[e].after);
+        for (std::size_t w = 0; w <= s / 64; ++w) after[w] |= row(ancestors_, s)[w];
+        after[s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+  }
+
+  const plan_view* plan_ = nullptr;
+  heap_array<edge> edges_;  // from 1 on
+  std::size_t edge_count_ = 0;
+  heap_array<ends> steps_;
+  heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
+  std::size_t words_ = 0;
+  bool joined_ = false;
+};
+
+}  // namespace tagma::plan
+
+namespace tagma::runtime {
+
+/// The steps of one run, as who runs them sees them.
+class run_steps {
+ public:
+  /// Does step `s`; may throw.
+  virtual void step(std::size_t s) = 0;
+  /// Begins step `s`, which is asynchronous; `done` ends it. Throws if it did not begin.
+  virtual void start(std::size_t s, completion done) = 0;
+  /// What went wrong in step `s`, in words that name it.
+  [[nodiscard]] virtual std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept = 0;
+  // Called by the thread that asked for the run; may wait and throw.
+
+  /// Before steps that were held back may use variables as they are then.
+  virtual void enter() {}
+  /// Behind them, if others follow.
+  virtual void leave() {}
+  /// Before the first of the steps that read variables beside what other runs do with them.
+  virtual void read_variables() {}
+  /// Where devices do the steps: before those that come last, with which the run has its variables to its end.
+  virtual void begin_last() {}
+
+ protected:
+  ~run_steps() = default;
+};
+
+/// Names step `s` in the error of a run that is late, if there is room.
+TAGMA_COLD inline void name_step(run_control& control, run_steps& steps, std::size_t s, run_control::list l) noexcept {
+  if (!control.wants_name(l)) return;
+  try {
+    throw error(status_code::cancelled, "not begun");
+  } catch (...) {
+    control.name(l, steps.named(s, std::current_exception()));
+  }
+}
+
+/// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
+/// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
+/// run allocates nothing.
+class step_runner final : public shared_work {
+ public:
+  using step_id = plan::step_graph::step_id;
+
+  step_runner() : shared_work(0) {}
+  TAGMA_COLD ~step_runner() = default;
+
+  /// Finds out what waits for what; before that, and until `cost` is filled in, nothing may be run.
+  /// @param loops a loop is one step, its first
+  TAGMA_COLD void set_plan(const plan::plan_view& plan, bool loops = false) {
+    graph_ = plan::step_graph(plan);
+    if (loops) graph_.join_loops();
+    steps_ = heap_array<step_state>(graph_.size());
+  }
+  /// Gives back what a plan takes whose steps are not shared after all.
+  TAGMA_COLD void forget_plan() {
+    graph_ = {};
+    steps_ = {};
+  }
+  /// Step `s` is begun with `start`.
+  TAGMA_COLD void set_asynchronous(std::size_t s) {
+    expect_waits();
+    steps_[s].asynchronous = steps_[s].cheap = true;
+  }
+  using hold = step_hold;
+  /// Holds steps back; also those behind one that comes last.
+  /// @param of tells what a step waits for
+  template <class Of>
+  TAGMA_COLD void hold_back(const Of& of) {
+    expect_waits();
+    for (std::size_t s = 0; s < graph_.size(); ++s) {
+      step_state& own = steps_[s];
+      if (!own.waits_for(hold::last)) own.wait_for(of(s));
+      if (!own.waits_for(hold::last)) continue;
+      ++late_;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+        steps_[graph_[e].after].wait_for(hold::last);
+    }
+  }
+  /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
+  TAGMA_COLD void set_cost(std::size_t s, double cost) {
+    step_state& own = steps_[s];
+    own.cheap = own.asynchronous || cost < cheap_below;
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+      if (const double after = steps_[graph_[e].after].urgency; after > own.urgency) own.urgency = after;
+    own.urgency += cost;
+    if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
+  }
+  /// From now on as many threads share the steps, where the thread that calls takes part.
+  void set_threads(int threads) { sharing_ = threads; }
+  /// False until `set_threads` asked for more than one.
+  [[nodiscard]] bool shares() const { return sharing_ > 1; }
+
+  [[nodiscard]] const plan::step_graph& graph() const { return graph_; }
+  /// The time of the longest chain of steps, in nanoseconds.
+  [[nodiscard]] double longest_chain() const { return longest_chain_; }
+
+  /// Does every step once and returns when all have ended. If something goes wrong, no step begins any more, and
+  /// `control` knows why.
+  /// @param threads who does the steps; nullptr: the thread that calls
+  /// @param takes_part the thread that calls does steps, too
+  void run(run_control& control, step_pool* threads, bool takes_part, run_steps& steps) {
+    const std::size_t n = graph_.size();
+    run_ = &steps;
+    control_ = &control;
+    threads_ = shares() || !takes_part ? threads : nullptr;
+    takes_part_ = takes_part;
+    most_helpers = takes_part ? sharing_ - 1 : 1 << 16;
+    holds_back_ = late_ > 0;
+    remaining_.store(static_cast<std::int32_t>(n) - late_, memory_order::relaxed);
+    if (waits_) waits_->begin();
+    for (std::size_t s = 0; s < n; ++s) {
+      steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
+      if (graph_.waits(s) == 0 && may_go(static_cast<step_id>(s))) insert(static_cast<step_id>(s));
+    }
+    offered_ = threads_ != nullptr;  // before it is: helpers look
+    if (offered_ && !threads_->offer(*this)) offered_ = false;
+    if (!offered_) takes_part_ = true;
+    call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
+    for (;;) {
+      const std::uint32_t seen = events_.load(memory_order::acquire);
+      if (control.stopping() || takes_part_) help();
+      if (waits_ && waits_->serve()) continue;
+      if (remaining_.load(memory_order::acquire) == 0) {
+        if (!holds_back_ || control.stopping()) break;
+        waits_->let_go();
+      } else {
+        control.wait(events_, seen);
+      }
+    }
+    if (offered_) threads_->withdraw(*this);
+    const mutex_lock lock(mutex_);  // who completed a step from elsewhere is out of this object
+  }
+
+  [[nodiscard]] bool open() const noexcept override {
+    return ready_count_.load(memory_order::relaxed) > 0 || control_->must_tell();
+  }
+
+  void help() noexcept override {
+    local_steps local;
+    do {
+      if (control_->must_tell()) control_->tell();
+      for (step_id s; (s = take()) >= 0;)
+        while (s >= 0) s = finish(s, local);
+    } while (control_->must_tell());
+  }
+
+ private:
+  static constexpr double cheap_below = 1500;  // ns: less than it takes to hand a step to another thread
+
+  struct step_state {
+    double urgency = 0;  ///< the time from its begin to the end of the run
+    atomic<std::int32_t> pending{0};
+    step_id ready = 0;  ///< an entry of the heap, not of this step
+    bool cheap = false;
+    bool asynchronous = false;
+    hold held = hold::none;
+
+    // By functions: clang takes as long to read a comparison of enumerations as ten calls.
+    [[nodiscard]] bool waits_for(hold h) const noexcept { return static_cast<int>(held) == static_cast<int>(h); }
+    void wait_for(hold h) noexcept { held = h; }
+  };
+
+  /// Cheap steps that this thread does next.
+  struct local_steps {
+    step_id steps[16];
+    int count = 0;
+    step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
+  };
+
+  /// What a runner does about asynchronous steps and those that it holds back. A class of its own, so that a program
+  /// without them does not compile it.
+  class waits : public completion_target {
+   public:
+    virtual ~waits() = default;
+    virtual void begin() = 0;
+    /// A step is ready but for what it is held for. True if that is given already.
+    [[nodiscard]] virtual bool passes(step_id s) noexcept = 0;
+    /// Does what held steps wait for that are ready otherwise; false if there are none.
+    [[nodiscard]] virtual bool serve() = 0;
+    /// Lets the steps go that come last.
+    virtual void let_go() = 0;
+  };
+  class waits_of_runner final : public waits {
+   public:
+    explicit waits_of_runner(step_runner& runner) : runner_(runner), held_(runner.graph_.size()) {}
+    /// An asynchronous step has ended, on a thread that need not be one of the run's.
+    void complete(std::int32_t s, std::exception_ptr error) noexcept override {
+      runner_.complete(s, static_cast<std::exception_ptr&&>(error));
+    }
+    void let_go() override { runner_.let_go(); }
+
+    void begin() override {
+      looked_ = false;
+      held_count_ = 0;
+    }
+    [[nodiscard]] bool passes(step_id s) noexcept override {
+      const step_state& own = runner_.steps_[s];
+      if (own.waits_for(hold::last)) return !runner_.holds_back_;
+      const mutex_lock lock(mutex_);
+      if (own.waits_for(hold::reads) && looked_) return true;
+      held_[held_count_++] = s;
+      runner_.events_.change(true);
+      return false;
+    }
+    TAGMA_COLD bool serve() override {
+      step_id s = take(false);
+      if (s < 0) return false;
+      for (bool inside = false; s >= 0; s = take(inside)) {
+        if (runner_.steps_[s].waits_for(hold::reads)) {
+          look();
+          runner_.share(s);
+          runner_.call_helpers(1);
+          continue;
+        }
+        if (!inside) inside = try_to([this] { runner_.run_->enter(); });
+        runner_.do_here(s);
+        if (inside && !more_writes()) {
+          runner_.run_->leave();
+          inside = false;
+        }
+      }
+      return true;
+    }
+
+   private:
+    /// The step that was held first; of those that write, if `writing`.
+    [[nodiscard]] step_id take(bool writing) {
+      const mutex_lock lock(mutex_);
+      std::size_t i = 0;
+      while (i < held_count_ && writing && !runner_.steps_[held_[i]].waits_for(hold::writes)) ++i;
+      if (i == held_count_) return -1;
+      const step_id s = held_[i];
+      for (--held_count_; i < held_count_; ++i) held_[i] = held_[i + 1];
+      return s;
+    }
+    [[nodiscard]] bool more_writes() {
+      const mutex_lock lock(mutex_);
+      for (std::size_t i = 0; i < held_count_; ++i)
+        if (runner_.steps_[held_[i]].waits_for(hold::writes)) return true;
+      return false;
+    }
+    void look() {
+      if (looked_) return;
+      static_cast<void>(try_to([this] { runner_.run_->read_variables(); }));
+      const mutex_lock lock(mutex_);
+      looked_ = true;
+    }
+    /// False if the run is stopped, or is by what `f` throws.
+    template <class F>
+    [[nodiscard]] bool try_to(const F& f) {
+      if (runner_.control_->stopping()) return false;
+      try {
+        f();
+        return true;
+      } catch (...) {
+        runner_.control_->failed(std::current_exception());
+        return false;
+      }
+    }
+
+    step_runner& runner_;
+    mutex mutex_;
+    heap_array<step_id> held_;  // ready but for that
+    std::size_t held_count_ = 0;
+    bool looked_ = false;  // at the variables that steps read
+  };
+  void expect_waits() {
+    if (!waits_) waits_ = owned<waits>(new waits_of_runner(*this));
+  }
+
+  /// Does `s`, or begins it; false if it has not ended yet.
+  bool did(step_id id, local_steps& local) noexcept {
+    const auto s = static_cast<std::size_t>(id);
+    if (control_->stopping()) {
+      if (local.last >= 0)
+        name_step(*control_, *run_, static_cast<std::size_t>(local.last), run_control::list::done_last);
+      local.last = -1;
+      name_step(*control_, *run_, s, run_control::list::not_finished);
+      return true;
+    }
+    try {
+      if (steps_[s].asynchronous) {
+        run_->start(s, completion(*waits_, id));
+        return false;
+      }
+      run_->step(s);
+      local.last = id;
+    } catch (...) {
+      control_->failed(run_->named(s, std::current_exception()));
+      control_->tell();
+    }
+    return true;
+  }
+
+  /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
+  /// and others are for everybody, except the most urgent one where there is nothing else to do here.
+  step_id finish(step_id s, local_steps& local) noexcept {
+    if (!did(s, local)) return local.count > 0 ? local.steps[--local.count] : -1;
+    step_id next = -1;
+    int shared = 0;
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) {
+      step_id t = graph_[e].after;
+      if (!becomes_ready(t)) continue;
+      if (steps_[t].cheap && local.count < 16) {
+        local.steps[local.count++] = t;
+        continue;
+      }
+      if (next >= 0) {
+        if (steps_[t].urgency > steps_[next].urgency) {
+          const step_id less = next;
+          next = t;
+          t = less;
+        }
+        share(t), ++shared;
+      } else {
+        next = t;
+      }
+    }
+    if (local.count > 0) {
+      if (next >= 0) share(next), ++shared;
+      next = local.steps[--local.count];
+    }
+    ended(shared);
+    return next;
+  }
+
+  /// An asynchronous step has ended, on a thread that need not be one of the run's.
+  void complete(std::int32_t s, std::exception_ptr error) noexcept {
+    const bool failed = error != nullptr;
+    if (failed) control_->failed(run_->named(static_cast<std::size_t>(s), static_cast<std::exception_ptr&&>(error)));
+    const mutex_lock lock(mutex_);  // once it is open, the run may be gone
+    int shared = 0;
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+      if (becomes_ready(graph_[e].after)) insert(graph_[e].after), ++shared;
+    if (failed) {  // whoever comes first tells those that wait: not this thread, which may hold a lock
+      events_.change(true);
+      call_helpers(1);
+    }
+    ended(shared);
+  }
+
+  [[nodiscard]] bool becomes_ready(step_id t) noexcept {
+    return steps_[t].pending.fetch_sub(1, memory_order::acq_rel) == 1 && may_go(t);
+  }
+  [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].waits_for(hold::none) || waits_->passes(t); }
+
+  /// A step has ended and made others ready for everybody.
+  void ended(int shared) noexcept {
+    if (shared > 0) {
+      if (takes_part_) events_.change(true);
+      call_helpers(shared);
+    }
+    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) events_.change(true);
+  }
+
+  void call_helpers(int count) noexcept {
+    if (offered_ && count > 0) threads_->call_helpers(count);
+  }
+
+  /// Lets the steps go that were kept back.
+  TAGMA_COLD void let_go() {
+    try {
+      run_->enter();
+    } catch (...) {
+      control_->failed(std::current_exception());
+      return;
+    }
+    const mutex_lock lock(mutex_);
+    holds_back_ = false;
+    remaining_.store(late_, memory_order::relaxed);
+    for (std::size_t s = 0; s < graph_.size(); ++s)
+      if (steps_[s].waits_for(hold::last) && steps_[s].pending.load(memory_order::acquire) == 0)
+        insert(static_cast<step_id>(s));
+    call_helpers(ready_count_.load(memory_order::relaxed));
+  }
+
+  /// Does a step on this thread, and leaves what becomes ready to whoever comes.
+  TAGMA_COLD void do_here(step_id s) noexcept {
+    local_steps local;
+    step_id next = finish(s, local);
+    while (next >= 0) {
+      share(next);
+      next = local.count > 0 ? local.steps[--local.count] : -1;
+    }
+    call_helpers(ready_count_.load(memory_order::relaxed));
+  }
+
+  void share(step_id s) noexcept {
+    const mutex_lock lock(mutex_);
+    insert(s);
+  }
+
+  [[nodiscard]] double urgency_of_ready(std::int32_t i) const { return steps_[steps_[i].ready].urgency; }
+
+  // The ready steps are a heap, the most urgent one on top.
+  [[gnu::noinline]] void insert(step_id s) noexcept {
+    const std::int32_t count = ready_count_.load(memory_order::relaxed);
+    std::int32_t i = count;
+    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[s].urgency; i = (i - 1) / 2)
+      steps_[i].ready = steps_[(i - 1) / 2].ready;
+    steps_[i].ready = s;
+    ready_count_.store(count + 1, memory_order::relaxed);
+  }
+
+  /// The most urgent step that is ready, or -1.
+  [[gnu::noinline]] step_id take() noexcept {
+    const mutex_lock lock(mutex_);
+    const std::int32_t count = ready_count_.load(memory_order::relaxed) - 1;
+    if (count < 0) return -1;
+    const step_id top = steps_[0].ready, last = steps_[count].ready;
+    std::int32_t i = 0;
+    for (std::int32_t child = 1; child < count; child = 2 * i + 1) {
+      if (child + 1 < count && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
+      if (steps_[last].urgency >= urgency_of_ready(child)) break;
+      steps_[i].ready = steps_[child].ready;
+      i = child;
+    }
+    steps_[i].ready = last;
+    ready_count_.store(count, memory_order::relaxed);
+    return top;
+  }
+
+  plan::step_graph graph_;
+  heap_array<step_state> steps_;
+  owned<waits> waits_;
+  double longest_chain_ = 0;
+  int sharing_ = 1;
+  std::int32_t late_ = 0;  ///< steps that come last
+  atomic<std::int32_t> ready_count_{0};
+  atomic<std::int32_t> remaining_{0};
+  wait_word events_;
+  mutex mutex_;
+  run_steps* run_ = nullptr;
+  run_control* control_ = nullptr;
+  step_pool* threads_ = nullptr;
+  bool offered_ = false;
+  bool takes_part_ = true;
+  bool holds_back_ = false;
 };
 
 }  // namespace tagma::runtime
@@ -16502,41 +20975,6 @@ class trace_sink {
 };
 
 }  // namespace tagma::runtime
-// ---- tagma/runtime/variable_access.hpp
-
-/// @file
-/// What a run does about variables that other runs may change while it waits, or at any time.
-
-namespace tagma::runtime {
-
-/// The variables of one bound plan, for one run at a time. A step reads the version that was current when the first
-/// step of the run that reads the variable began, or the one that the run's own last update made.
-class variable_access {
- public:
-  variable_access() = default;
-  variable_access(const variable_access&) = delete;
-  variable_access& operator=(const variable_access&) = delete;
-  virtual ~variable_access() = default;
-
-  virtual void begin_run() noexcept = 0;
-  /// From now on the run reads the versions that are current.
-  virtual void read_now() = 0;
-  /// Before step `s`, on any thread: its operands point at the versions that it reads or writes. Throws
-  /// FailedPrecondition if a variable has no value yet.
-  virtual void begin(std::size_t s) = 0;
-  /// Behind step `s`, if `begin` returned; on the same thread if the step updates a variable.
-  virtual void end(std::size_t s, bool done) noexcept = 0;
-  /// Around taking the value of fetch `f`.
-  virtual void begin_fetch(std::size_t f) = 0;
-  virtual void end_fetch(std::size_t f) noexcept = 0;
-  /// Instead of all that, where the steps of a run are not told apart: before the first and behind the last.
-  virtual void begin_all() = 0;
-  virtual void end_all(bool done) noexcept = 0;
-  /// Lets go of what a run still has that went wrong.
-  virtual void end_run() noexcept = 0;
-};
-
-}  // namespace tagma::runtime
 // ---- tagma/runtime/variable_steps.hpp
 
 /// @file
@@ -16545,16 +20983,24 @@ class variable_access {
 namespace tagma::runtime {
 
 /// True if a step reads or writes a variable.
-[[nodiscard]] inline bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
+[[nodiscard]] TAGMA_COLD inline bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
   bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
-  for (int k = 0; k < step.operands; ++k)
-    needs = needs || plan.nodes[plan.operands[step.first_operand + k]].is_in(plan::storage_kind::variable);
+  for (int k = 0; k < step.operands && !needs; ++k)
+    plan.each_member(plan.operands[step.first_operand + k],
+                     [&](ir::node_id i) { needs = needs || plan.nodes[i].is_in(plan::storage_kind::variable); });
   return needs;
+}
+/// True if runs of a plan that updates variables need their number before the first step that needs a variable: it
+/// draws random numbers by that, or does steps again and again, which are of one run.
+[[nodiscard]] TAGMA_COLD inline bool counts_early(const plan::plan_view& plan) {
+  bool early = !plan.loops.empty();
+  for (const plan::plan_node& node : plan.nodes) early = early || node.op->stateful;
+  return early && plan.writes_variables;
 }
 /// Calls `f(slot, k)` for each variable that a step writes, where `k` is its operand: what it updates, and the slots
 /// of an optimizer.
 template <class F>
-void each_written(const plan::plan_view& plan, const plan::plan_step& step, const F& f) {
+TAGMA_COLD void each_written(const plan::plan_view& plan, const plan::plan_step& step, const F& f) {
   const plan::plan_node& n = plan.nodes[step.node];
   if (!n.op->is(ir::op_kind::update) || !n.is_in(plan::storage_kind::variable)) return;
   f(n.slot, 0);
@@ -16568,48 +21014,8 @@ void each_written(const plan::plan_view& plan, const plan::plan_step& step, cons
 
 namespace tagma::runtime {
 
-namespace detail {
-
-/// "matmul 'hidden/kernel'" or "matmul #12".
-[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_node& n) {
-  if (n.name.empty()) return sentence({n.op->name, " #", n.source});
-  return sentence({n.op->name, " '", n.name, n.suffix, "'"});
-}
-
-/// "a plan of 3 steps".
-[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_view& plan) {
-  return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
-}
-
-/// Writes a number as an element of the type that it is called with.
-struct scalar_writer {
-  std::byte* to;
-  double number;
-  std::int64_t integer;
-
-  template <class T>
-  void operator()(const T&) const {
-    constexpr char kind = element_traits<dtype_of<T>>::kind;
-    T value{};
-    if constexpr (kind != 'f')
-      value = static_cast<T>(integer);
-    else
-      value = T(number);
-    std::memcpy(to, &value, sizeof value);
-  }
-};
-TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
-  with_number_type(type, scalar_writer{to, number, integer});
-}
-
-}  // namespace detail
-
-/// What a session has in containers.
-struct session_state {
-  array_view<const counted<stored_variable>> variables;
-  array_view<const counted<resource>> resources;
-  access_function access = nullptr;  ///< nullptr: runs are kept apart as a whole
-};
+template <class Bound>
+class late_steps;
 
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
@@ -16619,15 +21025,19 @@ class bound_plan {
                         const session_state& state, const carried& values, const run_context& context,
                         const device_table& devices, accelerator* others)
       : bound_plan(plan, kernels, devices, others) {
+    dims_.allocate(plan.nodes.size());
+    if (kernels.late != nullptr) late_ = kernels.late(*this);
+    plain_ = devices.size() == 1 && !late_;
     feed_dims_.allocate(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     look_at_steps(state.variables);
     infer_extents(feeds);
-    if (accelerated_) {
+    if (loops_of_ != nullptr) loops_ = loops_of_(*this);
+    if (accelerated_) memory_ = others_->memory_of(*this);
+    if (by_plan_) {
+      runner_.set_plan(plan_, loops_ && loops_->joined);
       if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr, true);
-      memory_ = others_->memory_of(*this);
-      runner_.set_plan(plan_);
-    } else {
+    } else if (!loops_ || asynchronous_) {
       share_steps(*context.threads, context.step_threads, state.access == nullptr);
     }
     place_memory();
@@ -16636,8 +21046,9 @@ class bound_plan {
     const access_function make = state.access == nullptr && waits_ ? waits_->access() : state.access;
     if (uses_variables_ && make != nullptr) access_ = make(*this, state.variables);
     states_.allocate(plan_.steps.size());
+    if (late_) late_->bind();
     for (std::size_t s = 0; s < calls_.size(); ++s)
-      if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
+      if (device_of(s).number < 0 && !is_late(s)) prepare(s, kernels_[s], on_device(s, context));
     if (accelerated_) device_steps_ = others_->bind(*this, context);
   }
 
@@ -16662,24 +21073,35 @@ class bound_plan {
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
   /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// What runs the steps if some of them are done more than once, else nullptr.
+  [[nodiscard]] loop_steps* loops() const { return loops_.get(); }
   /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
   [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
-  /// True if a step may wait without a thread.
+  /// True if a step may wait without a thread, and `shared_steps` runs the steps.
   [[nodiscard]] bool asynchronous() const { return asynchronous_; }
+  /// What begins such steps if devices do the others, else nullptr.
+  [[nodiscard]] const waiting_steps* waits_on_devices() const { return asynchronous_ ? nullptr : waits_.get(); }
   /// True if a step or a fetch needs a variable.
   [[nodiscard]] bool uses_variables() const { return uses_variables_; }
   void run_step(std::size_t s, const run_context& context) {
-    if (context.trace == nullptr && devices_.size() == 1) return kernels_[s].run(calls_[s], context);
-    const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
-    kernels_[s].run(calls_[s], on_device(s, context));
-    if (context.trace != nullptr) add_to_trace(s, context, begin);
+    if (context.trace == nullptr && plain_) return kernels_[s].run(calls_[s], context);
+    run_late_or_traced(s, context);
   }
+  /// True if step `s` is bound in each run, to extents that other steps find; if its kernel finds some itself.
+  [[nodiscard]] bool is_late(std::size_t s) const { return late_ && late_->is_late(s); }
+  [[nodiscard]] bool finds_extents(std::size_t s) const { return late_ && late_->finds(s); }
+  /// Goes before a step, and behind one that finds extents.
+  void begin_late(std::size_t s, const run_context& context) {
+    if (late_) late_->begin(s, context);
+  }
+  void end_late(std::size_t s) const { late_->end(s); }
+  [[nodiscard]] late_extents* late() const { return late_.get(); }
   /// The first step that needs a variable; as many as there are steps if only a fetch does, or nothing.
   [[nodiscard]] std::size_t first_with_variable() const { return first_with_variable_; }
   /// What a run does about variables beside waiting its turn; nullptr where that is all.
   [[nodiscard]] variable_access* access() const { return access_.get(); }
   /// The same where each step is told of by itself.
-  [[nodiscard]] variable_access* step_access() const { return accelerated_ ? nullptr : access_.get(); }
+  [[nodiscard]] variable_access* step_access() const { return by_plan_ ? nullptr : access_.get(); }
   /// Operands are where the current versions are. Only where nobody updates them meanwhile.
   void follow(array_view<const counted<stored_variable>> variables) {
     const std::uint64_t moves = stored_variable::moves();
@@ -16703,6 +21125,9 @@ class bound_plan {
   // For whoever runs the steps of devices:
 
   [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
+  [[nodiscard]] kernel_args& call(std::size_t s) { return calls_[s]; }
+  [[nodiscard]] const shape& dims_of(ir::node_id id) const { return dims_[id]; }
+  [[nodiscard]] std::byte* block_address(std::int32_t b) const { return block_address_[b]; }
   [[nodiscard]] const kernel_entry& device_kernel(std::size_t s) const { return device_kernels_[s]; }
   [[nodiscard]] const session_device& device_of(std::size_t s) const {
     return device_at(plan_.nodes[plan_.steps[s].node].device);
@@ -16751,7 +21176,7 @@ class bound_plan {
                                  " on ", short_name(device_at(n.device).name)});
     const char* before = " of ";
     for (const operand& o : calls_[s].in) {
-      append_spec(text, before, o.type, o.dims);
+      detail::append_spec(text, before, o.type, o.dims);
       before = " and ";
     }
     return text;
@@ -16770,12 +21195,17 @@ class bound_plan {
 
   /// Where the value of fetch `f` is after a run.
   [[nodiscard]] raw_view fetched(std::size_t f) const {
+    if (late_) return late_->fetched(f);
     const ir::node_id id = plan_.fetches[f];
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
     return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[id]});
+  }
+  [[nodiscard]] std::int64_t block_bytes(const plan::plan_block& b) const {
+    return plan::bytes_of_block(
+        b, [this](ir::node_id id) { return dims_[id]; }, [this](ir::node_id id) { return bytes_of(id); });
   }
   /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
   [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
@@ -16793,13 +21223,13 @@ class bound_plan {
     for (std::size_t k = 0; k < count; ++k) {
       const ir::node_id id = plan_.blocks[largest[k]].node;
       append_parts(text, {k == 0 ? " (its largest tensors: " : ", ", detail::describe(plan_.nodes[id])});
-      append_spec(text, " ", plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]);
+      detail::append_spec(text, " ", plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]);
       append_parts(text, {" ", bytes_of(id), k + 1 == count ? " bytes)" : " bytes"});
     }
     return text;
   }
   /// Bytes of the arenas of all devices.
-  [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
+  [[nodiscard]] std::size_t arena_bytes() const { return late_ ? arena_bytes_ + late_->bytes() : arena_bytes_; }
   [[nodiscard]] std::size_t feeds() const { return feed_dims_.size(); }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
@@ -16811,6 +21241,17 @@ class bound_plan {
   }
 
  private:
+  template <class Bound>
+  friend class late_steps;
+  // A function of its own, so that `run_step` is a part of its caller.
+  [[gnu::noinline]] void run_late_or_traced(std::size_t s, const run_context& context) {
+    begin_late(s, context);
+    const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
+    kernels_[s].run(calls_[s], on_device(s, context));
+    if (finds_extents(s)) end_late(s);
+    if (context.trace != nullptr) add_to_trace(s, context, begin);
+  }
+
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
   bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, const device_table& devices,
              accelerator* others)
@@ -16819,7 +21260,8 @@ class bound_plan {
         device_kernels_(kernels.accelerator),
         devices_(devices),
         others_(others),
-        waiting_(kernels.waiting) {}
+        waiting_(kernels.waiting),
+        loops_of_(kernels.loops) {}
 
   struct patch_place {
     std::byte** where = nullptr;
@@ -16849,11 +21291,12 @@ class bound_plan {
         if (i == written_count_) written_[written_count_++] = v;
       });
     }
-    asynchronous_ = waiting_ != nullptr && !accelerated_;
+    if (counts_early(plan_)) first_with_variable_ = 0;
+    asynchronous_ = waiting_ != nullptr && (!accelerated_ || loops_of_ != nullptr);
+    by_plan_ = accelerated_ && !asynchronous_;  // devices do the steps, in the order of the plan
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
-    dims_.allocate(plan_.nodes.size());
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
@@ -16864,7 +21307,7 @@ class bound_plan {
         if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
           fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
-      } else if (has_dynamic_input(n)) {
+      } else if (!(late_ && late_->infer(static_cast<ir::node_id>(i))) && has_dynamic_input(n)) {
         dims_[i] = infer(n);
         check_stretching(n, dims_[i]);
       }
@@ -16872,9 +21315,9 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
+  [[nodiscard]] TAGMA_COLD bool has_dynamic_input(const plan::plan_node& n) const {
     if (n.op->is(ir::op_kind::control) || n.op->outputs > 0) return false;
-    for (const auto i : inputs_of(n))
+    for (const auto i : inputs_of(plan::inferring(plan_.nodes, plan_.inputs, n)))
       if (!plan_.nodes[i].spec.dims.is_static()) return true;
     return !n.spec.dims.is_static();
   }
@@ -16918,16 +21361,11 @@ class bound_plan {
     }
   }
 
-  /// " float32 [2, 3] and int32 [2]".
-  TAGMA_COLD static void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
-    append_parts(text, {before, to_string(type), " ", to_string(dims)});
-  }
-
   [[nodiscard]] TAGMA_COLD std::string extents_text(const plan::plan_node& n, std::string_view problem) const {
     std::string text = sentence({detail::describe(n), ": ", problem, "; its inputs are"});
     const char* before = " ";
     for (const auto i : inputs_of(n)) {
-      append_spec(text, before, plan_.nodes[i].spec.type, dims_[i]);
+      detail::append_spec(text, before, plan_.nodes[i].spec.type, dims_[i]);
       before = " and ";
     }
     return text;
@@ -16952,12 +21390,11 @@ class bound_plan {
     return 200 + moved / 8 + products / 20;
   }
 
-  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other,
-  /// or if a step may wait without a thread.
+  /// Makes a runner where threads that take a step each are quicker than all at one, or where a step may wait.
   TAGMA_COLD void share_steps(const executor& e, int threads, bool apart) {
     const std::size_t n = plan_.steps.size();
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
-    runner_.set_plan(plan_);
+    runner_.set_plan(plan_, static_cast<bool>(loops_));
     if (asynchronous_) waits_ = waiting_(*this, &runner_, apart);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
@@ -16968,7 +21405,7 @@ class bound_plan {
     }
     // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
     const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
-    if (together + start_of_sharing < 0.9 * in_order)
+    if (!loops_ && together + start_of_sharing < 0.9 * in_order)
       runner_.set_threads(threads);
     else if (!asynchronous_)
       runner_.forget_plan();
@@ -16982,7 +21419,7 @@ class bound_plan {
     const heap_array<std::int64_t> numbers(2 * count);
     const array_view<std::int64_t> bytes(numbers.data(), count), offsets(numbers.data() + count, count);
     const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
     block_address_.allocate(count);
     arenas_.allocate(devices_.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
@@ -17049,7 +21486,7 @@ class bound_plan {
     declared_.allocate(plan_.operands.size());
     calls_.allocate(plan_.steps.size());
     fetch_address_.allocate(plan_.fetches.size());
-    patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size() + 1);
+    patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size() + plan_.rows.size() + 1);
     variable_patch_.allocate(state.variables.size());
     auto last = static_cast<std::int32_t>(patches_.size());
     const auto patch_variable = [&](std::byte*& where, const plan::plan_node& n) {
@@ -17061,6 +21498,7 @@ class bound_plan {
       const plan::plan_node& n = plan_.nodes[id];
       o = {address(n, state, device), n.spec.type, dims_[id]};
       if (n.is_in(plan::storage_kind::variable)) patch_variable(o.data, n);
+      if (n.is_in(plan::storage_kind::row)) loops_->follow(n.slot, &o.data);
       if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
@@ -17076,6 +21514,7 @@ class bound_plan {
         declared_[k] = plan_.nodes[plan_.operands[k]].spec.dims;
       }
       kernel_args& call = calls_[s];
+      call.recipe = kernels_[s].recipe;
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
       if (step.outputs > 0) {
@@ -17084,8 +21523,7 @@ class bound_plan {
           if (plan_.operands[k] != ir::no_node) fill(operands_[k], plan_.operands[k], n.device);
       }
       call.attributes = attributes_of(plan_.nodes[step.main_node()]);
-      call.declared_out = n.spec.dims;
-      call.source = n.source;
+      call.declared_out = n.spec.dims, call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
       call.value = values.find(n.value);
     }
@@ -17094,7 +21532,19 @@ class bound_plan {
       fetch_address_[f] = address(n, state, 0);
       if (n.is_in(plan::storage_kind::feed)) patches_[++feed_patches_] = {&fetch_address_[f], n.slot};
       if (n.is_in(plan::storage_kind::variable)) patch_variable(fetch_address_[f], n);
+      if (n.is_in(plan::storage_kind::row)) loops_->follow(n.slot, &fetch_address_[f]);
     }
+    for (std::size_t r = 0; r < plan_.rows.size(); ++r) {
+      const plan::plan_row& row = plan_.rows[r];
+      if (row.base == ir::no_node)
+        loops_->base(r).data = block_address_[row.slot];
+      else if (accelerated_ && row.rule == plan::row_rule::element &&
+               plan_.nodes[row.base].is_in(plan::storage_kind::feed))
+        loops_->base(r).data = memory_->feed(row.base);  // a device may read its rows
+      else
+        fill(loops_->base(r), row.base, plan_.nodes[row.node].device);
+    }
+    if (loops_) loops_->finish();
   }
 
   const plan::plan_view& plan_;
@@ -17103,6 +21553,7 @@ class bound_plan {
   const device_table& devices_;
   accelerator* others_;
   owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*, bool);
+  owned<loop_steps> (*loops_of_)(bound_plan&);
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
@@ -17115,10 +21566,10 @@ class bound_plan {
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
+  owned<late_extents> late_;    // where kernels find extents
+  bool plain_ = false;          // one device, and nothing is bound late
   owned<waiting_steps> waits_;  // where there are asynchronous ones
-  bool asynchronous_ = false;
-  bool accelerated_ = false;
-  bool uses_variables_ = false;
+  bool asynchronous_ = false, accelerated_ = false, uses_variables_ = false, by_plan_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t feed_patches_ = 0;             // from the second on
@@ -17130,6 +21581,7 @@ class bound_plan {
   std::uint64_t moved_ = 0;
   owned<variable_access> access_;
   owned<accelerated_steps> device_steps_;
+  owned<loop_steps> loops_;
 };
 
 }  // namespace tagma::runtime
@@ -17153,9 +21605,15 @@ struct fans {
 /// The number of element `i` of a random initializer.
 [[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
                                            double b) {
-  if (kind == initializer_kind::uniform) {
-    const philox_block r = random_block(key, i);
-    return a + (b - a) * uniform01(r[0], r[1]);
+  switch (kind) {
+    case initializer_kind::uniform:
+    case initializer_kind::glorot_uniform:
+    case initializer_kind::he_uniform: {
+      const philox_block r = random_block(key, i);
+      return a + (b - a) * uniform01(r[0], r[1]);
+    }
+    default:
+      break;
   }
   for (std::uint16_t attempt = 0;; ++attempt) {
     const philox_block r = random_block(key, i, attempt);
@@ -17186,44 +21644,42 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
   // A truncated normal of standard deviation s has variance (0.8796 s)^2; the quotient restores the variance asked for.
   constexpr double truncated = 0.87962566103423978;
   const fans f = fans_of(spec.dims);
+  bool is_drawn = true;
   switch (kind) {
     case initializer_kind::zeros:
       a = 0;
-      kind = initializer_kind::constant;
+      is_drawn = false;
       break;
     case initializer_kind::ones:
       a = 1;
-      kind = initializer_kind::constant;
+      is_drawn = false;
       break;
+    case initializer_kind::constant:
     case initializer_kind::derived:
-      kind = initializer_kind::constant;
+      is_drawn = false;
       break;
     case initializer_kind::glorot_uniform:
       b = __builtin_sqrt(6 / (f.in + f.out));
       a = -b;
-      kind = initializer_kind::uniform;
       break;
     case initializer_kind::he_uniform:
       b = __builtin_sqrt(6 / f.in);
       a = -b;
-      kind = initializer_kind::uniform;
       break;
     case initializer_kind::glorot_normal:
       a = 0;
       b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
-      kind = initializer_kind::truncated_normal;
       break;
     case initializer_kind::he_normal:
       a = 0;
       b = __builtin_sqrt(2 / f.in) / truncated;
-      kind = initializer_kind::truncated_normal;
       break;
     default:
       break;
   }
   const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
   for (std::size_t e = 0; e < count; ++e) {
-    const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
+    const double number = is_drawn ? initial_number(kind, key, e, a, b) : a;
     detail::store_scalar(to + e * size, spec.type, number, static_cast<std::int64_t>(number));
   }
 }
@@ -17511,7 +21967,7 @@ class plan_store {
   /// What tells runs that the session closes.
   [[nodiscard]] closing& end() { return end_; }
 
-  /// Begins a visit. Throws Cancelled if the session was closed.
+  /// Begins a visit. Throws Cancelled if the session was closed, Aborted if its container was reset.
   /// @param purpose what errors begin with
   TAGMA_COLD void enter(std::string_view purpose) {
     const mutex_lock lock(mutex_);
@@ -17612,7 +22068,7 @@ class plan_store {
     [[nodiscard]] bool hopeless() const {
       return store_.idle_.empty() && store_.freed_ == seen_ && store_.at_work() == 1;
     }
-    bool wait_for_turn(const run_guard& guard) {
+    TAGMA_COLD bool wait_for_turn(const run_guard& guard) {
       const waiting here(store_);
       while (store_.binds_alone_)
         if (!wait(guard)) return false;
@@ -17620,7 +22076,7 @@ class plan_store {
       return true;
     }
     /// Throws where the limits of the run say so; false if it took too long.
-    bool wait(const run_guard& guard) {
+    TAGMA_COLD bool wait(const run_guard& guard) {
       guard.check();
       const std::int64_t soon = now_ns() + look_again;
       static_cast<void>(store_.wait(soon < end_ ? soon : end_));
@@ -17663,16 +22119,13 @@ class plan_store {
   }
 
   void count_visit(std::string_view purpose) {
-    if (end_.begun()) refuse(purpose);
+    if (end_.begun()) end_.refuse(purpose);
     ++visits_;
   }
   void count_leave() {
     --visits_;
     ++freed_;
     tell();
-  }
-  [[noreturn]] TAGMA_COLD static void refuse(std::string_view purpose) {
-    fail(status_code::cancelled, {purpose, "Session has been closed."});
   }
   /// Visits that may have memory, or may take some.
   [[nodiscard]] int at_work() const { return visits_ - waiting_; }
@@ -17892,12 +22345,21 @@ struct session_options {
   std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
                                               used last is kept in any case. 0: a quarter of the memory that there is */
   container_option state{};              ///< whose variables it has; none: a container of its own
+  std::string_view variable_prefix{};    /**< before the names of variables and other resources, with a slash: several
+                                              copies of a model in one container, or in one file */
 };
 
 namespace runtime {
 
 /// Finds the resources of a program in a container, or puts them there.
-using resource_finder = heap_array<counted<resource>> (*)(state_container& state);
+/// @param prefix of their names, or nothing
+using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix);
+
+/// A name of the program as the container knows it.
+[[nodiscard]] TAGMA_COLD inline std::string name_in_container(std::string_view prefix, std::string_view name,
+                                                              std::string_view suffix = {}) {
+  return sentence({prefix, prefix.empty() ? "" : "/", name, suffix});
+}
 
 /// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
 struct run_numbers {
@@ -17935,8 +22397,13 @@ class session_core {
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
     state_ = options.state.state() ? options.state.state() : counted<state_container>(new state_container);
     gate_ = &state_->runs();
-    find_variables(options.initialize);
-    if (resources != nullptr) resources_ = resources(*state_);
+    if (options.state.state()) use_.join(state_, plans_.end());
+    if (const std::string_view prefix = options.variable_prefix;
+        !prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
+      fail(status_code::invalid_argument,
+           {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+    find_variables(options.initialize, options.variable_prefix);
+    if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix);
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
@@ -17948,6 +22415,8 @@ class session_core {
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
   [[nodiscard]] stored_variable& variable(std::size_t i) const { return *stored_[i]; }
+  /// Number `i` of the resources of the program.
+  [[nodiscard]] resource& resource_at(int i) const { return *resources_[i]; }
   [[nodiscard]] const device_table& devices() const { return devices_; }
   [[nodiscard]] executor& threads() { return devices_.threads(); }
   /// Runs so far; random operations draw from the number of the run.
@@ -18003,25 +22472,27 @@ class session_core {
 
   /// Takes the variables of the program from the container, or puts them there.
   /// Throws InvalidArgument that names a variable which is another one there.
-  TAGMA_COLD void find_variables(bool with_values) {
+  TAGMA_COLD void find_variables(bool with_values, std::string_view prefix) {
     stored_.allocate(variables_.size());
+    all_initialized_ = with_values;
     for (std::size_t i = 0; i < stored_.size(); ++i) {
       const plan::plan_variable& v = variables_[i];
+      const bool begins = with_values && v.initializer != tagma::detail::preloaded_kind;
+      all_initialized_ = all_initialized_ && begins;
       const int device = devices_[v.device].number;
-      const std::string name = sentence({v.name, v.suffix});
+      const std::string name = name_in_container(prefix, v.name, v.suffix);
       const counted<resource> found = state_->find_or_add("variable", name, [&] {
         const counted<stored_variable> made = make_variable(name, v.spec, device);
-        if (with_values) initialize(i, *made);
+        if (begins) initialize(i, *made);
         return counted<resource>(made.get());
       });
       stored_[i] = counted<stored_variable>(static_cast<stored_variable*>(found.get()));
       check_variable(*stored_[i], v.spec, device);
-      if (with_values && !stored_[i]->initialized()) {
+      if (begins && !stored_[i]->initialized()) {
         const pass alone(*this, true, {});
         initialize(i, *stored_[i]);
       }
     }
-    all_initialized_ = with_values;
   }
   /// Idle plans of other sessions go where there is no room.
   TAGMA_COLD counted<stored_variable> make_variable(const std::string& name, const tensor_spec& spec, int device) {
@@ -18071,19 +22542,30 @@ class session_core {
     /// @param in_order the calling thread does the steps, one after the other
     /// @param numbers of the run, or nullptr
     void begin(bool in_order, const run_numbers* numbers) {
+      context_.writes = stored_variable::writes();
       first_with_variable_ = in_order ? bound_.first_with_variable() : bound_.step_count();
+      numbered_ = numbers != nullptr;
+      if (numbered_) context_.step = numbers->step, context_.seed = numbers->seed;
       if (access_ != nullptr) begin_access();
-      if (!in_order && !bound_.asynchronous()) enter();
-      context_.step = numbers != nullptr ? numbers->step : session_.step_.fetch_add(1, memory_order::relaxed);
-      if (numbers != nullptr) context_.seed = numbers->seed;
+      if (!in_order && !bound_.asynchronous() && bound_.waits_on_devices() == nullptr) enter();
+      // The number of a run that updates is as old as its updates: a file has both or neither.
+      if (!in_order || !plan_.writes_variables || access_ != nullptr) return count();
+      if (!numbered_) context_.step = ~session_.step();  // until it is in; another one than that of the run before
+      if (context_.trace != nullptr) enter();
     }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
       if (access_ == nullptr || session_.state_->access() == nullptr) pass_gate();
     }
+    /// Gives the run its number, if it has none.
+    void count() {
+      if (!numbered_) context_.step = session_.step_.fetch_add(1, memory_order::relaxed);
+      numbered_ = true;
+    }
     [[gnu::noinline]] void pass_gate() {
       session_.gate_->enter(plan_.writes_variables, control_.guard());
       inside_ = true;
+      count();
       if (access_ != nullptr) return;
       for (stored_variable* const v : bound_.written())
         if (v->is_read()) v->own_alone();
@@ -18091,7 +22573,9 @@ class session_core {
       if (!session_.all_initialized_) session_.require_initialized(plan_);
     }
     void leave() override {
-      if (inside_) session_.gate_->leave(plan_.writes_variables);
+      if (!inside_) return;
+      if (plan_.writes_variables) stored_variable::note_write();
+      session_.gate_->leave(plan_.writes_variables);
       inside_ = false;
     }
     TAGMA_COLD void read_variables() override {
@@ -18104,6 +22588,12 @@ class session_core {
         throw;
       }
       runs.leave(false);
+    }
+    TAGMA_COLD void begin_last() override {
+      enter();
+      if (access_ == nullptr || all_begun_) return;
+      access_->begin_all();
+      all_begun_ = true;
     }
     void step(std::size_t s) override {
       if (s == first_with_variable_) enter_at_step();
@@ -18123,6 +22613,7 @@ class session_core {
     /// All steps have ended.
     void finish() {
       control_.finish();
+      if (bound_.waits_on_devices() != nullptr) begin_last();
       enter();
       take_before(bound_.step_count());
       if (!session_.all_initialized_ && plan_.writes_variables && access_ == nullptr) session_.mark_overwritten(plan_);
@@ -18155,7 +22646,8 @@ class session_core {
 
     TAGMA_COLD void begin_access() {
       access_->begin_run();
-      if (bound_.step_access() == nullptr) access_->begin_all(), all_begun_ = true;
+      if (bound_.step_access() == nullptr && bound_.waits_on_devices() == nullptr)
+        access_->begin_all(), all_begun_ = true;
     }
     TAGMA_COLD void end_access() noexcept {
       if (all_begun_) access_->end_all(ended_);
@@ -18204,6 +22696,7 @@ class session_core {
     run_context context_;
     variable_access* const access_ = bound_.access();
     std::size_t first_with_variable_ = 0;
+    bool numbered_ = false;
     bool inside_ = false;
     bool entering_ = false;
     bool all_begun_ = false;
@@ -18234,6 +22727,8 @@ class session_core {
     const kernel_scope scope(devices_.threads());
     if (accelerated_steps* const steps = bound.device_steps(); steps != nullptr)
       request.kernels.run_on_devices(*steps, control, run, run.context(), pools_, takes_part ? nullptr : threads);
+    else if (loop_steps* const loops = bound.loops(); loops != nullptr)
+      request.kernels.run_loops(*loops, control, run, pools_, takes_part ? nullptr : threads);
     else if (runner != nullptr)
       runner->run(control, threads, takes_part, run);
     else if (takes_part)
@@ -18283,6 +22778,10 @@ class session_core {
         return make_owned<bound_plan>(plan, kernels, feeds, session_state{stored_, resources_, state_->access()},
                                       values_, context_, devices_, others_.get());
       });
+      if (late_extents* const late = bound->late(); late != nullptr) {
+        late->let_one_go = [](void* from) { return static_cast<plan_store*>(from)->let_one_go(); };
+        late->from = &plans_;
+      }
       log_(*bound);
       return bound;
     } catch (const no_memory& e) {
@@ -18354,6 +22853,7 @@ class session_core {
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};
   mutable plan_store plans_;
+  container_user use_;
 };
 
 }  // namespace runtime
@@ -18364,11 +22864,12 @@ namespace tagma::runtime {
 TAGMA_COLD inline void session_core::initialize(std::size_t i, stored_variable& to) {
   const plan::plan_variable& v = variables_[i];
   const bool here = to.device() < 0;
+  const std::string_view name(to.name().data(), to.name().size() - v.suffix.size());
   aligned_bytes made;
   if (!here) made = to.host_room("a copy of ");
   to.overwrite([&](std::byte* where) {
     write_initial_value(here ? where : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
-                        {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
+                        {context_.seed, tagma::detail::stream_of(name, v.suffix), 0});
     if (!here) to.write(where, made.data());
   });
 }
@@ -18380,6 +22881,480 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i, stored_variable& 
 /// Steps of a bound plan that may wait without a thread. Only programs with kernels that are begun and end later
 /// compile what is here.
 
+// ---- tagma/runtime/loop_runner.hpp
+
+/// @file
+/// Does the steps of plans with loops. A body is one piece of the plan that is done again; before each iteration,
+/// operands are pointed at its rows. Nothing is copied and nothing allocated for an iteration.
+
+#include <cstring>
+#include <limits>
+
+namespace tagma::runtime {
+
+/// The loops of a bound plan. A template, so that a program without loops does not compile it.
+template <class Bound>
+class started_loops final : public loop_steps {
+ public:
+  TAGMA_COLD static owned<loop_steps> make(Bound& bound) { return owned<loop_steps>(new started_loops(bound)); }
+
+  /// Of a plan with steps that wait or find extents, whose steps devices may do.
+  TAGMA_COLD static owned<loop_steps> make_joined(Bound& bound) {
+    owned<loop_steps> made = make(bound);
+    made->joined = true;
+    return made;
+  }
+
+  TAGMA_COLD explicit started_loops(Bound& bound)
+      : bound_(bound), plan_(bound.plan()), loops_(plan_.loops.size()), rows_(plan_.rows.size()) {
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      count_iterations(l);
+      const std::int16_t parent = plan_.loops[l].parent;
+      loops_[l].decided = plan_.loops[l].ends != plan::loop_end::counted || (parent >= 0 && loops_[parent].decided);
+    }
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      const plan::plan_row& row = plan_.rows[r];
+      measure(r);
+      rows_[r].base.data = nullptr;
+      if (row.rule == plan::row_rule::start) copies_ = true;
+      if (row.rule == plan::row_rule::number) loops_[row.loop].number = &rows_[r].base;
+      if (row.rule == plan::row_rule::listed) loops_[row.loop].listed = true;
+    }
+    if (bound.late() == nullptr) check_carried([](std::size_t) { return true; });  // else where extents are known
+    for (std::size_t r = 0; r < rows_.size(); ++r)
+      if (const plan::plan_row& row = plan_.rows[r];
+          (row.rule == plan::row_rule::carried || row.rule == plan::row_rule::all_carried) &&
+          row.node == plan_.loops[row.loop].condition)
+        follow(static_cast<std::int32_t>(r), &loops_[row.loop].test);
+  }
+
+  TAGMA_COLD void follow(std::int32_t row, std::byte** where) override {
+    if (follower_count_ == followers_.size()) {
+      heap_array<follower> more(2 * followers_.size() + 32);
+      for (std::size_t i = 0; i < follower_count_; ++i) more[i] = followers_[i];
+      followers_ = static_cast<heap_array<follower>&&>(more);
+    }
+    followers_[follower_count_++] = {where, row};
+  }
+  [[nodiscard]] operand& base(std::size_t row) override { return rows_[row].base; }
+
+  /// Sorts those that follow by their loops, and puts down what is the same in all iterations.
+  TAGMA_COLD void finish() override {
+    const heap_array<follower> all(follower_count_);
+    std::size_t count = 0;
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      loops_[l].first_follower = count;
+      for (std::size_t i = 0; i < follower_count_; ++i) {
+        const follower& f = followers_[i];
+        const plan::plan_row& row = plan_.rows[f.row];
+        if (static_cast<std::size_t>(row.loop) == l && !is_still(row)) all[count++] = f;
+      }
+      loops_[l].followers = count - loops_[l].first_follower;
+    }
+    still_ = count;
+    for (const follower& f : array_view<const follower>(followers_.data(), follower_count_))
+      if (is_still(plan_.rows[f.row])) all[count++] = f;
+    for (std::size_t i = 0; i < count; ++i) followers_[i] = all[i];
+    point_still_ones([](std::size_t) { return true; });
+    for (std::size_t l = 0; l < loops_.size(); ++l)
+      for (std::int32_t s = plan_.loops[l].first; s < plan_.loops[l].end && !loops_[l].listed; ++s)
+        bound_.call(static_cast<std::size_t>(s)).repeated = true;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+      if (const plan::plan_node& n = plan_.nodes[plan_.steps[s].main_node()];
+          n.op->stateful && plan_.outermost_loop(s) >= 0)
+        ++random_count_;
+    random_ = heap_array<random_step>(random_count_);
+    random_count_ = 0;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+      if (const plan::plan_node& n = plan_.nodes[plan_.steps[s].main_node()];
+          n.op->stateful && plan_.outermost_loop(s) >= 0)
+        random_[random_count_++] = {s, bound_.call(s).source};
+  }
+
+  TAGMA_COLD void rebase(std::int32_t block) override {
+    const auto is_there = [&](std::size_t r) {
+      const plan::plan_row& row = plan_.rows[r];
+      if (row.base == ir::no_node) return row.slot == block;
+      const plan::plan_node& of = plan_.nodes[row.base];
+      return of.is_in(plan::storage_kind::arena) && of.slot == block;
+    };
+    for (std::size_t r = 0; r < rows_.size(); ++r)
+      if (is_there(r)) rows_[r].base.data = bound_.block_address(block);
+    point_still_ones(is_there);
+  }
+
+  void run(run_control& control, run_steps& steps) override {
+    control_ = &control;
+    steps_ = &steps;
+    at_ = 0;
+    in_loop_ = no_loop;
+    const std::size_t count = plan_.steps.size();
+    try {
+      const bool done = run_range(0, static_cast<std::int32_t>(count), no_loop, 0);
+      if (!done && control.stopped()) name_steps(control, steps, at_, count);
+    } catch (...) {
+      control.failed(named(at_, std::current_exception()));
+    }
+  }
+  TAGMA_COLD void run_one(std::size_t l, run_control& control, run_steps& steps, element_reader reader) override {
+    control_ = &control;
+    steps_ = &steps;
+    reader_ = reader;
+    at_ = static_cast<std::size_t>(plan_.loops[l].first);
+    in_loop_ = static_cast<std::int32_t>(l);
+    pointed_ = false;
+    try {
+      if (!run_loop(l)) name_step(control, steps, at_, run_control::list::not_finished);
+    } catch (...) {
+      std::rethrow_exception(named(at_, std::current_exception()));
+    }
+  }
+  [[nodiscard]] Bound& bound() const { return bound_; }
+  [[nodiscard]] std::int64_t iterations(std::size_t l) const override { return loops_[l].iterations; }
+  void begin() override { pointed_ = false; }
+  void point(array_view<const std::int32_t> iterations) override {
+    bool moved = false;  // a loop around has: the rows of those inside are elsewhere
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      if (loops_[l].decided) continue;  // `run_one` points them
+      moved = moved || loops_[l].iteration != iterations[l] || !pointed_;
+      if (!moved) continue;
+      loops_[l].iteration = iterations[l];
+      move(l, iterations[l]);
+    }
+    pointed_ = true;
+    if (moved && random_count_ > 0)
+      for (const plan::plan_loop& p : plan_.loops) draw_anew(p);
+  }
+  /// The error of step `s`, with the iteration in which it happened.
+  [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr e) const noexcept {
+    const std::exception_ptr error_of_step = steps_->named(s, static_cast<std::exception_ptr&&>(e));
+    const caught seen(error_of_step);
+    if (in_loop_ == no_loop || !seen.is_known) return error_of_step;
+    try {
+      std::string text(without_code(seen.what));
+      for (std::int32_t l = in_loop_; l >= 0; l = plan_.loops[l].parent)
+        if (plan_.loops[l].ends == plan::loop_end::by_test)
+          append_parts(text, {" (in iteration ", loops_[l].iteration, " of loop #", source_of_head(l), ")"});
+        else if (plan_.loops[l].ends == plan::loop_end::by_number && loops_[l].most == 1)
+          append_parts(text, {" (in branch #", source_of_head(l), ")"});
+        else
+          append_parts(text, {" (in iteration ", loops_[l].iteration, " of ", loops_[l].iterations, " of loop #",
+                              source_of_head(l), ")"});
+      fail(seen.code, {text});
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+ private:
+  static constexpr std::int32_t no_loop = -1;
+  struct follower {
+    std::byte** where = nullptr;
+    std::int32_t row = 0;
+  };
+  struct row_place {
+    operand base;
+    std::int64_t stride = 0;
+  };
+  struct loop_state {
+    extent most = 0;
+    extent iterations = 0;  ///< that are done; `most` as long as that is not known
+    bool decided = false;   ///< by elements, how often it is done, or a loop around it
+    bool listed = false;    ///< repeats layers: the kernels are those that they have where they are written out
+    const operand* number = nullptr;
+    std::byte* test = nullptr;
+    extent iteration = 0;  ///< the one under way
+    std::size_t first_follower = 0;
+    std::size_t followers = 0;
+  };
+  struct random_step {
+    std::size_t step = 0;
+    std::int32_t source = 0;
+  };
+
+  [[nodiscard]] ir::node_id source_of_head(std::int32_t l) const { return plan_.nodes[plan_.loops[l].head].source; }
+  [[nodiscard]] static bool is_still(const plan::plan_row& row) {
+    return row.rule == plan::row_rule::second || row.rule == plan::row_rule::behind_all ||
+           row.rule == plan::row_rule::fixed;
+  }
+  /// Those that are at one row all the time, of the rows that are `wanted`.
+  template <class Wanted>
+  TAGMA_COLD void point_still_ones(const Wanted& wanted) {
+    for (std::size_t i = still_; i < follower_count_; ++i) {
+      if (!wanted(static_cast<std::size_t>(followers_[i].row))) continue;
+      const plan::plan_row& row = plan_.rows[followers_[i].row];
+      const extent at = row.rule == plan::row_rule::second  ? 1
+                        : row.rule == plan::row_rule::fixed ? row.at
+                                                            : loops_[row.loop].most;
+      const row_place& of = rows_[followers_[i].row];
+      *followers_[i].where = of.base.data + of.stride * at;
+    }
+  }
+  TAGMA_COLD void count_iterations(std::size_t l) {
+    const extent most = bound_.dims_of(plan_.loops[l].head)[0];
+    const bool endless = plan_.loops[l].ends == plan::loop_end::by_test && most == 0;
+    loops_[l].iterations = loops_[l].most = endless ? std::numeric_limits<extent>::max() : most;
+  }
+  TAGMA_COLD void measure(std::size_t r) {
+    const plan::plan_row& row = plan_.rows[r];
+    rows_[r].stride = bound_.bytes_of(row.base == ir::no_node ? plan_.blocks[row.slot].node : row.node);
+  }
+  /// Extents have been found, or memory has moved. What is not of this loop somebody else may change meanwhile.
+  TAGMA_COLD void enter(std::size_t l) {
+    if (!bound_.late()->enter_loop(l)) return;
+    const auto is_inside = [&](std::size_t i) {
+      return plan_.loops[i].first >= plan_.loops[l].first && plan_.loops[i].end <= plan_.loops[l].end;
+    };
+    const auto is_here = [&](std::size_t r) {
+      const plan::plan_row& row = plan_.rows[r];
+      return row.rule != plan::row_rule::fixed && is_inside(static_cast<std::size_t>(row.loop));
+    };
+    for (std::size_t i = 0; i < loops_.size(); ++i)
+      if (is_inside(i)) count_iterations(i);
+    for (std::size_t r = 0; r < rows_.size(); ++r)
+      if (is_here(r)) measure(r);
+    check_carried(is_here);
+    point_still_ones(is_here);
+  }
+  /// Copies what is carried to where it begins.
+  void copy_starts(std::size_t l) {
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      const plan::plan_row& start = plan_.rows[r];
+      if (start.rule != plan::row_rule::start || static_cast<std::size_t>(start.loop) != l) continue;
+      const auto bytes = static_cast<std::size_t>(rows_[r].stride);
+      // The place behind it is that of the carried value.
+      const plan::plan_row& to = plan_.rows[r + 1];
+      const extent at = to.rule == plan::row_rule::all_carried && plan_.loops[l].reversed ? loops_[l].most : 0;
+      std::byte* const carried = rows_[r + 1].base.data + rows_[r + 1].stride * at;
+      if (bytes == 0) continue;
+      if (reader_.move == nullptr)
+        std::memcpy(carried, rows_[r].base.data, bytes);
+      else
+        reader_.move(reader_.self, start.node, rows_[r].base.data, carried, bytes);
+    }
+  }
+  /// The next value of what is carried has the extents that it had.
+  template <class Wanted>
+  TAGMA_COLD void check_carried(const Wanted& wanted) const {
+    for (std::size_t r = 0; r < plan_.rows.size(); ++r) {
+      const plan::plan_row& next = plan_.rows[r];
+      if ((next.rule != plan::row_rule::next && next.rule != plan::row_rule::all_next) || !wanted(r)) continue;
+      for (const plan::plan_row& row : plan_.rows) {
+        if (row.rule != plan::row_rule::carried && row.rule != plan::row_rule::all_carried) continue;
+        const shape &is = bound_.dims_of(next.node), &was = bound_.dims_of(row.node);
+        if (row.slot == next.slot && !(is == was))
+          fail(status_code::invalid_argument,
+               {"loop: what is carried has shape ", to_string(was), ", its next value, ",
+                detail::describe(plan_.nodes[next.node]), ", has shape ", to_string(is)});
+      }
+    }
+  }
+
+  /// Steps `first` to `end` - 1, which are in loop `inside`; `next` is the first loop that may be among them. False if
+  /// the run is stopped.
+  bool run_range(std::int32_t first, std::int32_t end, std::int32_t inside, std::size_t next) {
+    std::int32_t s = first;
+    for (;;) {
+      while (next < loops_.size() && plan_.loops[next].parent != inside) ++next;
+      const std::int32_t until = next < loops_.size() && plan_.loops[next].first < end ? plan_.loops[next].first : end;
+      for (; s < until; ++s) {
+        at_ = static_cast<std::size_t>(s);
+        if (control_->stopping()) return false;
+        steps_->step(at_);
+      }
+      if (until == end) return true;
+      if (!run_loop(next)) return false;
+      s = plan_.loops[next++].end;
+      in_loop_ = inside;
+    }
+  }
+  bool run_loop(std::size_t l) {
+    loop_state& own = loops_[l];
+    const plan::plan_loop& p = plan_.loops[l];
+    if (p.parent < 0 && bound_.late() != nullptr) enter(l);
+    if (copies_) copy_starts(l);
+    if (p.ends != plan::loop_end::counted) own.iterations = p.ends == plan::loop_end::by_test ? own.most : number(l);
+    for (extent n = 0; n < own.iterations; ++n) {
+      own.iteration = n;
+      in_loop_ = static_cast<std::int32_t>(l);
+      move(l, n);
+      if (p.ends == plan::loop_end::by_test && !is_true(plan_.loops[l].condition, own.test)) {
+        own.iterations = n;
+        break;
+      }
+      if (random_count_ > 0) draw_anew(p);
+      if (!run_range(p.first, p.end, static_cast<std::int32_t>(l), l + 1)) return false;
+    }
+    move(l, own.iterations);
+    if (variable_access* const access = bound_.step_access(); p.parent < 0 && access != nullptr) access->end_loop(l);
+    return true;
+  }
+  template <class T>
+  [[nodiscard]] T element(ir::node_id node, const std::byte* from) const {
+    T value{};
+    if (reader_.copy == nullptr)
+      std::memcpy(&value, from, sizeof value);
+    else
+      reader_.copy(reader_.self, node, from, reinterpret_cast<std::byte*>(&value), sizeof value);
+    return value;
+  }
+  [[nodiscard]] bool is_true(ir::node_id node, const std::byte* from) const {
+    return element<std::uint8_t>(node, from) != 0;
+  }
+  /// How often loop `l` is done, as an element says.
+  [[nodiscard]] extent number(std::size_t l) const {
+    const loop_state& own = loops_[l];
+    const ir::node_id node = plan_.loops[l].condition;
+    const std::byte* const from = own.number->data;
+    if (own.number->type == dtype::boolean) return is_true(node, from) && own.most > 0 ? 1 : 0;
+    const auto n = element<std::int64_t>(node, from);
+    return n < 0 ? 0 : n < own.most ? n : own.most;
+  }
+  /// Points operands at the rows of iteration `n`; behind the last, carried values are the results.
+  void move(std::size_t l, extent n) {
+    const loop_state& own = loops_[l];
+    const bool reversed = plan_.loops[l].reversed, behind = n == own.iterations;
+    const extent back = own.iterations - n;
+    for (const follower& f : array_view<const follower>(followers_.data() + own.first_follower, own.followers)) {
+      extent at = 0;
+      switch (plan_.rows[f.row].rule) {
+        case plan::row_rule::element:
+          if (behind) continue;
+          at = reversed ? back - 1 : n;
+          break;
+        case plan::row_rule::carried:
+          at = n & 1;
+          break;
+        case plan::row_rule::next:
+          at = (n + 1) & 1;
+          break;
+        case plan::row_rule::listed:
+          if (!behind) *f.where = rows_[f.row + 1 + static_cast<std::int32_t>(reversed ? back - 1 : n)].base.data;
+          continue;
+        case plan::row_rule::all_carried:
+          at = reversed ? own.most - n : n;
+          break;
+        default:
+          if (behind) continue;
+          at = reversed ? back - 1 : n + 1;
+          break;
+      }
+      *f.where = rows_[f.row].base.data + at * rows_[f.row].stride;
+    }
+  }
+  /// Random steps of a body draw other numbers in each iteration.
+  void draw_anew(const plan::plan_loop& p) {
+    for (const random_step& r : random_) {
+      if (static_cast<std::int32_t>(r.step) < p.first || static_cast<std::int32_t>(r.step) >= p.end) continue;
+      std::uint64_t h = 0;
+      for (std::size_t l = 0; l < loops_.size(); ++l)
+        if (plan_.loops[l].first <= static_cast<std::int32_t>(r.step) &&
+            static_cast<std::int32_t>(r.step) < plan_.loops[l].end)
+          h = hash_combine(h, static_cast<std::uint64_t>(loops_[l].iteration) + 1);
+      bound_.call(r.step).source = r.source ^ static_cast<std::int32_t>(h & 0x7fffffff);
+    }
+  }
+
+  Bound& bound_;
+  const plan::plan_view& plan_;
+  heap_array<loop_state> loops_;
+  heap_array<row_place> rows_;
+  heap_array<follower> followers_;
+  std::size_t follower_count_ = 0;
+  std::size_t still_ = 0;  // from here on those that stay where they are
+  bool copies_ = false;    // what is carried begins elsewhere, since extents are found late
+  heap_array<random_step> random_;
+  std::size_t random_count_ = 0;
+  run_control* control_ = nullptr;
+  run_steps* steps_ = nullptr;
+  element_reader reader_;
+  std::size_t at_ = 0;
+  bool pointed_ = false;
+  std::int32_t in_loop_ = no_loop;
+};
+
+/// All steps of a plan with loops as one.
+class steps_of_loops final : public run_steps {
+ public:
+  steps_of_loops(loop_steps& loops, run_control& control, run_steps& host)
+      : loops_(loops), control_(control), host_(host) {}
+  void step(std::size_t) override { loops_.run(control_, host_); }
+  void start(std::size_t, completion) override {}
+  void enter() override { host_.enter(); }
+  void leave() override { host_.leave(); }
+  void read_variables() override { host_.read_variables(); }
+  [[nodiscard]] std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+
+ private:
+  loop_steps& loops_;
+  run_control& control_;
+  run_steps& host_;
+};
+
+/// The steps of a plan in any order: each loop is one of them, its first.
+/// @tparam Bound bound_plan
+template <class Bound>
+class steps_around_loops final : public run_steps {
+ public:
+  steps_around_loops(started_loops<Bound>& loops, run_control& control, run_steps& host)
+      : loops_(loops), control_(control), host_(host) {}
+  void step(std::size_t s) override {
+    const plan::plan_view& tables = loops_.bound().plan();
+    const std::int32_t l = tables.outermost_loop(s);
+    if (l < 0) return host_.step(s);
+    if (s == static_cast<std::size_t>(tables.loops[l].first)) run_loop(s, static_cast<std::size_t>(l));
+  }
+  void start(std::size_t s, completion done) override { host_.start(s, done); }
+  void enter() override { host_.enter(); }
+  void leave() override { host_.leave(); }
+  void read_variables() override { host_.read_variables(); }
+  [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
+    return s == failed_loop_.load() ? e : host_.named(s, static_cast<std::exception_ptr&&>(e));
+  }
+
+ private:
+  void run_loop(std::size_t s, std::size_t l) {
+    const mutex_lock lock(mutex_);
+    try {
+      loops_.run_one(l, control_, host_, {});
+    } catch (...) {
+      failed_loop_.store(s);  // what it throws has a name
+      throw;
+    }
+  }
+
+  started_loops<Bound>& loops_;
+  run_control& control_;
+  run_steps& host_;
+  mutex mutex_;  // threads of a pool do one loop at a time
+  atomic<std::size_t> failed_loop_{static_cast<std::size_t>(-1)};
+};
+
+/// Runs a plan with steps that wait around its loops.
+template <class Bound, class Pools>
+TAGMA_COLD void run_around_loops(loop_steps& loops, run_control& control, run_steps& steps, const Pools&,
+                                 step_pool* pool) {
+  auto& own = static_cast<started_loops<Bound>&>(loops);
+  steps_around_loops<Bound> all(own, control, steps);
+  own.bound().shared_steps()->run(control, pool, pool == nullptr, all);
+}
+
+/// The same on devices, also where only extents are found late. A template so that other programs do not compile it.
+template <class Steps, class Pools>
+TAGMA_COLD void run_loops_on_devices(Steps& steps, run_control&, run_steps& host, const run_context& context,
+                                     const Pools& pools, step_pool* pool) {
+  steps.run_around_loops(host, context, pools, pool);
+}
+
+template <class Pools>
+TAGMA_COLD void run_loops(loop_steps& loops, run_control& control, run_steps& steps, const Pools& pools,
+                          step_pool* pool) {
+  if (pool == nullptr) return loops.run(control, steps);
+  steps_of_loops all(loops, control, steps);
+  pools.run(*pool, control, all, 1);
+}
+
+}  // namespace tagma::runtime
 // ---- tagma/runtime/pinned_variables.hpp
 
 /// @file
@@ -18419,9 +23394,12 @@ class pinned_variables final : public variable_access {
     for (const use& u : uses_of(s)) {
       if (u.writes)
         end_update(u, done);
-      else if (phase& p = phases_[u.phase]; p.left.fetch_sub(1, memory_order::acq_rel) == 1)
-        stored_variable::unpin(*p.pinned);
+      else if (!u.in_loop)
+        let_go(phases_[u.phase]);
     }
+  }
+  void end_loop(std::size_t l) noexcept override {
+    for (const use& u : uses_of(plan_.step_count() + plan_.plan().fetches.size() + l)) let_go(phases_[u.phase]);
   }
   void begin_fetch(std::size_t f) override { begin(plan_.step_count() + f); }
   void end_fetch(std::size_t f) noexcept override { end(plan_.step_count() + f, true); }
@@ -18459,15 +23437,20 @@ class pinned_variables final : public variable_access {
   struct use {
     std::size_t phase = 0;  ///< of one that it writes, the phase behind it
     bool writes = false;
-    bool keep = false;  ///< it also reads what it writes
+    bool keep = false;     ///< it also reads what it writes
+    bool in_loop = false;  ///< read in each iteration, so it is the loop that lets go of it
   };
 
   TAGMA_COLD pinned_variables(Bound& plan, array_view<const counted<stored_variable>> variables)
       : plan_(plan), variables_(variables) {
     const plan::plan_view& tables = plan.plan();
-    const std::size_t users = tables.steps.size() + tables.fetches.size();
+    const std::size_t users = tables.steps.size() + tables.fetches.size() + tables.loops.size();
     std::size_t most = tables.fetches.size() + variables.size();
-    for (const plan::plan_step& step : tables.steps) most += static_cast<std::size_t>(step.operands) + 1;
+    for (const plan::plan_step& step : tables.steps) {
+      most += 1;
+      for (int k = 0; k < step.operands; ++k)
+        tables.each_member(tables.operands[step.first_operand + k], [&](ir::node_id) { most += 2; });
+    }
     first_use_ = heap_array<std::size_t>(users + 1);
     uses_ = heap_array<use>(most);
     phases_ = heap_array<phase>(most);
@@ -18485,6 +23468,10 @@ class pinned_variables final : public variable_access {
       if (fetched[f] > 0) add({fetched[f] - 1, false, false});
       first_use_[tables.steps.size() + f + 1] = use_count_;
     }
+    for (std::size_t l = 0; l < tables.loops.size(); ++l) {
+      if (tables.loops[l].parent < 0) add_loop(tables.loops[l]);
+      first_use_[tables.steps.size() + fetched.size() + l + 1] = use_count_;
+    }
     list_whole_run();
   }
 
@@ -18497,6 +23484,7 @@ class pinned_variables final : public variable_access {
   TAGMA_COLD void add_step(std::size_t s, const plan::plan_step& step) {
     const plan::plan_view& tables = plan_.plan();
     const std::size_t begin = use_count_;
+    const bool in_loop = tables.outermost_loop(s) >= 0;
     each_written(tables, step, [&](std::int32_t slot, int k) {
       bool reads = k > 0 || !tables.nodes[step.node].op->overwrites;
       for (int j = 1; j < step.operands; ++j) reads = reads || is_variable(step, j, slot);
@@ -18505,14 +23493,25 @@ class pinned_variables final : public variable_access {
     });
     sort(array_view<use>(uses_).subspan(begin, use_count_ - begin));
     for (int k = 0; k < step.operands; ++k) {
-      const plan::plan_node& in = tables.nodes[tables.operands[step.first_operand + k]];
-      if (!in.is_in(plan::storage_kind::variable)) continue;
-      bool known = false;
-      for (std::size_t u = begin; u < use_count_; ++u)
-        known = known || phases_[uses_[u].phase].slot == static_cast<std::size_t>(in.slot);
-      if (!known) add({phase_of(in.slot), false, false});
+      tables.each_member(tables.operands[step.first_operand + k], [&](ir::node_id i) {
+        const plan::plan_node& in = tables.nodes[i];
+        if (!in.is_in(plan::storage_kind::variable)) return;
+        bool known = false;
+        for (std::size_t u = begin; u < use_count_; ++u)
+          known = known || phases_[uses_[u].phase].slot == static_cast<std::size_t>(in.slot);
+        if (!known) add({phase_of(in.slot), false, false, in_loop});
+      });
     }
     first_use_[s + 1] = use_count_;
+  }
+  /// All that the steps of a loop read, once.
+  TAGMA_COLD void add_loop(const plan::plan_loop& l) {
+    const std::size_t begin = use_count_;
+    for (std::size_t u = first_use_[l.first]; u < first_use_[l.end]; ++u) {
+      bool known = !uses_[u].in_loop;
+      for (std::size_t e = begin; e < use_count_; ++e) known = known || uses_[e].phase == uses_[u].phase;
+      if (!known) add({uses_[u].phase, false, false});
+    }
   }
   [[nodiscard]] bool is_variable(const plan::plan_step& step, int k, std::int32_t slot) const {
     const plan::plan_node& in = plan_.plan().nodes[plan_.plan().operands[step.first_operand + k]];
@@ -18534,7 +23533,7 @@ class pinned_variables final : public variable_access {
   }
   void add(const use& u) {
     uses_[use_count_++] = u;
-    if (!u.writes) ++phases_[u.phase].uses;
+    if (!u.writes && !u.in_loop) ++phases_[u.phase].uses;
   }
   /// What locks several variables takes them in one order, whatever the program.
   void sort(array_view<use> all) const {
@@ -18563,6 +23562,9 @@ class pinned_variables final : public variable_access {
     sort(whole_run_);
   }
 
+  static void let_go(phase& p) {
+    if (p.left.fetch_sub(1, memory_order::acq_rel) == 1 && p.pinned != nullptr) stored_variable::unpin(*p.pinned);
+  }
   void read(phase& p) {
     const mutex_lock lock(p.one);
     if (p.pinned == nullptr) pin(p);
@@ -18602,7 +23604,7 @@ class pinned_variables final : public variable_access {
   Bound& plan_;
   array_view<const counted<stored_variable>> variables_;
   heap_array<phase> phases_;
-  heap_array<use> uses_;  // of each step, then of each fetch
+  heap_array<use> uses_;  // of each step, then of each fetch, then of each loop
   heap_array<std::size_t> first_use_;
   heap_array<std::size_t> current_;  // of each variable, one more than its phase
   std::size_t phase_count_ = 0, use_count_ = 0;
@@ -18613,9 +23615,10 @@ class pinned_variables final : public variable_access {
 
 namespace tagma {
 
-inline container::container(isolation kept_apart)
-    : state_(new runtime::state_container(
-          kept_apart == isolation::variables ? &runtime::pinned_variables<runtime::bound_plan>::make : nullptr)) {}
+template <class Bound>
+container::container(isolation kept_apart)
+    : state_(new runtime::state_container(kept_apart == isolation::variables ? &runtime::pinned_variables<Bound>::make
+                                                                             : nullptr)) {}
 
 TAGMA_COLD inline std::size_t container::bytes() const {
   std::size_t sum = 0;
@@ -18644,10 +23647,17 @@ class started_steps final : public waiting_steps {
       if (plan.is_asynchronous(s) && made->writes_variable(s))
         fail(status_code::internal, {"the kernel of ", detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
                                      " waits while it updates a variable: nothing that waits may hold one"});
+    for (const plan::plan_loop& l : plan.plan().loops)
+      for (std::int32_t s = l.first; s < l.end; ++s)
+        if (plan.is_asynchronous(static_cast<std::size_t>(s)))
+          fail(status_code::unimplemented, {detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
+                                            " waits, which nothing in the body of a loop or a branch can"});
     if (runner != nullptr) {
       for (std::size_t s = 0; s < plan.plan().steps.size(); ++s)
         if (plan.is_asynchronous(s)) runner->set_asynchronous(s);
       if (apart) made->hold_back(*runner);
+    } else {
+      made->hold_on_devices();
     }
     return owned<waiting_steps>(static_cast<owned<started_steps>&&>(made));
   }
@@ -18656,8 +23666,11 @@ class started_steps final : public waiting_steps {
     return uses_while_waiting_ ? &pinned_variables<Bound>::make : nullptr;
   }
 
+  [[nodiscard]] array_view<const step_hold> holds() const override { return {holds_.data(), holds_.size()}; }
+
   void start(std::size_t s, const run_context& context, completion done) override {
-    if (context.trace != nullptr || plan_.step_access() != nullptr) {
+    plan_.begin_late(s, context);
+    if (context.trace != nullptr || plan_.step_access() != nullptr || plan_.finds_extents(s)) {
       waits_[s].begin(plan_, s, context, done);
       done = completion(waits_[s], static_cast<std::int32_t>(s));
     }
@@ -18671,26 +23684,56 @@ class started_steps final : public waiting_steps {
     return writes;
   }
 
-  /// Steps that need a variable come last, so that no step waits while the run has it to itself. Those that somebody
-  /// else may wait for cannot: what is before a step that waits, or that has an effect outside. They read versions that
-  /// they hold, and write each by itself.
-  TAGMA_COLD void hold_back(step_runner& runner) {
-    using hold = step_runner::hold;
-    const plan::step_graph& graph = runner.graph();
+  /// The end of what is done with step `s`: the steps of a loop are one, its first.
+  [[nodiscard]] TAGMA_COLD std::size_t end_of(std::size_t s) const {
+    const std::int32_t loop = plan_.plan().outermost_loop(s);
+    if (loop < 0) return s + 1;
+    const plan::plan_loop& l = plan_.plan().loops[loop];
+    return static_cast<std::size_t>(static_cast<std::size_t>(l.first) == s ? l.end : l.first);
+  }
+
+  /// Which steps somebody else may wait for: those that wait or have an effect outside, and those before them.
+  [[nodiscard]] TAGMA_COLD heap_array<bool> find_waited_for() const {
+    const plan::step_graph& graph = plan_.graph();
     const array_view<const plan::plan_step> steps = plan_.plan().steps;
-    const heap_array<bool> waited_for(steps.size());  // by somebody else, or a step behind it is
+    heap_array<bool> waited_for(steps.size());
     for (std::size_t s = steps.size(); s-- > 0;) {
-      const ir::op_info& op = *plan_.plan().nodes[steps[s].main_node()].op;
-      waited_for[s] = plan_.is_asynchronous(s) || (op.stateful && !op.is(ir::op_kind::update));
+      for (std::size_t k = s; k < end_of(s); ++k) {
+        const ir::op_info& op = *plan_.plan().nodes[steps[k].main_node()].op;
+        waited_for[s] = waited_for[s] || plan_.is_asynchronous(k) || (op.stateful && !op.is(ir::op_kind::update));
+      }
       for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next)
         waited_for[s] = waited_for[s] || waited_for[graph[e].after];
     }
-    runner.hold_back([&](std::size_t s) {
-      if (!needs_variable(plan_.plan(), steps[s])) return hold::none;
-      if (!waited_for[s]) return hold::last;
-      uses_while_waiting_ = true;
-      return writes_variable(s) ? hold::writes : hold::reads;
-    });
+    return waited_for;
+  }
+  [[nodiscard]] TAGMA_COLD step_hold hold_of(std::size_t s, const heap_array<bool>& waited_for) {
+    bool needs = false;
+    for (std::size_t k = s; k < end_of(s); ++k) needs = needs || needs_variable(plan_.plan(), plan_.plan().steps[k]);
+    if (!needs) return step_hold::none;
+    if (!waited_for[s]) return step_hold::last;
+    uses_while_waiting_ = true;
+    return writes_variable(s) ? step_hold::writes : step_hold::reads;
+  }
+
+  /// Steps that need a variable come last, so that no step waits while the run has it to itself. Those that somebody
+  /// else may wait for cannot. They read versions that they hold, and write each by itself.
+  TAGMA_COLD void hold_back(step_runner& runner) {
+    const heap_array<bool> waited_for = find_waited_for();
+    runner.hold_back([&](std::size_t s) { return hold_of(s, waited_for); });
+  }
+  /// The same where no runner does the steps.
+  TAGMA_COLD void hold_on_devices() {
+    const plan::step_graph& graph = plan_.graph();
+    const heap_array<bool> waited_for = find_waited_for();
+    heap_array<bool> last(waited_for.size());
+    holds_ = heap_array<step_hold>(waited_for.size());
+    for (std::size_t s = 0; s < holds_.size(); ++s) {
+      const step_hold own = last[s] ? step_hold::last : hold_of(s, waited_for);
+      holds_[s] = own;
+      if (static_cast<int>(own) != static_cast<int>(step_hold::last)) continue;
+      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) last[graph[e].after] = true;
+    }
   }
 
   /// A step whose run is recorded, or that holds versions of variables: stands between the kernel and who waits for it.
@@ -18704,6 +23747,7 @@ class started_steps final : public waiting_steps {
       begin_ns_ = now_ns();
     }
     void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+      if (problem == nullptr && plan_->finds_extents(step_)) problem = end_late();
       if (variable_access* const access = plan_->step_access()) access->end(step_, problem == nullptr);
       if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
       if (context_->trace != nullptr) plan_->add_to_trace(step_, *context_, begin_ns_);
@@ -18711,6 +23755,15 @@ class started_steps final : public waiting_steps {
     }
 
    private:
+    [[nodiscard]] TAGMA_COLD std::exception_ptr end_late() const noexcept {
+      try {
+        plan_->end_late(step_);
+        return nullptr;
+      } catch (...) {
+        return std::current_exception();
+      }
+    }
+
     const Bound* plan_ = nullptr;
     std::size_t step_ = 0;
     const run_context* context_ = nullptr;
@@ -18720,6 +23773,7 @@ class started_steps final : public waiting_steps {
 
   Bound& plan_;
   heap_array<watched_wait> waits_;  // one a step
+  heap_array<step_hold> holds_;
   bool uses_while_waiting_ = false;
 };
 
@@ -18751,16 +23805,153 @@ void run_on_devices(accelerated_steps& steps, run_control& control, run_steps& h
     pools.run(*pool, control, all, 1);
 }
 
-/// The kernels of all devices that a program knows of.
+/// A run with steps on devices and with steps that wait: a thread does what can be done, and leaves it while nothing
+/// can. A template as above.
+/// @tparam Steps accelerated_steps
+template <class Steps>
+class parked_run final : public shared_work, public wake_target {
+ public:
+  parked_run(Steps& steps, run_control& control) : shared_work(1), steps_(steps), control_(control) {}
+
+  /// Returns when all steps have ended; sleeps meanwhile.
+  /// @param threads who does the steps; nullptr: the thread that calls
+  void run(run_steps& host, const run_context& context, step_pool* threads) {
+    steps_.begin(host, context, *this);
+    threads_ = threads;  // before it is offered: helpers look
+    if (threads_ != nullptr && !threads_->offer(*this)) threads_ = nullptr;
+    wake();
+    for (;;) {
+      const std::uint32_t seen = events_.load(memory_order::acquire);
+      if (control_.stopping()) control_.tell();
+      if (threads_ == nullptr || control_.stopping()) help();
+      if (asked_.load() && !taken_.exchange(true)) {
+        asked_.store(false);
+        go_on(true);
+        taken_.store(false);
+        wake();  // whoever was called meanwhile saw that it was taken
+        continue;
+      }
+      if (ended_.load()) break;
+      control_.wait(events_, seen);
+    }
+    if (threads_ != nullptr) threads_->withdraw(*this);
+    steps_.end();
+  }
+
+  [[nodiscard]] bool open() const noexcept override { return ready_.load() && !taken_.load() && !ended_.load(); }
+  void help() noexcept override {
+    while (ready_.load() && !taken_.exchange(true)) {
+      ready_.store(false);
+      if (!ended_.load()) go_on(false);
+      taken_.store(false);  // who made it ready meanwhile saw that it was taken: so it is looked at again
+    }
+    if (asked_.load()) events_.change(true);
+  }
+  /// There is something to do: a step that waited has ended. Called by any thread, with locks held.
+  void wake() noexcept override {
+    ready_.store(true);
+    events_.change(true);
+    if (threads_ != nullptr) threads_->call_helpers(1);
+  }
+
+ private:
+  /// @param asked the thread that asked for the run does what only that does
+  void go_on(bool asked) noexcept {
+    bool done = false;
+    try {
+      if (!failed_ && asked) {
+        steps_.serve();
+        return;
+      }
+      if (!failed_) {
+        const auto next = steps_.advance();
+        done = next == Steps::next::nothing;
+        if (next == Steps::next::serve) asked_.store(true), events_.change(true);
+      }
+    } catch (...) {
+      failed_ = true;
+      control_.failed(std::current_exception());
+      control_.tell();
+    }
+    if (!done && (!failed_ || steps_.waits())) return;
+    ended_.store(true);
+    events_.change(true);
+  }
+
+  Steps& steps_;
+  run_control& control_;
+  step_pool* threads_ = nullptr;
+  atomic<bool> ready_{false};
+  atomic<bool> taken_{false};  // by the thread that does the steps now
+  atomic<bool> asked_{false};  // for the thread that asked for the run
+  atomic<bool> ended_{false};
+  bool failed_ = false;
+  wait_word events_;
+};
+
+/// The same as `run_on_devices` for plans with steps that wait.
+template <class Steps>
+void run_parked(Steps& steps, run_control& control, run_steps& host, const run_context& context, const session_pools&,
+                step_pool* pool) {
+  parked_run<Steps>(steps, control).run(host, context, pool);
+}
+
+/// The kernels of the devices besides CPUs for the steps of a plan, each step's those of its device.
+template <class Plan>
+struct accelerator_kernels {
+  using graph = typename Plan::graph;
+
+  template <int... Kind>
+  static constexpr auto gather(std::integer_sequence<int, Kind...>) {
+    fixed_array<kernel_entry, Plan::steps.size()> list{};
+    const auto take = [&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (ir::accelerator_of<graph, K>::exists) {
+        const array_view<const kernel_entry> of_kind = ir::accelerator_of<graph, K>::template entries<Plan>();
+        for (std::size_t s = 0; s < list.size(); ++s)
+          if (Plan::where::kinds[Plan::nodes[Plan::steps[s].node].device] == K) list[s] = of_kind[s];
+      }
+    };
+    (take(std::integral_constant<int, Kind>{}), ...);
+    return list;
+  }
+  static constexpr auto entries = gather(std::make_integer_sequence<int, ir::most_kinds>{});
+};
+
+/// bound_plan, for `late_steps`, which only programs with late operations define (runtime/late_steps.hpp).
+template <class Plan>
+struct choose_bound_plan {
+  using type = bound_plan;
+};
+template <class Plan>
+using bound_plan_of = typename choose_bound_plan<Plan>::type;
+
+/// The kernels of all devices that a program has nodes on.
 template <class Plan>
 [[nodiscard]] constexpr kernel_tables kernels_of() {
-  using others = ir::accelerator_of<typename Plan::graph>;
   kernel_tables tables{kernel_table<Plan>::entries};
-  if constexpr (others::exists) {
-    tables.accelerator = others::template entries<Plan>();
-    tables.run_on_devices = &run_on_devices<session_pools>;
+  if constexpr (Plan::where::is_accelerated) {
+    if constexpr (Plan::where::kind >= 0)
+      tables.accelerator = ir::accelerator_of<typename Plan::graph, Plan::where::kind>::template entries<Plan>();
+    else
+      tables.accelerator = accelerator_kernels<Plan>::entries;
+    if constexpr (starts_any(kernel_table<Plan>::entries))
+      tables.run_on_devices = &run_parked<accelerated_steps>;
+    else
+      tables.run_on_devices = &run_on_devices<session_pools>;
+  }
+  if constexpr (Plan::loops.size() > 0) {
+    tables.loops = &started_loops<bound_plan>::make;
+    tables.run_loops = &run_loops<session_pools>;
+    if constexpr (starts_any(kernel_table<Plan>::entries))
+      tables.run_loops = &run_around_loops<bound_plan, session_pools>;
+    if constexpr (Plan::where::is_accelerated &&
+                  (starts_any(kernel_table<Plan>::entries) || ir::has_late(Plan::graph::view))) {
+      tables.loops = &started_loops<bound_plan>::make_joined;
+      tables.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
+    }
   }
   if constexpr (starts_any(kernel_table<Plan>::entries)) tables.waiting = &started_steps<bound_plan>::make;
+  if constexpr (plan::finds_extents(Plan::nodes)) tables.late = &late_steps<bound_plan_of<Plan>>::make;
   return tables;
 }
 
@@ -18772,6 +23963,7 @@ template <class Plan>
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <initializer_list>
 #include <new>
 #include <string>
@@ -18797,12 +23989,36 @@ concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v
   if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
   return data;
 }
+
+/// What a tensor owns beside its elements.
+template <class T>
+struct tensor_characters {};
+template <>
+struct tensor_characters<string_element> {
+  shared_bytes characters;
+};
+
+/// Copies the characters that strings are views of, and makes these views of the copies.
+[[nodiscard]] TAGMA_COLD inline shared_bytes copy_characters(array_view<string_element> texts) {
+  std::size_t size = 0;
+  for (const string_element& t : texts) size += t.size();
+  shared_bytes copies;
+  if (size > 0) copies = shared_bytes(size);
+  char* to = reinterpret_cast<char*>(copies.data());
+  for (string_element& t : texts) {
+    if (!t.empty()) std::memcpy(to, t.data(), t.size());
+    t = {to, t.size()};
+    to += t.size();
+  }
+  return copies;
+}
 }  // namespace detail
 
 /// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
-/// else lives in one block of the heap. A moved-from tensor has shape [0].
+/// else lives in one block of the heap. A moved-from tensor has shape [0]. Strings are views of somebody's characters,
+/// unless the tensor was told to own them.
 template <element T>
-class tensor {
+class tensor : detail::tensor_characters<T> {
  public:
   using element_type = T;
   using value_type = T;
@@ -18839,7 +24055,7 @@ class tensor {
   /// A copy of what a view shows.
   explicit tensor(const view<const T>& v) : tensor(v.dims(), v.span()) {}
 
-  tensor(const tensor& other) : dims_(other.dims_) {
+  tensor(const tensor& other) : detail::tensor_characters<T>(other), dims_(other.dims_) {
     allocate();
     copy_from(other.data_);
   }
@@ -18898,6 +24114,11 @@ class tensor {
     return view<const T>(data_, dims_).rows(first, last);
   }
 
+  /// From now on the strings are views of characters that this tensor and its copies own.
+  void own_characters() requires std::is_same_v<T, string_element> {
+    this->characters = detail::copy_characters(span());
+  }
+
   /// Equal shapes and equal elements; a NaN equals nothing.
   [[nodiscard]] friend bool operator==(const tensor& a, const tensor& b) {
     return view<const T>(a) == view<const T>(b);
@@ -18912,6 +24133,7 @@ class tensor {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
   }
   void take(tensor& other) noexcept {
+    static_cast<detail::tensor_characters<T>&>(*this) = static_cast<detail::tensor_characters<T>&&>(other);
     dims_ = other.dims_;
     size_ = other.size_;
     scalar_ = other.scalar_;
@@ -18989,7 +24211,7 @@ template <class Feed, class T>
     return {&value, type, {}};
 }
 
-/// A fetched value: a plain number where the rank is 0, else a tensor, or nothing.
+/// A fetched value: a plain number or a text where the rank is 0, else a tensor, which owns its characters; or nothing.
 template <class Spec>
 struct fetched_value {
   using T = typename Spec::element_type;
@@ -18999,6 +24221,7 @@ struct fetched_value {
       to = *static_cast<const T*>(from.data);
     else
       to = tensor<T>(view<const T>(static_cast<const T*>(from.data), from.dims));
+    if constexpr (std::is_same_v<T, string_element>) to.own_characters();
   }
 };
 template <>
@@ -19033,14 +24256,15 @@ constexpr auto find_unmade() {
 /// Finds the resources of a program, each by the functions of its operation.
 template <class Tables, std::size_t... I>
 TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_container& state,
-                                                                 std::index_sequence<I...>) {
+                                                                 std::string_view prefix, std::index_sequence<I...>) {
   constexpr runtime::resource_functions functions[] = {
       {&named_resource<Tables, I>::functions::make, &named_resource<Tables, I>::functions::check}...};
   heap_array<counted<runtime::resource>> found(sizeof...(I));
   for (std::size_t i = 0; i < sizeof...(I); ++i) {
     const plan::plan_resource& named = Tables::resources[i];
-    const runtime::resource_request request{named.kind, named.name, named.attributes};
-    found[i] = state.find_or_add(named.kind, named.name, [&] { return functions[i].make(request); });
+    const std::string name = runtime::name_in_container(prefix, named.name);
+    const runtime::resource_request request{named.kind, name, named.attributes};
+    found[i] = state.find_or_add(named.kind, name, [&] { return functions[i].make(request); });
     functions[i].check(*found[i], request);
   }
   return found;
@@ -19050,8 +24274,8 @@ template <class Tables>
   if constexpr (Tables::resources.size() == 0 || !std::is_void_v<decltype(find_unmade<Tables>())>)
     return nullptr;
   else
-    return [](runtime::state_container& state) {
-      return find_resources<Tables>(state, std::make_index_sequence<Tables::resources.size()>{});
+    return [](runtime::state_container& state, std::string_view prefix) {
+      return find_resources<Tables>(state, prefix, std::make_index_sequence<Tables::resources.size()>{});
     };
 }
 
@@ -19070,6 +24294,9 @@ namespace diagnose {
 /// There is no resource that nothing makes.
 template <class Kind>
 inline constexpr bool makes_resources = std::is_void_v<Kind>;
+/// Nodes are on CPUs and on one kind of other devices at most.
+template <class Placed>
+inline constexpr bool has_one_kind_of_devices = Placed::kind != -2;
 }  // namespace diagnose
 
 /// Nothing is wrong with what a run fetches; with what it feeds; with all of it.
@@ -19125,11 +24352,13 @@ class session {
   template <class Unmade = decltype(detail::find_unmade<tables>())>
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu),
+              runtime::start_accelerator<graph, detail::placed_graph<graph>::kind>(options.gpu),
               detail::finder_of_resources<tables>()) {
     static_assert(
         diagnose::makes_resources<Unmade>,
         "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
+    static_assert(diagnose::has_one_kind_of_devices<detail::placed_graph<graph>>,
+                  "TAGMA-E213 session: the program has nodes on two kinds of devices besides CPUs; a session has one");
   }
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
@@ -19484,7 +24713,7 @@ class thread_pool {
     if (helpers <= 0 || detail::inside_task || !offer(work)) {
       work.help();
     } else {
-      wake(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
+      wake_missing(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
       work.help();
       withdraw(work);
     }
@@ -19528,6 +24757,13 @@ class thread_pool {
     std::exception_ptr error{};
   };
 
+  /// Calls workers that are awake, and wakes as many more as are missing. For work that does not depend on them: who is
+  /// awake may see another offer first.
+  void wake_missing(int count) {
+    round_.change_awake();
+    if (const int awake = awake_.load(); awake < count) round_.wake(count - awake);
+  }
+
   /// Helps with one offer; false if there is nothing to do.
   bool help() {
     runtime::shared_work* work = nullptr;
@@ -19555,7 +24791,11 @@ class thread_pool {
       const std::uint32_t seen = pool.round_.load(memory_order::acquire);
       if (pool.stop_.load(memory_order::relaxed)) return nullptr;
       if (pool.help()) continue;
-      pool.round_.wait(seen);
+      // Whoever counts this one among those awake has changed the word before.
+      pool.awake_.fetch_add(1);
+      const bool changed = pool.round_.changes_soon(seen);
+      pool.awake_.fetch_sub(1);
+      if (!changed) pool.round_.sleep_until(seen, runtime::wait_word::never);
     }
   }
 
@@ -19568,6 +24808,7 @@ class thread_pool {
   runtime::shared_work* last_ = nullptr;
   alignas(64) runtime::wait_word round_;
   alignas(64) runtime::wait_word left_;
+  alignas(64) atomic<int> awake_{0};  ///< workers that look for work
 };
 
 }  // namespace tagma::device::cpu
@@ -19782,11 +25023,244 @@ TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int thread
 }
 
 }  // namespace tagma
-// ---- tagma/device/cpu/kernel/concat.hpp
+// ---- tagma/device/cpu/kernel/cell.hpp
 
 /// @file
-/// Repetition on the CPU.
+/// The operations of recurrent cells on the CPU: all gates of eight units at a time.
 
+// ---- tagma/device/cells.hpp
+
+/// @file
+/// What the operations of recurrent cells compute for one unit, for kernels of all devices: over values of type P,
+/// packs of elements on the CPU, single elements on a GPU; and where these values are.
+
+// ---- tagma/device/functions.hpp
+
+/// @file
+/// The functions that formulas are written with, for kernels of all devices: of single numbers; those of packs are
+/// found by their type.
+
+namespace tagma::device {
+
+using scalar_math::abs;
+using scalar_math::ceil;
+using scalar_math::cos;
+using scalar_math::erf;
+using scalar_math::exp;
+using scalar_math::expm1;
+using scalar_math::floor;
+using scalar_math::log;
+using scalar_math::log1p;
+using scalar_math::max;
+using scalar_math::min;
+using scalar_math::pow;
+using scalar_math::round;
+using scalar_math::select;
+using scalar_math::sigmoid;
+using scalar_math::sign;
+using scalar_math::sin;
+using scalar_math::softplus;
+using scalar_math::sqrt;
+using scalar_math::tanh;
+
+}  // namespace tagma::device
+// ---- tagma/device/kernel.hpp
+
+/// @file
+/// How a kernel is registered, on all devices by one form: a specialisation of `kernel` for a device and an operation,
+/// or of `scalar_kernel` for an element-wise one. Operations of a program's own are registered the same way:
+///   template <>
+///   struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<mine::operation>> {
+///     template <dtype Out, dtype... In>
+///     static constexpr kernel_entry entry{&mine::run<stored<Out>>};
+///   };
+/// A specialisation for every `Device` serves all of them. A device declares its name: `on_cpu`, `on_cuda`.
+
+namespace tagma::device {
+
+using runtime::kernel_args;
+using runtime::kernel_entry;
+using runtime::kernel_state;
+using runtime::operand;
+using runtime::run_context;
+
+/// The C++ type of the elements behind an id, `no_value` for a node without value.
+template <dtype D>
+using stored = element_of<D>;
+
+/// The kernel of an operation on a device. A specialisation has `entry`, a template of the element types of what the
+/// operation makes and then of its operands: `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
+template <class Device, const char& Operation>
+struct kernel {
+  static constexpr bool missing = true;
+};
+
+/// The body of an element-wise operation, `template <class Out, class... In> TAGMA_DEVICE static Out apply(const
+/// In&...)`: over packs of elements on the CPU, over single numbers on a GPU. 16-bit floats are float.
+template <class Device, const char& Operation>
+struct scalar_kernel {
+  static constexpr bool missing = true;
+};
+
+/// True if a device has a kernel for an operation.
+template <class Device, const char& Operation>
+inline constexpr bool has_kernel = !requires {
+  kernel<Device, Operation>::missing;
+};
+/// True if an operation can be part of a loop on a device.
+template <class Device, const char& Operation>
+inline constexpr bool has_scalar_kernel = !requires {
+  scalar_kernel<Device, Operation>::missing;
+};
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+
+/// A value of one unit: of which operand or result, and of which of its gates.
+struct cell_part {
+  int operand = 0;
+  int gate = 0;
+};
+
+/// Elements of one such value: where they are in the first row, and the way to the next. No elements: they are zero, or
+/// nobody wants them.
+template <class T>
+struct cell_elements {
+  T* first = nullptr;
+  std::int64_t step = 0;
+
+  /// @param all the operand; a vector is the same in each row
+  cell_elements() = default;
+  cell_elements(const operand& all, int gate, std::int64_t units) {
+    if (all.data == nullptr) return;
+    first = all.as<T>() + gate * units;
+    if (all.dims.rank == 2) step = all.dims[1];
+  }
+};
+
+TAGMA_FORMULAS_BEGIN
+
+/// What becomes of the values `in` of a unit, and where they are. What is in between is an argument of a function, as
+/// in update_rules.hpp.
+template <class Op>
+struct cell_rule;
+
+template <>
+struct cell_rule<op::lstm_gates> {
+  static constexpr int state = 1;
+  static constexpr cell_part in[] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {2, 0}, {2, 1}, {2, 2}, {2, 3}};
+  static constexpr cell_part out[] = {{0, 0}, {1, 0}, {2, 0}, {2, 1}, {2, 2}, {2, 3}};
+  template <class P>
+  TAGMA_DEVICE static void apply(const P* v, P* r) {
+    r[2] = sigmoid(v[0] + v[5]);
+    r[3] = tanh(v[1] + v[6]);
+    r[4] = sigmoid(v[2] + v[7] + 1);
+    r[5] = sigmoid(v[3] + v[8]);
+    r[1] = r[4] * v[4] + r[2] * r[3];
+    r[0] = tanh(r[1]) * r[5];
+  }
+};
+template <>
+struct cell_rule<op::lstm_gates_gradient> {
+  static constexpr int state = 1;
+  static constexpr cell_part in[] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {2, 0},
+                                     {3, 0}, {4, 0}, {5, 0}, {5, 1}, {5, 2}, {5, 3}};
+  static constexpr cell_part out[] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}};
+  template <class P>
+  TAGMA_DEVICE static void apply(const P* v, P* r) {
+    by_output(v, r, tanh(v[5]));
+  }
+
+ private:
+  template <class P>
+  TAGMA_DEVICE static void by_output(const P* v, P* r, const P& e) {
+    r[3] = (v[6] * e + v[11]) * (v[3] * (1 - v[3]));
+    by_state(v, r, v[7] + v[6] * v[3] * (1 - e * e));
+  }
+  template <class P>
+  TAGMA_DEVICE static void by_state(const P* v, P* r, const P& total) {
+    r[0] = (total * v[1] + v[8]) * (v[0] * (1 - v[0]));
+    r[1] = (total * v[0] + v[9]) * (1 - v[1] * v[1]);
+    r[2] = (total * v[4] + v[10]) * (v[2] * (1 - v[2]));
+    r[4] = total * v[2];
+  }
+};
+
+template <>
+struct cell_rule<op::gru_gates> {
+  static constexpr int state = 1;
+  static constexpr cell_part in[] = {{0, 0}, {0, 1}, {1, 0}, {2, 0}, {2, 1}};
+  static constexpr cell_part out[] = {{0, 0}, {1, 0}, {2, 0}};
+  template <class P>
+  TAGMA_DEVICE static void apply(const P* v, P* r) {
+    r[2] = sigmoid(v[0] + v[3]);
+    r[0] = r[2] * v[2];
+    r[1] = sigmoid(v[1] + v[4]);
+  }
+};
+template <>
+struct cell_rule<op::gru_gates_gradient> {
+  static constexpr int state = 2;
+  static constexpr cell_part in[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}};
+  static constexpr cell_part out[] = {{0, 0}, {0, 1}, {1, 0}};
+  template <class P>
+  TAGMA_DEVICE static void apply(const P* v, P* r) {
+    r[0] = (v[3] * v[2] + v[5]) * (v[1] * (1 - v[1]));
+    r[1] = v[4] * (v[0] * (1 - v[0]));
+    r[2] = v[3] * v[1];
+  }
+};
+
+template <>
+struct cell_rule<op::gru_output> {
+  static constexpr int state = 1;
+  static constexpr cell_part in[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+  static constexpr cell_part out[] = {{0, 0}, {1, 0}};
+  template <class P>
+  TAGMA_DEVICE static void apply(const P* v, P* r) {
+    r[1] = tanh(v[2] + v[3]);
+    r[0] = r[1] + v[0] * (v[1] - r[1]);
+  }
+};
+template <>
+struct cell_rule<op::gru_output_gradient> {
+  static constexpr int state = 1;
+  static constexpr cell_part in[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}};
+  static constexpr cell_part out[] = {{0, 0}, {1, 0}, {2, 0}};
+  template <class P>
+  TAGMA_DEVICE static void apply(const P* v, P* r) {
+    r[0] = v[3] * (v[1] - v[2]);
+    r[1] = v[3] * v[0];
+    r[2] = (v[3] * (1 - v[0]) + v[4]) * (1 - v[2] * v[2]);
+  }
+};
+
+TAGMA_FORMULAS_END
+
+/// The values of a call: `in` and `out` of the rule.
+template <class Op, class T>
+struct cell_call {
+  using rule = cell_rule<Op>;
+  static constexpr std::size_t ins = sizeof(rule::in) / sizeof(cell_part);
+  static constexpr std::size_t outs = sizeof(rule::out) / sizeof(cell_part);
+
+  std::int64_t rows = 0, units = 0;
+  cell_elements<const T> in[ins];
+  cell_elements<T> out[outs];
+
+  explicit cell_call(const kernel_args& args) {
+    const shape& state = args.in[rule::state].dims;
+    rows = state[0];
+    units = state[1];
+    for (std::size_t k = 0; k != ins; ++k)
+      if (const int at = Op::place(args.attributes, rule::in[k].operand); at >= 0)
+        in[k] = {args.in[at], rule::in[k].gate, units};
+    for (std::size_t k = 0; k != outs; ++k) out[k] = {args.outs[rule::out[k].operand], rule::out[k].gate, units};
+  }
+};
+
+}  // namespace tagma::device
 // ---- tagma/device/cpu/copy.hpp
 
 /// @file
@@ -20702,6 +26176,15 @@ TAGMA_INLINE void write(void* to, const pack<T, W>& p) {
 }
 }  // namespace detail
 
+namespace detail {
+/// The first `bytes` of `room` bytes, and zeros behind them. Out of line: g++ writes a copy of a few bytes out, in
+/// several cases, and there is one at the end of each loop.
+[[gnu::noinline]] inline void copy_padded(void* to, const void* from, std::size_t bytes, std::size_t room) {
+  __builtin_memset(static_cast<char*>(to) + bytes, 0, room - bytes);
+  __builtin_memcpy(to, from, bytes);
+}
+}  // namespace detail
+
 /// W elements from `from`, which needs no alignment.
 template <int W = default_width, class T>
 TAGMA_INLINE pack<compute_t<T>, W> load(const T* from) {
@@ -20830,13 +26313,13 @@ TAGMA_INLINE void reduce_exp(const pack<T, W>& x, pack<T, W>& r, pack<T, W>& n, 
   r = mul_add(n, splat<pack<T, W>>(-c::ln2_lo), r);
 }
 
-// Two factors, because 2^n alone may be beyond the range of a result that is within it.
+// e^x below the limit above which it is infinite. Two factors, because 2^n alone may be beyond the range of a result
+// that is within it.
 template <class T, int W>
-TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& argument) {
+TAGMA_INLINE pack<T, W> bounded_exp(const pack<T, W>& argument) {
   using P = pack<T, W>;
   using c = ieee<T>;
-  P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
-  x = select(x < c::exp_low, splat<P>(c::exp_low), x);
+  const P x = select(argument < c::exp_low, splat<P>(c::exp_low), argument);
   P r, n, biased;
   reduce_exp(x, r, n, biased);
   const P y = mul_add(r * r, exp_tail(r), r) + T{1};
@@ -20845,16 +26328,28 @@ TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& argument) {
 }
 
 template <class T, int W>
-TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
-  using P = pack<T, W>;
+TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& x) {
   using c = ieee<T>;
-  P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
-  x = select(x < c::expm1_low, splat<P>(c::expm1_low), x);
+  return bounded_exp(select(x > c::exp_high, splat<pack<T, W>>(c::exp_high), x));
+}
+
+// e^x - 1 between the limits beyond which it is -1 or infinite.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> bounded_expm1(const pack<T, W>& x) {
+  using P = pack<T, W>;
   P r, n, biased;
   reduce_exp(x, r, n, biased);
   const P y = mul_add(r * r, exp_tail(r), r);
   const P scale = power_of_two<T>(magic_integer(biased) - 1);
   return select(n == T{0}, y, mul_add(y, scale, scale - T(0.5)) * T{2});
+}
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
+  using P = pack<T, W>;
+  using c = ieee<T>;
+  const P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
+  return bounded_expm1(select(x < c::expm1_low, splat<P>(c::expm1_low), x));
 }
 
 // x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for x > 0.
@@ -20939,20 +26434,20 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> tanh_part(const pack<T, W>& x) {
   using P = pack<T, W>;
   const P a = magnitude(x);
-  const P e = expm1_part(select(a > T{20}, splat<P>(T{40}), a + a));
+  const P e = bounded_expm1(select(a > T{20}, splat<P>(T{40}), a + a));
   return with_sign(e / (e + T{2}), x);
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sigmoid_part(const pack<T, W>& x) {
   using P = pack<T, W>;
-  const P e = exp_part(-magnitude(x));
+  const P e = bounded_exp(-magnitude(x));
   return select(x < T{0}, e, splat<P>(T{1})) / (e + T{1});
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> softplus_part(const pack<T, W>& x) {
-  return max(x, splat<pack<T, W>>(T{0})) + log1p_part(exp_part(-magnitude(x)));
+  return max(x, splat<pack<T, W>>(T{0})) + log1p_part(bounded_exp(-magnitude(x)));
 }
 
 // erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x.
@@ -20972,7 +26467,7 @@ TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   l = mul_add(l, t, 0.105244632f);
   l = mul_add(l, t, 0.635730953f);
   l = mul_add(l, t, 1.12851076f);
-  return select(a < 0.925f, mul_add(x, s, x), with_sign(1.0f - exp_part(-(l * t)), x));
+  return select(a < 0.925f, mul_add(x, s, x), with_sign(1.0f - bounded_exp(-(l * t)), x));
 }
 template <int W>
 TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
@@ -21009,7 +26504,7 @@ TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
   l = mul_add(l, d, 0.027952877490352416);
   l = mul_add(l, d, 0.867845086843052752);
   l = mul_add(l, d, 2.68247063230831905);
-  return select(a < 1.0, mul_add(x, s, x), with_sign(1.0 - exp_part(-(l * t)), x));
+  return select(a < 1.0, mul_add(x, s, x), with_sign(1.0 - bounded_exp(-(l * t)), x));
 }
 }  // namespace detail
 
@@ -21318,86 +26813,6 @@ TAGMA_INLINE pack<T, W> sign(const pack<T, W>& x) {
 using scalar_math::sign;
 
 }  // namespace tagma::device::cpu
-// ---- tagma/device/functions.hpp
-
-/// @file
-/// The functions that formulas are written with, for kernels of all devices: of single numbers; those of packs are
-/// found by their type.
-
-namespace tagma::device {
-
-using scalar_math::abs;
-using scalar_math::ceil;
-using scalar_math::cos;
-using scalar_math::erf;
-using scalar_math::exp;
-using scalar_math::expm1;
-using scalar_math::floor;
-using scalar_math::log;
-using scalar_math::log1p;
-using scalar_math::max;
-using scalar_math::min;
-using scalar_math::pow;
-using scalar_math::round;
-using scalar_math::select;
-using scalar_math::sigmoid;
-using scalar_math::sign;
-using scalar_math::sin;
-using scalar_math::softplus;
-using scalar_math::sqrt;
-using scalar_math::tanh;
-
-}  // namespace tagma::device
-// ---- tagma/device/kernel.hpp
-
-/// @file
-/// How a kernel is registered, on all devices by one form: a specialisation of `kernel` for a device and an operation,
-/// or of `scalar_kernel` for an element-wise one. Operations of a program's own are registered the same way:
-///   template <>
-///   struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<mine::operation>> {
-///     template <dtype Out, dtype... In>
-///     static constexpr kernel_entry entry{&mine::run<stored<Out>>};
-///   };
-/// A specialisation for every `Device` serves all of them. A device declares its name: `on_cpu`, `on_cuda`.
-
-namespace tagma::device {
-
-using runtime::kernel_args;
-using runtime::kernel_entry;
-using runtime::kernel_state;
-using runtime::operand;
-using runtime::run_context;
-
-/// The C++ type of the elements behind an id, `no_value` for a node without value.
-template <dtype D>
-using stored = element_of<D>;
-
-/// The kernel of an operation on a device. A specialisation has `entry`, a template of the element types of what the
-/// operation makes and then of its operands: `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
-template <class Device, const char& Operation>
-struct kernel {
-  static constexpr bool missing = true;
-};
-
-/// The body of an element-wise operation, `template <class Out, class... In> TAGMA_DEVICE static Out apply(const
-/// In&...)`: over packs of elements on the CPU, over single numbers on a GPU. 16-bit floats are float.
-template <class Device, const char& Operation>
-struct scalar_kernel {
-  static constexpr bool missing = true;
-};
-
-/// True if a device has a kernel for an operation.
-template <class Device, const char& Operation>
-inline constexpr bool has_kernel = !requires {
-  kernel<Device, Operation>::missing;
-};
-/// True if an operation can be part of a loop on a device.
-template <class Device, const char& Operation>
-inline constexpr bool has_scalar_kernel = !requires {
-  scalar_kernel<Device, Operation>::missing;
-};
-
-}  // namespace tagma::device
 
 namespace tagma::device {
 
@@ -21457,6 +26872,91 @@ template <class T>
 }
 
 }  // namespace tagma::device::cpu
+
+namespace tagma::device {
+namespace cpu::detail {
+
+template <class Op, class T>
+struct cell_rows {
+  using call = cell_call<Op, T>;
+  using P = pack<compute_t<T>, 8>;
+
+  TAGMA_INLINE static void run(const call* c, std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row)
+      one_row(*c, row, std::make_index_sequence<call::ins>{}, std::make_index_sequence<call::outs>{});
+  }
+
+ private:
+  /// What remains of the last pack goes through padded copies, so that there is one copy of the formulas.
+  template <std::size_t... I, std::size_t... O>
+  TAGMA_INLINE static void one_row(const call& c, std::int64_t row, std::index_sequence<I...>,
+                                   std::index_sequence<O...>) {
+    const T* in[call::ins];
+    T *out[call::outs], *to[call::outs];
+    ((in[I] = c.in[I].first == nullptr ? nullptr : c.in[I].first + row * c.in[I].step), ...);
+    ((to[O] = out[O] = c.out[O].first == nullptr ? nullptr : c.out[O].first + row * c.out[O].step), ...);
+    T padded[call::ins + call::outs][8];
+    const std::int64_t rest = c.units % 8, whole = c.units - rest;
+    for (std::int64_t count = whole;; count = 8) {
+      for (std::int64_t i = 0; i < count; i += 8) {
+        P v[call::ins], r[call::outs];
+        ((v[I] = in[I] == nullptr ? P{} : load<8>(in[I] + i)), ...);
+        cell_rule<Op>::apply(v, r);
+        ((to[O] == nullptr ? void() : store(to[O] + i, r[O])), ...);
+      }
+      if (rest == 0) return;
+      if (in[0] == padded[0]) break;
+      ((in[I] = in[I] == nullptr ? nullptr : pad(padded[I], in[I] + whole, rest)), ...);
+      ((to[O] = to[O] == nullptr ? nullptr : padded[call::ins + O]), ...);
+    }
+    ((out[O] == nullptr ? void() : copy(out[O] + whole, to[O], rest)), ...);
+  }
+  TAGMA_INLINE static void copy(T* to, const T* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+  /// The last elements of a row, followed by zeros.
+  TAGMA_INLINE static const T* pad(T* to, const T* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < 8; ++i) to[i] = i < n ? from[i] : T{};
+    return to;
+  }
+};
+
+template <class Op, class T>
+void run_cell(const kernel_args& args, const run_context& context) {
+  const cell_call<Op, T> call(args);
+  // Four times, since most of it is arithmetic.
+  const std::int64_t bytes = static_cast<std::int64_t>((call.ins + call.outs) * sizeof(T)) * 4 * call.units;
+  over_pieces(call.rows, bytes, context,
+              [&](std::int64_t first, std::int64_t last) { dispatch<cell_rows<Op, T>>(&call, first, last); });
+}
+
+template <class Op>
+struct cell_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&run_cell<Op, stored<Out>>};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::lstm_gates>> : cpu::detail::cell_kernel<op::lstm_gates> {};
+template <>
+struct kernel<on_cpu, ir::key<op::lstm_gates_gradient>> : cpu::detail::cell_kernel<op::lstm_gates_gradient> {};
+template <>
+struct kernel<on_cpu, ir::key<op::gru_gates>> : cpu::detail::cell_kernel<op::gru_gates> {};
+template <>
+struct kernel<on_cpu, ir::key<op::gru_gates_gradient>> : cpu::detail::cell_kernel<op::gru_gates_gradient> {};
+template <>
+struct kernel<on_cpu, ir::key<op::gru_output>> : cpu::detail::cell_kernel<op::gru_output> {};
+template <>
+struct kernel<on_cpu, ir::key<op::gru_output_gradient>> : cpu::detail::cell_kernel<op::gru_output_gradient> {};
+
+}  // namespace tagma::device
+// ---- tagma/device/cpu/kernel/concat.hpp
+
+/// @file
+/// Repetition on the CPU.
+
 // ---- tagma/device/cpu/kernel/slice.hpp
 
 /// @file
@@ -21519,6 +27019,17 @@ void concat(const kernel_args& args, const run_context& context) {
 }
 
 template <class Device>
+void split(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent first[max_rank]{};
+  for (int k = 0; k < args.attributes[1]; ++k) {
+    const operand& part = args.outs[k];
+    if (part.data != nullptr) movement<Device>::move_box(args.in[0], first, part, at_the_front, part.dims, context);
+    first[axis] += op::split::part_extent(args.attributes, args.in[0].dims[axis], k);
+  }
+}
+
+template <class Device>
 void part_of_whole(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
   first[args.attributes[0]] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
@@ -21554,6 +27065,11 @@ template <class Device>
 struct kernel<Device, ir::key<op::concat>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::concat<Device>};
+};
+template <class Device>
+struct kernel<Device, ir::key<op::split>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::split<Device>};
 };
 template <class Device>
 struct kernel<Device, ir::key<op::part_of_whole>> {
@@ -21710,7 +27226,7 @@ struct conv_axis {
   std::int64_t before = 0, after = 0;  ///< zeros around the input that a window sees
 
   conv_axis() = default;
-  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
+  TAGMA_COLD conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
       : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
     const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
     after = end > 0 ? end : 0;
@@ -21746,6 +27262,10 @@ struct conv_axis {
 
 /// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
 enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
+/// By a function, since clang takes as long to read a comparison of enumerations as ten calls.
+[[nodiscard]] constexpr bool plays(conv_role role, conv_role r) {
+  return static_cast<int>(role) == static_cast<int>(r);
+}
 
 /// A convolution of `images` images with `channels` channels by `filters` filters.
 struct conv_problem {
@@ -21760,13 +27280,14 @@ struct conv_problem {
   }
   /// Of the first two operands of a role, and its result.
   conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes)
-      : conv_problem(role == conv_role::input_gradient ? result : a, role == conv_role::filter_gradient ? result : b,
-                     role == conv_role::forward          ? result
-                     : role == conv_role::input_gradient ? a
-                                                         : b,
+      : conv_problem(plays(role, conv_role::input_gradient) ? result : a,
+                     plays(role, conv_role::filter_gradient) ? result : b,
+                     plays(role, conv_role::forward)          ? result
+                     : plays(role, conv_role::input_gradient) ? a
+                                                              : b,
                      attributes) {}
-  /// Of a kernel in a role.
-  conv_problem(conv_role role, const kernel_args& args)
+  /// Of a kernel in a role. Out of line, since several kernels of a program ask.
+  [[gnu::noinline]] conv_problem(conv_role role, const kernel_args& args)
       : conv_problem(role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes) {}
 
   /// Channels and filters of one group.
@@ -21789,7 +27310,7 @@ struct conv_problem {
 struct conv_epilogue {
   bool biased, relu;
   conv_epilogue(conv_role role, const kernel_args& args)
-      : biased(role == conv_role::forward && args.in.size() == 3), relu(biased && args.attributes[3] != 0) {}
+      : biased(plays(role, conv_role::forward) && args.in.size() == 3), relu(biased && args.attributes[3] != 0) {}
 };
 
 /// What is computed of windows: their maxima or means; what is where their maxima are; or the gradients of these.
@@ -21805,8 +27326,8 @@ struct pool_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
-  /// Of a kernel of a kind.
-  pool_problem(pool_kind kind, const kernel_args& args)
+  /// Of a kernel of a kind. Out of line, as above.
+  [[gnu::noinline]] pool_problem(pool_kind kind, const kernel_args& args)
       : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
                      kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
                      : kind == pool_kind::mean_gradient                    ? args.in[0].dims
@@ -21998,7 +27519,7 @@ struct portable_gemm {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 /// oneDNN's own threads are ten times slower on small shapes than one thread of ours, so each of our threads tells the
 /// OpenMP runtime behind it, once, to use one.
-inline void use_one_openmp_thread() {
+[[gnu::noinline]] inline void use_one_openmp_thread() {
   thread_local const bool done = [] {
     using set_threads = void (*)(int);
     if (auto* set = reinterpret_cast<set_threads>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
@@ -22315,7 +27836,7 @@ namespace tagma::device::cpu::detail {
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
+  TAGMA_COLD static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
     auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
     const std::int64_t rest = p.count(p.parts - 1);
@@ -22323,7 +27844,8 @@ class onednn_convolution {
     if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
     if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
     // All parts share one arranged filter, or sum theirs: they must agree on its layout.
-    const dnnl_query_t filter = role == conv_role::filter_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+    const dnnl_query_t filter =
+        plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
     if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter)))
       return nullptr;
     made->create();
@@ -22335,7 +27857,8 @@ class onednn_convolution {
     use_one_openmp_thread();
     const bool sums = is(conv_role::filter_gradient);
     if (!sums) arrange_filter(b);
-    const auto task = [&](std::int64_t t) {
+    // What is around the primitives is worth no more code than this.
+    const auto task = [&](std::int64_t t) __attribute__((cold)) {
       use_one_openmp_thread();
       part& one = parts_[t];
       const std::int64_t first = t * p_.images_per_part;
@@ -22369,7 +27892,7 @@ class onednn_convolution {
     dnnl_primitive_t primitive = nullptr;
   };
 
-  onednn_convolution(const conv_problem& p, conv_role role, bool bias) : p_(p), role_(role), biased_(bias) {
+  TAGMA_COLD onednn_convolution(const conv_problem& p, conv_role role, bool bias) : p_(p), role_(role), biased_(bias) {
     const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
     if (g == 1) {
       const dnnl_dims_t dims = {f, c, h, w}, strides = {1, f, w * c * f, c * f};
@@ -22387,7 +27910,7 @@ class onednn_convolution {
     return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
   }
   /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
-  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const {
+  [[nodiscard]] TAGMA_COLD dnnl_owned_desc describe(std::int64_t images, bool relu) const {
     const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
     const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
     const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
@@ -22412,7 +27935,7 @@ class onednn_convolution {
     return chosen;
   }
 
-  void create() {
+  TAGMA_COLD void create() {
     const bool sums = is(conv_role::filter_gradient);
     const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
     const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
@@ -22471,12 +27994,12 @@ class onednn_convolution {
     check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
     check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");
   }
-  void arrange_filter(const float* filter) {
+  TAGMA_COLD void arrange_filter(const float* filter) {
     if (reorder_ == nullptr) return;
     set_dnnl_data(outer_memory_, filter);
     reorder(outer_memory_.get(), inner_memory_.get());
   }
-  void collect_filter(float* out) {
+  TAGMA_COLD void collect_filter(float* out) {
     if (parts_.size() == 1 && reorder_ == nullptr) return;
     const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
     if (parts_.size() > 1)
@@ -22487,7 +28010,7 @@ class onednn_convolution {
     reorder(inner_memory_.get(), outer_memory_.get());
   }
 
-  [[nodiscard]] bool is(conv_role role) const { return role_ == role; }
+  [[nodiscard]] bool is(conv_role role) const { return plays(role_, role); }
 
   conv_problem p_;
   conv_role role_;
@@ -22530,12 +28053,9 @@ void gather_windows(const conv_problem& p, std::int64_t group, const T* x, T* to
         const T* from = x + (y * p.columns.in + j * p.columns.stride - p.columns.before) * p.channels;
         std::memset(row, 0, bytes(left * c));
         std::memset(row + right * c, 0, bytes(run - right * c));
-        if (dense) {
-          std::memcpy(row + left * c, from + left * c, bytes((right - left) * c));
-          continue;
-        }
-        for (std::int64_t b = left; b < right; ++b)
-          std::memcpy(row + b * c, from + b * p.columns.dilation * p.channels, bytes(c));
+        const std::int64_t once = dense ? right - left : 1;  // columns that are neighbours in both
+        for (std::int64_t b = left; b < right; b += once)
+          std::memcpy(row + b * c, from + b * p.columns.dilation * p.channels, bytes(once * c));
       }
     }
   }
@@ -22563,11 +28083,9 @@ struct scatter_windows {
           const T* row = from + a * run_length;
           const std::int64_t y = i * p->rows.stride - p->rows.before + a * p->rows.dilation;
           T* to = x + (y * p->columns.in + j * p->columns.stride - p->columns.before) * p->channels;
-          if (dense) {
-            add(to + left * c, row + left * c, (right - left) * c);
-            continue;
-          }
-          for (std::int64_t b = left; b < right; ++b) add(to + b * p->columns.dilation * p->channels, row + b * c, c);
+          const std::int64_t once = dense ? right - left : 1;  // columns that are neighbours in both
+          for (std::int64_t b = left; b < right; b += once)
+            add(to + b * p->columns.dilation * p->channels, row + b * c, once * c);
         }
       }
     }
@@ -22591,22 +28109,23 @@ struct add_bias {
 template <class T>
 class matrix_convolution {
  public:
-  matrix_convolution(const conv_problem& p, conv_role role) : p_(p), role_(role) {
+  TAGMA_COLD matrix_convolution(const conv_problem& p, conv_role role) : p_(p), role_(role) {
     const std::int64_t window_elements = bounded_product(p.positions(), p.patch());
     // Small images are joined, so that the products are worth their calls.
     block_ = window_elements > 0 ? 131072 / window_elements : 1;
     if (block_ < 1) block_ = 1;
     if (block_ > p.images_per_part) block_ = p.images_per_part;
     const std::int64_t windows = bounded_product(block_, window_elements),
-                       sums = role == conv_role::filter_gradient ? 2 * p.filter_elements() : 0;
+                       sums = plays(role, conv_role::filter_gradient) ? 2 * p.filter_elements() : 0;
     const std::int64_t each = bounded_product(bounded_sum(windows, sums), sizeof(T));
     scratch_ = runtime::aligned_bytes(static_cast<std::size_t>(bounded_product(each, p.parts)));
     windows_ = static_cast<std::size_t>(windows);
     sums_ = static_cast<std::size_t>(sums);
   }
 
-  void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {
-    const auto task = [&](std::int64_t t) {
+  TAGMA_COLD void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {
+    // The time goes by in what this calls.
+    const auto task = [&](std::int64_t t) __attribute__((cold)) {
       T* windows = scratch(t) + sums_;
       const std::int64_t first = t * p_.images_per_part, last = first + p_.count(t);
       for (std::int64_t i = first; i < last; i += block_) {
@@ -22717,26 +28236,31 @@ struct conv_state final : kernel_state {
   conv_epilogue after;
 };
 
-template <class T, conv_role Role>
-owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
+/// For all roles, since a program that trains has each.
+template <class T>
+TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kernel_args& args) {
   using C = compute_t<T>;
-  conv_problem p(Role, args);
-  auto state = make_owned<conv_state<T>>(conv_epilogue(Role, args));
+  conv_problem p(role, args);
+  auto state = make_owned<conv_state<T>>(conv_epilogue(role, args));
   if (p.images == 0 || args.out.elements() == 0) return state;
-  p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
+  p.split(plays(role, conv_role::filter_gradient) ? 8 : 16, 4e6);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      state->library = onednn_convolution::make(p, Role, state->after.biased, state->after.relu);
+      state->library = onednn_convolution::make(p, role, state->after.biased, state->after.relu);
       if (state->library != nullptr) return state;
     }
 #endif
-  state->matrices = make_owned<matrix_convolution<C>>(p, Role);
+  state->matrices = make_owned<matrix_convolution<C>>(p, role);
   return state;
+}
+template <class T, conv_role Role>
+owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
+  return prepare_convolution_as<T>(Role, args);
 }
 
 template <class T>
-void convolve(const kernel_args& args, const run_context& context) {
+TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   auto& s = *static_cast<conv_state<T>*>(args.state);
   C* out = s.out.room(args.out);
@@ -22838,6 +28362,7 @@ struct kernel<on_cpu, ir::key<op::conv2d_filter_gradient>> {
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_or, a | b) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::logical_not, !x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::broadcast_like, x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, ir::loop_copy, x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::negate, -x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::square, x * x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::floor, floor(x)) \
@@ -23100,35 +28625,47 @@ namespace tagma::device::cpu::detail {
 /// How one product is shared by threads. It depends on the extents alone, so that the bytes of the result do not depend
 /// on the number of threads.
 struct product_split {
-  bool by_rows = true;
-  std::int64_t parts = 1, step = 0, length = 0;
+  std::int64_t rows, columns;  ///< of each part but the last ones
+  std::int64_t across = 1, parts = 1;
+  std::int64_t all_rows, all_columns;
 
-  product_split(std::int64_t m, std::int64_t n, std::int64_t k) {
-    constexpr double least = 8e6;  // multiplications, below which sharing costs more than it gains
-    const double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
-    by_rows = m >= n;
-    step = length = by_rows ? m : n;
+  /// @param repeated threads that help with one call are still there at the next
+  [[gnu::noinline]] product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated)
+      : rows(m), columns(n), all_rows(m), all_columns(n) {
+    // Multiplications, below which sharing costs more than it gains.
+    const double least = repeated ? 1e6 : 8e6;
+    double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
     if (wanted < 2) return;
-    const auto shares = static_cast<std::int64_t>(wanted < 8 ? wanted : 8);
-    step = pieces(pieces(length, shares), 16) * 16;
-    parts = pieces(length, step);
+    for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+    across = pieces(n, columns);
+    parts = across * pieces(m, rows);
   }
 
   /// Part `t` of a product.
   template <class T>
   [[nodiscard]] gemm_args<T> part(const gemm_args<T>& whole, std::int64_t t) const {
     gemm_args<T> g = whole;
-    const std::int64_t first = t * step, count = first + step < length ? step : length - first;
-    if (by_rows) {
-      g.m = count;
-      g.a += g.transpose_a ? first : first * g.lda;
-      g.c += first * g.ldc;
-    } else {
-      g.n = count;
-      g.b += g.transpose_b ? first * g.ldb : first;
-      g.c += first;
-    }
+    const std::int64_t row = t / across * rows, column = t % across * columns;
+    g.m = row + rows < all_rows ? rows : all_rows - row;
+    g.n = column + columns < all_columns ? columns : all_columns - column;
+    g.a += g.transpose_a ? row : row * g.lda;
+    g.b += g.transpose_b ? column * g.ldb : column;
+    g.c += row * g.ldc + column;
     return g;
+  }
+
+ private:
+  /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
+  /// by the dozen.
+  bool cut() {
+    const bool wide = columns >= 192;
+    if (wide && (columns > 2 * rows || rows < 16))
+      columns = pieces(pieces(columns, 2), 16) * 16;
+    else if (rows >= 16)
+      rows = pieces(pieces(rows, 2), 8) * 8;
+    else
+      return false;
+    return true;
   }
 };
 
@@ -23139,8 +28676,8 @@ struct product_split {
 class onednn_product final : public kernel_state {
  public:
   /// A null pointer if the plain function is the better choice.
-  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& g) {
-    if (product_split(g.m, g.n, g.k).parts > 1) return nullptr;
+  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& g, bool repeated) {
+    if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
     const dnnl_owned_desc desc = describe(g);
     if (desc == nullptr) return nullptr;
@@ -23162,7 +28699,7 @@ class onednn_product final : public kernel_state {
   }
 
  private:
-  explicit onednn_product(const dnnl_owned_desc& desc)
+  TAGMA_COLD explicit onednn_product(const dnnl_owned_desc& desc)
       : primitive_(make_dnnl_primitive(desc, "a matrix product")),
         stream_(make_dnnl_stream()),
         a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),
@@ -23229,8 +28766,8 @@ namespace tagma::device {
 namespace cpu::detail {
 
 template <class T>
-void split_gemm(const gemm_args<T>& g, const run_context& context) {
-  const product_split split(g.m, g.n, g.k);
+void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
+  const product_split split(g.m, g.n, g.k, repeated);
   if (split.parts == 1) return gemm(g);
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
 }
@@ -23277,7 +28814,7 @@ void matmul(const kernel_args& args, const run_context& context) {
     if constexpr (std::is_same_v<T, float>)
       if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(a, b, c);
 #endif
-    return split_gemm(g, context);
+    return split_gemm(g, args.repeated, context);
   }
   context.threads->parallel_for(out.elements(0, out.rank - 2), [&](std::int64_t i) {
     gemm_args<T> one = g;
@@ -23289,10 +28826,10 @@ void matmul(const kernel_args& args, const run_context& context) {
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
-inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
+TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
   const product_extents p(args);
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
-  return onednn_product::make(describe_product<float>(args, p));
+  return onednn_product::make(describe_product<float>(args, p), args.repeated);
 }
 #endif
 
@@ -23302,10 +28839,9 @@ struct half_product final : kernel_state {
       : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
         in{args.in[0], args.in[1]},
         wide(args) {
-    in[0].data = reinterpret_cast<std::byte*>(values.data());
-    in[1].data = in[0].data + 4 * args.in[0].elements();
-    wide.out.data = in[1].data + 4 * args.in[1].elements();
-    in[0].type = in[1].type = wide.out.type = dtype::float32;
+    in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
+    in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
+    wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
     wide.in = in;
   }
   heap_array<float> values;
@@ -23347,6 +28883,677 @@ struct kernel<on_cpu, ir::key<op::matmul>> {
     else
       return kernel_entry{&cpu::detail::matmul<stored<Out>>};
   }();
+};
+
+}  // namespace tagma::device
+// ---- tagma/device/cpu/kernel/moments.hpp
+
+/// @file
+/// Mean and variance on the CPU, in one pass over memory: of a block that stays in the cache, first the mean and then
+/// the squared deviations from it. An element is taken off before, so that numbers far from zero lose nothing; blocks
+/// are joined by the formula of Chan, Golub and LeVeque 1983. What is a block, and their order, follows from the
+/// extents alone: the bytes do not depend on the threads.
+
+// ---- tagma/device/cpu/kernel/reduce.hpp
+
+/// @file
+/// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// How two values join, and what joins with nothing.
+struct join_sum {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
+    return static_cast<P>(a + b);
+  }
+  template <class T>
+  static constexpr T neutral() {
+    return T(0);
+  }
+  static constexpr bool widens = true;
+};
+struct join_product {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
+    return static_cast<P>(a * b);
+  }
+  template <class T>
+  static constexpr T neutral() {
+    return T(1);
+  }
+  static constexpr bool widens = true;
+};
+/// The lowest and highest values of a type.
+template <class T>
+[[nodiscard]] constexpr T lowest() {
+  if constexpr (std::is_same_v<T, float>)
+    return -__builtin_huge_valf();
+  else if constexpr (std::is_same_v<T, double>)
+    return -__builtin_huge_val();
+  else if constexpr (std::is_unsigned_v<T>)
+    return T(0);
+  else
+    return static_cast<T>(T(1) << (sizeof(T) * 8 - 1));
+}
+template <class T>
+[[nodiscard]] constexpr T highest() {
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_huge_valf();
+  else if constexpr (std::is_same_v<T, double>)
+    return __builtin_huge_val();
+  else
+    return static_cast<T>(~lowest<T>());
+}
+struct join_max {
+  template <class T>
+  TAGMA_INLINE static T apply(const T& a, const T& b) {
+    return max_lanes::apply(a, b);
+  }
+  template <class T>
+  static constexpr T neutral() {
+    return lowest<T>();
+  }
+  static constexpr bool widens = false;
+};
+struct join_min {
+  template <class T>
+  TAGMA_INLINE static T apply(const T& a, const T& b) {
+    return min_lanes::apply(a, b);
+  }
+  template <class T>
+  static constexpr T neutral() {
+    return highest<T>();
+  }
+  static constexpr bool widens = false;
+};
+
+/// Joins `n` neighbours: eight times four lanes at once, then the lanes, in blocks that are joined in double.
+template <class T, class Join>
+struct join_row {
+  using C = compute_t<T>;
+  using P = pack<C, 8>;
+  TAGMA_INLINE static C block(const T* from, std::int64_t n) {
+    P a = splat<P>(Join::template neutral<C>()), b = a, c = a, d = a;
+    std::int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+      a = Join::apply(a, load<8>(from + i));
+      b = Join::apply(b, load<8>(from + i + 8));
+      c = Join::apply(c, load<8>(from + i + 16));
+      d = Join::apply(d, load<8>(from + i + 24));
+    }
+    for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
+    a = Join::apply(Join::apply(a, b), Join::apply(c, d));
+    C total = lane(a, 0);
+    for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
+    for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
+    return total;
+  }
+  static constexpr std::int64_t block_size = 4096;
+  /// What partial results are joined in.
+  using W = std::conditional_t<Join::widens && floating<C>, double, C>;
+
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, W* to) {
+    const std::int64_t most = std::is_same_v<W, double> ? block_size : n;
+    W total = Join::template neutral<W>();
+    for (std::int64_t i = 0; i < n; i += most)
+      total = Join::apply(total, static_cast<W>(block(from + i, n - i < most ? n - i : most)));
+    *to = total;
+  }
+};
+/// Joins `rows` rows of `n` neighbours into one row. From row to row it is `stride` elements.
+template <class T, class Join>
+struct join_rows {
+  using C = compute_t<T>;
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
+    std::int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+      auto a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const T* row = from + r * stride + i;
+        a = Join::apply(a, load<8>(row));
+        b = Join::apply(b, load<8>(row + 8));
+        c = Join::apply(c, load<8>(row + 16));
+        d = Join::apply(d, load<8>(row + 24));
+      }
+      store(to + i, a), store(to + i + 8, b), store(to + i + 16, c), store(to + i + 24, d);
+    }
+    for (; i < n; ++i) {
+      C total = to[i];
+      for (std::int64_t r = 0; r < rows; ++r) total = Join::apply(total, static_cast<C>(from[r * stride + i]));
+      to[i] = total;
+    }
+  }
+};
+
+/// The axes of a reduction, neighbours of one kind joined.
+struct reduced_axes {
+  std::int64_t extents[max_rank]{};
+  bool reduced[max_rank]{};
+  int count = 0;
+};
+[[nodiscard]] inline reduced_axes join_axes(const shape& in, std::uint64_t mask) {
+  reduced_axes axes;
+  for (int i = 0; i < in.rank; ++i) {
+    const bool reduced = (mask >> i) & 1;
+    if (in[i] == 1) continue;
+    if (axes.count > 0 && axes.reduced[axes.count - 1] == reduced) {
+      axes.extents[axes.count - 1] *= in[i];
+    } else {
+      axes.extents[axes.count] = in[i];
+      axes.reduced[axes.count++] = reduced;
+    }
+  }
+  return axes;
+}
+
+/// About as many elements as are worth a task.
+inline constexpr std::int64_t elements_of_task = 32768;
+
+/// All elements. The parts are a matter of their number alone: of whole blocks, and 64 at most.
+template <class T, class Join>
+void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_context& context) {
+  using row = join_row<T, Join>;
+  constexpr std::int64_t most = 64;
+  if (n <= elements_of_task) {
+    typename row::W total{};
+    dispatch<row>(from, n, &total);
+    *to = static_cast<compute_t<T>>(total);
+    return;
+  }
+  const std::int64_t blocks = pieces(n, row::block_size), share = pieces(blocks, most) * row::block_size;
+  const std::int64_t part = share < elements_of_task ? elements_of_task : share, parts = pieces(n, part);
+  typename row::W partial[most];
+  context.threads->parallel_for(parts, [&](std::int64_t p) {
+    dispatch<row>(from + p * part, n - p * part < part ? n - p * part : part, partial + p);
+  });
+  typename row::W total = partial[0];
+  for (std::int64_t p = 1; p < parts; ++p) total = Join::apply(total, partial[p]);
+  *to = static_cast<compute_t<T>>(total);
+}
+
+/// Many rows of a few neighbours into one row, which has the neutral element. The parts are a matter of the extents.
+template <class T, class Join>
+void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to, const run_context& context) {
+  using C = compute_t<T>;
+  constexpr std::int64_t most = 16, widest = 256;
+  const std::int64_t share = pieces(rows, most), least = pieces(elements_of_task, n);
+  const std::int64_t part = share < least ? least : share, parts = pieces(rows, part);
+  C partial[most * widest];
+  const auto some = [&](std::int64_t p) {
+    C* const own = p == 0 ? to : partial + p * widest;
+    for (std::int64_t i = 0; i < n; ++i) own[i] = Join::template neutral<C>();
+    dispatch<join_rows<T, Join>>(from + p * part * n, rows - p * part < part ? rows - p * part : part, n, n, own);
+  };
+  context.threads->parallel_for(parts, some);
+  for (std::int64_t p = 1; p < parts; ++p)
+    for (std::int64_t i = 0; i < n; ++i) to[i] = Join::apply(to[i], partial[p * widest + i]);
+}
+
+/// The last two joined axes at once, those around them one by one. Results that differ along one axis that is kept are
+/// found by different tasks, each in the order of its elements: the first axis that is long enough, or else the
+/// longest.
+template <class T, class Join>
+void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
+  using C = compute_t<T>;
+  const int last = axes.count - 1;
+  const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
+  std::int64_t outer = 1;
+  for (int a = 0; a < last - 1; ++a) outer *= axes.extents[a];
+  std::int64_t strides[max_rank]{}, stride = 1;
+  int shared = axes.reduced[last] ? last - 1 : last;
+  for (int a = last; a >= 0; --a) {
+    strides[a] = axes.reduced[a] ? 0 : stride;
+    if (!axes.reduced[a]) stride *= axes.extents[a];
+    if (!axes.reduced[a] && (axes.extents[a] >= 8 || axes.extents[a] > axes.extents[shared])) shared = a;
+  }
+  // Positions first to end of the shared axis, and all of the others.
+  const auto some = [&](std::int64_t first, std::int64_t end) {
+    const std::int64_t few = end - first;
+    const std::int64_t count = shared < last - 1 ? outer / axes.extents[shared] * few : outer;
+    const std::int64_t first_row = shared == last - 1 ? first : 0, end_row = shared == last - 1 ? end : m;
+    const std::int64_t column = shared == last ? first : 0, columns = shared == last ? few : n;
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t rest = i, at = 0, o = 0, scale = 1;
+      for (int a = last - 2; a >= 0; --a) {
+        const std::int64_t size = a == shared ? few : axes.extents[a];
+        const std::int64_t position = rest % size + (a == shared ? first : 0);
+        at += position * strides[a];
+        o += position * scale;
+        scale *= axes.extents[a];
+        rest /= size;
+      }
+      if (axes.reduced[last]) {
+        for (std::int64_t r = first_row; r < end_row; ++r) {
+          typename join_row<T, Join>::W value{};
+          dispatch<join_row<T, Join>>(from + (o * m + r) * n, n, &value);
+          C& total = to[at + r * strides[last - 1]];
+          total = Join::apply(total, static_cast<C>(value));
+        }
+      } else {
+        dispatch<join_rows<T, Join>>(from + o * m * n + column, m, columns, n, to + at + column);
+      }
+    }
+  };
+  const std::int64_t size = axes.extents[shared], each = outer * m * n / size;
+  std::int64_t per_task = pieces(elements_of_task, each + 1);
+  if (shared == last) per_task = pieces(per_task, 32) * 32;  // whole vectors
+  context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
+    some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
+  });
+}
+
+template <class T, class Join>
+void reduce(const kernel_args& args, const run_context& context) {
+  using C = compute_t<T>;
+  const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
+  const T* from = args.in[0].as<const T>();
+  const std::int64_t results = args.out.elements();
+  C* const to = wide_result<T>(args);
+  for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
+  if (args.in[0].elements() > 0) {
+    if (axes.count == 0) {
+      to[0] = static_cast<C>(from[0]);
+    } else if (axes.count == 1 && axes.reduced[0]) {
+      reduce_all<T, Join>(from, axes.extents[0], to, context);
+    } else if (axes.count == 1) {
+      for (std::int64_t i = 0; i < results; ++i) to[i] = static_cast<C>(from[i]);
+    } else if (axes.count == 2 && axes.reduced[0] && axes.extents[1] <= 256 &&
+               axes.extents[0] * axes.extents[1] > 2 * elements_of_task) {
+      reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], to, context);
+    } else {
+      reduce_axes<T, Join>(axes, from, to, context);
+    }
+  }
+  round_result<T>(args, 0, results);
+}
+
+template <class T>
+void fraction(const kernel_args& args, const run_context&) {
+  const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
+  *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
+}
+
+template <bool All>
+void reduce_bool(const kernel_args& args, const run_context&) {
+  const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
+  const auto* from = args.in[0].as<const std::uint8_t>();
+  auto* to = args.out.as<std::uint8_t>();
+  for (std::int64_t i = 0; i < args.out.elements(); ++i) to[i] = All;
+  std::int64_t strides[max_rank]{}, stride = 1;
+  for (int a = axes.count - 1; a >= 0; --a) {
+    strides[a] = axes.reduced[a] ? 0 : stride;
+    if (!axes.reduced[a]) stride *= axes.extents[a];
+  }
+  for (std::int64_t i = 0; i < args.in[0].elements(); ++i) {
+    std::int64_t rest = i, at = 0;
+    for (int a = axes.count - 1; a >= 0; --a) {
+      at += rest % axes.extents[a] * strides[a];
+      rest /= axes.extents[a];
+    }
+    to[at] = All ? to[at] & from[i] : to[at] | from[i];
+  }
+}
+
+/// Position of an extreme along the one reduced axis. NaN is beyond all numbers, as in NumPy and PyTorch.
+template <class T, bool Largest>
+void arg_extreme(const kernel_args& args, const run_context&) {
+  const shape& in = args.in[0].dims;
+  int axis = 0;
+  while (!((args.attributes[0] >> axis) & 1)) ++axis;
+  const std::int64_t n = in[axis], inner = in.elements(axis + 1, in.rank), outer = in.elements(0, axis);
+  if (n == 0 && args.out.elements() > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
+  const T* from = args.in[0].as<const T>();
+  auto* to = args.out.as<std::int64_t>();
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < inner; ++i) {
+      const T* first = from + o * n * inner + i;
+      std::int64_t best = 0;
+      for (std::int64_t k = 1; k < n; ++k) {
+        const auto a = static_cast<compute_t<T>>(first[k * inner]), b = static_cast<compute_t<T>>(first[best * inner]);
+        if (!(Largest ? a <= b : a >= b) && b == b) best = k;
+      }
+      to[o * inner + i] = best;
+    }
+}
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::sum>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_sum>);
+};
+template <>
+struct kernel<on_cpu, ir::key<op::product>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_product>);
+};
+template <>
+struct kernel<on_cpu, ir::key<op::reduce_max>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_max>);
+};
+template <>
+struct kernel<on_cpu, ir::key<op::reduce_min>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_min>);
+};
+template <>
+struct kernel<on_cpu, ir::key<op::fraction>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::fraction<stored<Out>>};
+};
+template <>
+struct kernel<on_cpu, ir::key<op::all>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<true>};
+};
+template <>
+struct kernel<on_cpu, ir::key<op::any>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<false>};
+};
+template <>
+struct kernel<on_cpu, ir::key<op::argmax>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, true>};
+};
+template <>
+struct kernel<on_cpu, ir::key<op::argmin>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, false>};
+};
+
+}  // namespace tagma::device
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// The mean of neighbours, and the sum of their squared deviations.
+template <class T>
+struct moments_of_row {
+  using C = compute_t<T>;
+  using P = pack<C, 8>;
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, double* to) {
+    const C first = static_cast<C>(from[0]);
+    const C mean = sum<false>(from, n, first, C(0)) / static_cast<C>(n);
+    to[0] = static_cast<double>(first) + static_cast<double>(mean);
+    to[1] = static_cast<double>(sum<true>(from, n, first, mean));
+  }
+
+ private:
+  // No lambdas: nvcc forgets that they are to be inlined, and vectors must not leave the instruction set of a loop.
+  template <class V>
+  TAGMA_INLINE static V off(const V& x, C first, C centre) {
+    return x - first - centre;
+  }
+  template <bool Square, class V>
+  TAGMA_INLINE static V term(const V& off) {
+    if constexpr (Square)
+      return off * off;
+    else
+      return off;
+  }
+  template <bool Square>
+  TAGMA_INLINE static C sum(const T* from, std::int64_t n, C first, C centre) {
+    P a = splat<P>(C(0)), b = a;
+    std::int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+      a = a + term<Square>(off(load<8>(from + i), first, centre));
+      b = b + term<Square>(off(load<8>(from + i + 8), first, centre));
+    }
+    C total = reduce_add(a + b);
+    for (; i < n; ++i) total += term<Square>(off(static_cast<C>(from[i]), first, centre));
+    return total;
+  }
+};
+
+/// Mean and variance of each of many rows that are a block at most.
+template <class T>
+struct moments_of_rows {
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, T* mean, T* variance) {
+    using C = compute_t<T>;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      double found[2]{};
+      moments_of_row<T>::run(from + r * n, n, found);
+      if (mean != nullptr) mean[r] = T(static_cast<C>(found[0]));
+      if (variance != nullptr) variance[r] = T(static_cast<C>(found[1] / static_cast<double>(n)));
+    }
+  }
+};
+
+/// Adds up to 32 rows of columns, of which those of `first` are taken off, to the moments of `before` rows.
+template <class T>
+struct moments_of_columns {
+  using C = compute_t<T>;
+  using P = pack<C, 8>;
+  TAGMA_INLINE static void run(const T* first, const T* const* rows, std::int64_t count, std::int64_t columns,
+                               std::int64_t before, C* mean, C* squares) {
+    for (std::int64_t i = 0; i < columns; i += 8) {
+      const int width = columns - i < 8 ? static_cast<int>(columns - i) : 8;
+      const P off_zero = part_of(first + i, width);
+      P sum = splat<P>(C(0)), spread = sum;
+      for (std::int64_t r = 0; r < count; ++r) sum = sum + (part_of(rows[r] + i, width) - off_zero);
+      const P centre = sum / static_cast<C>(count);
+      for (std::int64_t r = 0; r < count; ++r) {
+        const P off = part_of(rows[r] + i, width) - off_zero - centre;
+        spread = spread + off * off;
+      }
+      const C share = static_cast<C>(count) / static_cast<C>(before + count);
+      const P old = load<8>(static_cast<const C*>(mean) + i), off = centre - old;
+      store(mean + i, old + off * share);
+      store(squares + i,
+            load<8>(static_cast<const C*>(squares) + i) + spread + off * off * (static_cast<C>(before) * share));
+    }
+  }
+
+ private:
+  TAGMA_INLINE static P part_of(const T* from, int width) { return width == 8 ? load<8>(from) : load<8>(from, width); }
+};
+
+/// Which elements are joined, and in which parts.
+struct moments_plan {
+  static constexpr std::int64_t block = 1024;  ///< neighbours that are a block
+  static constexpr std::int64_t rows = 32;     ///< rows that are one, of so many columns
+  static constexpr std::int64_t columns = 256;
+
+  std::int64_t kept_extents[max_rank]{}, kept_strides[max_rank]{};
+  std::int64_t joined_extents[max_rank]{}, joined_strides[max_rank]{};
+  int kept_axes = 0, joined_axes = 0;  ///< but the last axis of all
+  bool last_is_joined = false;
+  std::int64_t last = 1;    ///< extent of the last axis
+  std::int64_t kept = 1;    ///< results but for the last axis
+  std::int64_t lines = 1;   ///< lines of the last axis that are joined
+  std::int64_t parts = 1;   ///< of the lines, found by different tasks
+  std::int64_t groups = 1;  ///< of columns
+
+  moments_plan(const shape& dims, std::uint64_t mask) {
+    reduced_axes axes = join_axes(dims, mask);
+    if (axes.count == 0) axes.extents[0] = 1, axes.reduced[0] = true, axes.count = 1;
+    last = axes.extents[axes.count - 1];
+    last_is_joined = axes.reduced[axes.count - 1];
+    std::int64_t stride = last;
+    for (int a = axes.count - 2; a >= 0; --a) {
+      const bool joined = axes.reduced[a];
+      (joined ? joined_extents : kept_extents)[joined ? joined_axes : kept_axes] = axes.extents[a];
+      (joined ? joined_strides : kept_strides)[joined ? joined_axes++ : kept_axes++] = stride;
+      (joined ? lines : kept) *= axes.extents[a];
+      stride *= axes.extents[a];
+    }
+    groups = last_is_joined ? 1 : pieces(last, columns);
+    constexpr std::int64_t most = 64;
+    const std::int64_t worth = pieces(lines * (last_is_joined   ? last
+                                               : last < columns ? last
+                                                                : columns),
+                                      elements_of_task);
+    const std::int64_t wanted = kept * groups < most ? pieces(most, kept * groups > 0 ? kept * groups : 1) : 1;
+    parts = worth < wanted ? worth : wanted;
+    if (parts > pieces_of_lines()) parts = pieces_of_lines();
+    if (parts < 1) parts = 1;
+  }
+  /// True if each result is that of one block.
+  [[nodiscard]] bool is_of_rows() const { return last_is_joined && lines == 1 && last > 0 && last <= block; }
+  /// Blocks of a line, or 1.
+  [[nodiscard]] std::int64_t blocks_of_line() const { return last_is_joined ? pieces(last, block) : 1; }
+  [[nodiscard]] std::int64_t pieces_of_lines() const { return lines * blocks_of_line(); }
+  [[nodiscard]] std::int64_t joined() const { return lines * (last_is_joined ? last : 1); }
+  [[nodiscard]] std::int64_t results() const { return kept * (last_is_joined ? 1 : last); }
+
+  [[nodiscard]] static std::int64_t offset(std::int64_t index, const std::int64_t* extents, const std::int64_t* strides,
+                                           int axes) {
+    std::int64_t sum = 0;
+    for (int a = 0; a < axes; ++a) {  // the innermost comes first
+      sum += index % extents[a] * strides[a];
+      index /= extents[a];
+    }
+    return sum;
+  }
+  [[nodiscard]] std::int64_t of_kept(std::int64_t i) const { return offset(i, kept_extents, kept_strides, kept_axes); }
+  [[nodiscard]] std::int64_t of_line(std::int64_t i) const {
+    return offset(i, joined_extents, joined_strides, joined_axes);
+  }
+};
+
+/// Number, mean and squared deviations of some elements.
+struct joined_moments {
+  double count = 0, mean = 0, squares = 0;
+  void add(double other_count, double other_mean, double other_squares) {
+    if (other_count == 0) return;
+    const double share = other_count / (count + other_count), off = other_mean - mean;
+    mean += off * share;
+    squares += other_squares + off * off * (count * share);
+    count += other_count;
+  }
+};
+
+template <class T>
+class moments_task {
+ public:
+  using C = compute_t<T>;
+  moments_task(const kernel_args& args, const moments_plan& plan, double* partial)
+      : from_(args.in[0].as<const T>()), plan_(plan), partial_(partial) {}
+
+  /// Part `p` of the results of a position that is kept and of a group of columns.
+  void run(std::int64_t kept, std::int64_t group, std::int64_t p) const {
+    const std::int64_t all = plan_.pieces_of_lines(), each = pieces(all, plan_.parts);
+    const std::int64_t first = p * each < all ? p * each : all, end = first + each < all ? first + each : all;
+    const T* const from = from_ + plan_.of_kept(kept);
+    if (plan_.last_is_joined) return of_rows(from, first, end, place(p, kept));
+    const std::int64_t column = group * moments_plan::columns, rest = plan_.last - column;
+    of_columns(from + column, rest < moments_plan::columns ? rest : moments_plan::columns, first, end,
+               place(p, kept * plan_.last + column));
+  }
+  /// Elements in part `p`.
+  [[nodiscard]] double count(std::int64_t p) const {
+    const std::int64_t all = plan_.pieces_of_lines(), each = pieces(all, plan_.parts);
+    const std::int64_t first = p * each < all ? p * each : all, end = first + each < all ? first + each : all;
+    if (!plan_.last_is_joined) return static_cast<double>(end - first);
+    const auto before = [this](std::int64_t piece) {
+      const std::int64_t line = piece / plan_.blocks_of_line(),
+                         at = piece % plan_.blocks_of_line() * moments_plan::block;
+      return line * plan_.last + at;
+    };
+    return plan_.last == 0 ? 0 : static_cast<double>(before(end) - before(first));
+  }
+  /// Means of part `p`; the squares are as many elements behind as there are results.
+  [[nodiscard]] double* place(std::int64_t p, std::int64_t result) const {
+    return partial_ + 2 * p * plan_.results() + result;
+  }
+
+ private:
+  void of_rows(const T* from, std::int64_t first, std::int64_t end, double* to) const {
+    joined_moments total;
+    const std::int64_t blocks = plan_.blocks_of_line();
+    for (std::int64_t piece = first; piece < end; ++piece) {
+      const std::int64_t at = piece % blocks * moments_plan::block, rest = plan_.last - at;
+      const std::int64_t n = rest < moments_plan::block ? rest : moments_plan::block;
+      double found[2]{};
+      dispatch<moments_of_row<T>>(from + plan_.of_line(piece / blocks) + at, n, static_cast<double*>(found));
+      total.add(static_cast<double>(n), found[0], found[1]);
+    }
+    to[0] = total.mean;
+    to[plan_.results()] = total.squares;
+  }
+  void of_columns(const T* from, std::int64_t n, std::int64_t first, std::int64_t end, double* to) const {
+    if (first == end) return;
+    C mean[moments_plan::columns]{}, squares[moments_plan::columns]{};
+    const T *rows[moments_plan::rows], *const zero = from + plan_.of_line(first);
+    for (std::int64_t line = first; line < end; line += moments_plan::rows) {
+      const std::int64_t count = end - line < moments_plan::rows ? end - line : moments_plan::rows;
+      for (std::int64_t r = 0; r < count; ++r) rows[r] = from + plan_.of_line(line + r);
+      dispatch<moments_of_columns<T>>(zero, static_cast<const T* const*>(rows), count, n, line - first,
+                                      static_cast<C*>(mean), static_cast<C*>(squares));
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      to[i] = static_cast<double>(static_cast<C>(zero[i])) + static_cast<double>(mean[i]);
+      to[plan_.results() + i] = static_cast<double>(squares[i]);
+    }
+  }
+
+  const T* from_;
+  const moments_plan& plan_;
+  double* partial_;
+};
+
+template <class T>
+struct moments_state final : kernel_state {
+  explicit moments_state(const moments_plan& p)
+      : plan(p), partial(p.is_of_rows() ? 0 : bounded_product(2 * p.parts, p.results())) {}
+  moments_plan plan;
+  scratch<double> partial;
+};
+
+template <class T>
+owned<kernel_state> prepare_moments(const kernel_args& args, const run_context&) {
+  return make_owned<moments_state<T>>(moments_plan(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0])));
+}
+
+template <class T>
+void moments(const kernel_args& args, const run_context& context) {
+  auto& state = static_cast<moments_state<T>&>(*args.state);
+  const moments_plan& plan = state.plan;
+  const std::int64_t results = plan.results();
+  if (results == 0) return;
+  T* const mean = args.outs[0].as<T>();
+  T* const variance = args.outs[1].as<T>();
+  if (plan.is_of_rows())
+    return over_pieces(results, plan.last * static_cast<std::int64_t>(sizeof(T)) * 4, context,
+                       [&](std::int64_t first, std::int64_t last) {
+                         dispatch<moments_of_rows<T>>(args.in[0].as<const T>() + first * plan.last, last - first,
+                                                      plan.last, mean == nullptr ? mean : mean + first,
+                                                      variance == nullptr ? variance : variance + first);
+                       });
+  const moments_task<T> task(args, plan, state.partial.data());
+  const std::int64_t tasks = plan.kept * plan.groups * plan.parts;
+  const std::int64_t bytes = pieces(static_cast<std::int64_t>(args.in[0].bytes()), tasks);
+  over_pieces(tasks, 2 * bytes, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t t = first; t < last; ++t) {
+      const std::int64_t p = t % plan.parts, rest = t / plan.parts;
+      task.run(rest / plan.groups, rest % plan.groups, p);
+    }
+  });
+  for (std::int64_t i = 0; i < results; ++i) {
+    joined_moments total;
+    for (std::int64_t p = 0; p < plan.parts; ++p)
+      total.add(task.count(p), *task.place(p, i), *task.place(p, results + i));
+    const double n = static_cast<double>(plan.joined());
+    if (mean != nullptr) mean[i] = T(static_cast<compute_t<T>>(n > 0 ? total.mean : 0 / n));
+    if (variance != nullptr) variance[i] = T(static_cast<compute_t<T>>(total.squares / n));
+  }
+}
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::moments>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::moments<stored<Out>>, &cpu::detail::prepare_moments<stored<Out>>};
 };
 
 }  // namespace tagma::device
@@ -23620,6 +29827,9 @@ TAGMA_UPDATE_KERNELS(op::apply_ftrl)
 namespace tagma::device {
 namespace cpu::detail {
 
+// Some optimizers have no slots.
+TAGMA_EMPTY_LOOPS_BEGIN
+
 template <class Update, class T>
 struct update_body {
   using C = compute_t<T>;
@@ -23627,28 +29837,41 @@ struct update_body {
   static constexpr std::size_t slots = Update::slots.size();
   using pointers = T* const*;
 
+  TAGMA_INLINE static void copy_rest(T* to, const T* from, std::int64_t n) {
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
+    copy_padded(to, from, bytes, bytes);
+  }
+  TAGMA_INLINE static T* move_rest(T* to, const T* from, std::int64_t n) {
+    copy_padded(to, from, static_cast<std::size_t>(n) * sizeof(T), 8 * sizeof(T));
+    return to;
+  }
   TAGMA_INLINE static void run(T* v, pointers slot_pointers, const T* g, const update_numbers<C>* numbers,
-                               std::int64_t first, std::int64_t last) {
+                               std::int64_t n) {
     // Copies, which no store can change: what the loop does with them is done before it.
     const update_numbers<C> h = *numbers;
     T* slot[slots + 1]{};
     for (std::size_t k = 0; k < slots; ++k) slot[k] = slot_pointers[k];
-    std::int64_t i = first;
-    for (; i + 8 <= last; i += 8) {
-      P value = load<8>(v + i), s[slots + 1];
-      for (std::size_t k = 0; k < slots; ++k) s[k] = load<8>(slot[k] + i);
-      update_rule<Update>::apply(value, s, load<8>(g + i), h);
-      for (std::size_t k = 0; k < slots; ++k) store(slot[k] + i, s[k]);
-      store(v + i, value);
+    // What remains of the last pack goes through copies, as in loops (fused.hpp): one copy of the code.
+    T rest_of[slots + 2][8];
+    T* const value_end = v + n;
+    const std::int64_t rest = n % 8;
+    for (std::int64_t count = n - rest;;) {
+      for (std::int64_t i = 0; i < count; i += 8) {
+        P value = load<8>(v + i), s[slots + 1];
+        for (std::size_t k = 0; k < slots; ++k) s[k] = load<8>(slot[k] + i);
+        update_rule<Update>::apply(value, s, load<8>(g + i), h);
+        for (std::size_t k = 0; k < slots; ++k) store(slot[k] + i, s[k]);
+        store(v + i, value);
+      }
+      if (rest == 0) return;
+      if (v == rest_of[0]) break;
+      v = move_rest(rest_of[0], v + count, rest);
+      for (std::size_t k = 0; k < slots; ++k) slot[k] = move_rest(rest_of[2 + k], slot[k] + count, rest);
+      g = move_rest(rest_of[1], g + count, rest);
+      count = 8;
     }
-    if (i < last) {
-      const int n = static_cast<int>(last - i);
-      P value = load<8>(v + i, n), s[slots + 1];
-      for (std::size_t k = 0; k < slots; ++k) s[k] = load<8>(slot[k] + i, n);
-      update_rule<Update>::apply(value, s, load<8>(g + i, n), h);
-      for (std::size_t k = 0; k < slots; ++k) store(slot[k] + i, s[k], n);
-      store(v + i, value, n);
-    }
+    copy_rest(value_end - rest, v, rest);
+    for (std::size_t k = 0; k < slots; ++k) copy_rest(slot_pointers[k] + n - rest, slot[k], rest);
   }
 };
 
@@ -23665,7 +29888,7 @@ void update_piece(const kernel_args& args, const update_numbers<compute_t<T>>& h
   constexpr std::size_t slots = Update::slots.size();
   T* slot[slots + 1]{};
   for (std::size_t k = 0; k < slots; ++k) slot[k] = args.in[1 + k].template as<T>() + at;
-  dispatch<update_body<Update, T>>(args.out.as<T>() + at, static_cast<T* const*>(slot), g, &h, std::int64_t{0}, n);
+  dispatch<update_body<Update, T>>(args.out.as<T>() + at, static_cast<T* const*>(slot), g, &h, n);
 }
 
 /// Elements that are a task of their own.
@@ -23789,6 +30012,8 @@ class row_updates {
   array_view<const gradient_row> rows_;
 };
 
+TAGMA_EMPTY_LOOPS_END
+
 inline void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
 }
@@ -23893,22 +30118,15 @@ struct max_pool_gradient_body {
     using P = pack<compute_t<T>, 8>;
     const P zero = splat<P>(0);
     // Where windows neither overlap nor leave gaps, every element is written once.
-    if (p->rows.stride == p->rows.size && p->columns.stride == p->columns.size && p->rows.before == 0 &&
-        p->columns.before == 0 && p->rows.out * p->rows.stride >= p->rows.in &&
-        p->columns.out * p->columns.stride >= p->columns.in) {
-      over_maxima(
-          p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-            store_some(dx + at, select(found, load_some(dy + from, n), zero), n);
-          });
-      return;
-    }
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
+    const bool once = p->rows.stride == p->rows.size && p->columns.stride == p->columns.size && p->rows.before == 0 &&
+                      p->columns.before == 0 && p->rows.out * p->rows.stride >= p->rows.in &&
+                      p->columns.out * p->columns.stride >= p->columns.in;
+    if (!once) std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-          store_some(
-              dx + at,
-              load_some(static_cast<const compute_t<T>*>(dx + at), n) + select(found, load_some(dy + from, n), zero),
-              n);
+          P sum = select(found, load_some(dy + from, n), zero);
+          if (!once) sum = load_some(static_cast<const compute_t<T>*>(dx + at), n) + sum;
+          store_some(dx + at, sum, n);
         });
   }
 };
@@ -23971,7 +30189,7 @@ template <class Task>
 void over_images(const pool_problem& p, const run_context& context, const Task& task) {
   if (p.images == 0 || p.input_size() == 0) return;
   const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = pieces(p.images, per_turn);
-  const auto turn = [&](std::int64_t t) {
+  const auto turn = [&](std::int64_t t) __attribute__((noinline)) {
     for (std::int64_t i = t * per_turn; i < (t + 1) * per_turn && i < p.images; ++i) task(i);
   };
   if (turns <= 2)
@@ -24230,386 +30448,6 @@ struct kernel<on_cpu, ir::key<op::truncated_normal>> {
 };
 
 }  // namespace tagma::device
-// ---- tagma/device/cpu/kernel/reduce.hpp
-
-/// @file
-/// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
-
-namespace tagma::device {
-namespace cpu::detail {
-
-/// How two values join, and what joins with nothing.
-struct join_sum {
-  template <class P>
-  TAGMA_INLINE static P apply(const P& a, const P& b) {
-    return static_cast<P>(a + b);
-  }
-  template <class T>
-  static constexpr T neutral() {
-    return T(0);
-  }
-  static constexpr bool widens = true;
-};
-struct join_product {
-  template <class P>
-  TAGMA_INLINE static P apply(const P& a, const P& b) {
-    return static_cast<P>(a * b);
-  }
-  template <class T>
-  static constexpr T neutral() {
-    return T(1);
-  }
-  static constexpr bool widens = true;
-};
-/// The lowest and highest values of a type.
-template <class T>
-[[nodiscard]] constexpr T lowest() {
-  if constexpr (std::is_same_v<T, float>)
-    return -__builtin_huge_valf();
-  else if constexpr (std::is_same_v<T, double>)
-    return -__builtin_huge_val();
-  else if constexpr (std::is_unsigned_v<T>)
-    return T(0);
-  else
-    return static_cast<T>(T(1) << (sizeof(T) * 8 - 1));
-}
-template <class T>
-[[nodiscard]] constexpr T highest() {
-  if constexpr (std::is_same_v<T, float>)
-    return __builtin_huge_valf();
-  else if constexpr (std::is_same_v<T, double>)
-    return __builtin_huge_val();
-  else
-    return static_cast<T>(~lowest<T>());
-}
-struct join_max {
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return max_lanes::apply(a, b);
-  }
-  template <class T>
-  static constexpr T neutral() {
-    return lowest<T>();
-  }
-  static constexpr bool widens = false;
-};
-struct join_min {
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return min_lanes::apply(a, b);
-  }
-  template <class T>
-  static constexpr T neutral() {
-    return highest<T>();
-  }
-  static constexpr bool widens = false;
-};
-
-/// Joins `n` neighbours: eight times four lanes at once, then the lanes, in blocks that are joined in double.
-template <class T, class Join>
-struct join_row {
-  using C = compute_t<T>;
-  using P = pack<C, 8>;
-  TAGMA_INLINE static C block(const T* from, std::int64_t n) {
-    P a = splat<P>(Join::template neutral<C>()), b = a, c = a, d = a;
-    std::int64_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-      a = Join::apply(a, load<8>(from + i));
-      b = Join::apply(b, load<8>(from + i + 8));
-      c = Join::apply(c, load<8>(from + i + 16));
-      d = Join::apply(d, load<8>(from + i + 24));
-    }
-    for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
-    a = Join::apply(Join::apply(a, b), Join::apply(c, d));
-    C total = lane(a, 0);
-    for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
-    for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
-    return total;
-  }
-  static constexpr std::int64_t block_size = 4096;
-  /// What partial results are joined in.
-  using W = std::conditional_t<Join::widens && floating<C>, double, C>;
-
-  TAGMA_INLINE static void run(const T* from, std::int64_t n, W* to) {
-    if (n <= block_size || !std::is_same_v<W, double>) {
-      *to = static_cast<W>(block(from, n));
-      return;
-    }
-    W total = Join::template neutral<W>();
-    for (std::int64_t i = 0; i < n; i += block_size)
-      total = Join::apply(total, static_cast<W>(block(from + i, n - i < block_size ? n - i : block_size)));
-    *to = total;
-  }
-};
-/// Joins `rows` rows of `n` neighbours into one row. From row to row it is `stride` elements.
-template <class T, class Join>
-struct join_rows {
-  using C = compute_t<T>;
-  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
-    std::int64_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-      auto a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const T* row = from + r * stride + i;
-        a = Join::apply(a, load<8>(row));
-        b = Join::apply(b, load<8>(row + 8));
-        c = Join::apply(c, load<8>(row + 16));
-        d = Join::apply(d, load<8>(row + 24));
-      }
-      store(to + i, a), store(to + i + 8, b), store(to + i + 16, c), store(to + i + 24, d);
-    }
-    for (; i < n; ++i) {
-      C total = to[i];
-      for (std::int64_t r = 0; r < rows; ++r) total = Join::apply(total, static_cast<C>(from[r * stride + i]));
-      to[i] = total;
-    }
-  }
-};
-
-/// The axes of a reduction, neighbours of one kind joined.
-struct reduced_axes {
-  std::int64_t extents[max_rank]{};
-  bool reduced[max_rank]{};
-  int count = 0;
-};
-[[nodiscard]] inline reduced_axes join_axes(const shape& in, std::uint64_t mask) {
-  reduced_axes axes;
-  for (int i = 0; i < in.rank; ++i) {
-    const bool reduced = (mask >> i) & 1;
-    if (in[i] == 1) continue;
-    if (axes.count > 0 && axes.reduced[axes.count - 1] == reduced) {
-      axes.extents[axes.count - 1] *= in[i];
-    } else {
-      axes.extents[axes.count] = in[i];
-      axes.reduced[axes.count++] = reduced;
-    }
-  }
-  return axes;
-}
-
-/// About as many elements as are worth a task.
-inline constexpr std::int64_t elements_of_task = 32768;
-
-/// All elements. The parts are a matter of their number alone: of whole blocks, and 64 at most.
-template <class T, class Join>
-void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_context& context) {
-  using row = join_row<T, Join>;
-  constexpr std::int64_t most = 64;
-  if (n <= elements_of_task) {
-    typename row::W total{};
-    dispatch<row>(from, n, &total);
-    *to = static_cast<compute_t<T>>(total);
-    return;
-  }
-  const std::int64_t blocks = pieces(n, row::block_size), share = pieces(blocks, most) * row::block_size;
-  const std::int64_t part = share < elements_of_task ? elements_of_task : share, parts = pieces(n, part);
-  typename row::W partial[most];
-  context.threads->parallel_for(parts, [&](std::int64_t p) {
-    dispatch<row>(from + p * part, n - p * part < part ? n - p * part : part, partial + p);
-  });
-  typename row::W total = partial[0];
-  for (std::int64_t p = 1; p < parts; ++p) total = Join::apply(total, partial[p]);
-  *to = static_cast<compute_t<T>>(total);
-}
-
-/// Many rows of a few neighbours into one row, which has the neutral element. The parts are a matter of the extents.
-template <class T, class Join>
-void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to, const run_context& context) {
-  using C = compute_t<T>;
-  constexpr std::int64_t most = 16, widest = 256;
-  const std::int64_t share = pieces(rows, most), least = pieces(elements_of_task, n);
-  const std::int64_t part = share < least ? least : share, parts = pieces(rows, part);
-  C partial[most * widest];
-  const auto some = [&](std::int64_t p) {
-    C* const own = p == 0 ? to : partial + p * widest;
-    for (std::int64_t i = 0; i < n; ++i) own[i] = Join::template neutral<C>();
-    dispatch<join_rows<T, Join>>(from + p * part * n, rows - p * part < part ? rows - p * part : part, n, n, own);
-  };
-  context.threads->parallel_for(parts, some);
-  for (std::int64_t p = 1; p < parts; ++p)
-    for (std::int64_t i = 0; i < n; ++i) to[i] = Join::apply(to[i], partial[p * widest + i]);
-}
-
-/// The last two joined axes at once, those around them one by one. Results that differ along one axis that is kept are
-/// found by different tasks, each in the order of its elements: the first axis that is long enough, or else the
-/// longest.
-template <class T, class Join>
-void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
-  using C = compute_t<T>;
-  const int last = axes.count - 1;
-  const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
-  std::int64_t outer = 1;
-  for (int a = 0; a < last - 1; ++a) outer *= axes.extents[a];
-  std::int64_t strides[max_rank]{}, stride = 1;
-  int shared = axes.reduced[last] ? last - 1 : last;
-  for (int a = last; a >= 0; --a) {
-    strides[a] = axes.reduced[a] ? 0 : stride;
-    if (!axes.reduced[a]) stride *= axes.extents[a];
-    if (!axes.reduced[a] && (axes.extents[a] >= 8 || axes.extents[a] > axes.extents[shared])) shared = a;
-  }
-  // Positions first to end of the shared axis, and all of the others.
-  const auto some = [&](std::int64_t first, std::int64_t end) {
-    const std::int64_t few = end - first;
-    const std::int64_t count = shared < last - 1 ? outer / axes.extents[shared] * few : outer;
-    const std::int64_t first_row = shared == last - 1 ? first : 0, end_row = shared == last - 1 ? end : m;
-    const std::int64_t column = shared == last ? first : 0, columns = shared == last ? few : n;
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::int64_t rest = i, at = 0, o = 0, scale = 1;
-      for (int a = last - 2; a >= 0; --a) {
-        const std::int64_t size = a == shared ? few : axes.extents[a];
-        const std::int64_t position = rest % size + (a == shared ? first : 0);
-        at += position * strides[a];
-        o += position * scale;
-        scale *= axes.extents[a];
-        rest /= size;
-      }
-      if (axes.reduced[last]) {
-        for (std::int64_t r = first_row; r < end_row; ++r) {
-          typename join_row<T, Join>::W value{};
-          dispatch<join_row<T, Join>>(from + (o * m + r) * n, n, &value);
-          C& total = to[at + r * strides[last - 1]];
-          total = Join::apply(total, static_cast<C>(value));
-        }
-      } else {
-        dispatch<join_rows<T, Join>>(from + o * m * n + column, m, columns, n, to + at + column);
-      }
-    }
-  };
-  const std::int64_t size = axes.extents[shared], each = outer * m * n / size;
-  std::int64_t per_task = pieces(elements_of_task, each + 1);
-  if (shared == last) per_task = pieces(per_task, 32) * 32;  // whole vectors
-  context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
-    some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
-  });
-}
-
-template <class T, class Join>
-void reduce(const kernel_args& args, const run_context& context) {
-  using C = compute_t<T>;
-  const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
-  const T* from = args.in[0].as<const T>();
-  const std::int64_t results = args.out.elements();
-  C* const to = wide_result<T>(args);
-  for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
-  if (args.in[0].elements() > 0) {
-    if (axes.count == 0) {
-      to[0] = static_cast<C>(from[0]);
-    } else if (axes.count == 1 && axes.reduced[0]) {
-      reduce_all<T, Join>(from, axes.extents[0], to, context);
-    } else if (axes.count == 1) {
-      for (std::int64_t i = 0; i < results; ++i) to[i] = static_cast<C>(from[i]);
-    } else if (axes.count == 2 && axes.reduced[0] && axes.extents[1] <= 256 &&
-               axes.extents[0] * axes.extents[1] > 2 * elements_of_task) {
-      reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], to, context);
-    } else {
-      reduce_axes<T, Join>(axes, from, to, context);
-    }
-  }
-  round_result<T>(args, 0, results);
-}
-
-template <class T>
-void fraction(const kernel_args& args, const run_context&) {
-  const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
-  *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
-}
-
-template <bool All>
-void reduce_bool(const kernel_args& args, const run_context&) {
-  const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
-  const auto* from = args.in[0].as<const std::uint8_t>();
-  auto* to = args.out.as<std::uint8_t>();
-  for (std::int64_t i = 0; i < args.out.elements(); ++i) to[i] = All;
-  std::int64_t strides[max_rank]{}, stride = 1;
-  for (int a = axes.count - 1; a >= 0; --a) {
-    strides[a] = axes.reduced[a] ? 0 : stride;
-    if (!axes.reduced[a]) stride *= axes.extents[a];
-  }
-  for (std::int64_t i = 0; i < args.in[0].elements(); ++i) {
-    std::int64_t rest = i, at = 0;
-    for (int a = axes.count - 1; a >= 0; --a) {
-      at += rest % axes.extents[a] * strides[a];
-      rest /= axes.extents[a];
-    }
-    to[at] = All ? to[at] & from[i] : to[at] | from[i];
-  }
-}
-
-/// Position of an extreme along the one reduced axis. NaN is beyond all numbers, as in NumPy and PyTorch.
-template <class T, bool Largest>
-void arg_extreme(const kernel_args& args, const run_context&) {
-  const shape& in = args.in[0].dims;
-  int axis = 0;
-  while (!((args.attributes[0] >> axis) & 1)) ++axis;
-  const std::int64_t n = in[axis], inner = in.elements(axis + 1, in.rank), outer = in.elements(0, axis);
-  if (n == 0 && args.out.elements() > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
-  const T* from = args.in[0].as<const T>();
-  auto* to = args.out.as<std::int64_t>();
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (std::int64_t i = 0; i < inner; ++i) {
-      const T* first = from + o * n * inner + i;
-      std::int64_t best = 0;
-      for (std::int64_t k = 1; k < n; ++k) {
-        const auto a = static_cast<compute_t<T>>(first[k * inner]), b = static_cast<compute_t<T>>(first[best * inner]);
-        if (!(Largest ? a <= b : a >= b) && b == b) best = k;
-      }
-      to[o * inner + i] = best;
-    }
-}
-
-}  // namespace cpu::detail
-
-template <>
-struct kernel<on_cpu, ir::key<op::sum>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry =
-      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_sum>);
-};
-template <>
-struct kernel<on_cpu, ir::key<op::product>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry =
-      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_product>);
-};
-template <>
-struct kernel<on_cpu, ir::key<op::reduce_max>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry =
-      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_max>);
-};
-template <>
-struct kernel<on_cpu, ir::key<op::reduce_min>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry =
-      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_min>);
-};
-template <>
-struct kernel<on_cpu, ir::key<op::fraction>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::fraction<stored<Out>>};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::all>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<true>};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::any>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<false>};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::argmax>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, true>};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::argmin>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, false>};
-};
-
-}  // namespace tagma::device
 // ---- tagma/device/cpu/kernel/softmax.hpp
 
 /// @file
@@ -24636,50 +30474,81 @@ namespace cpu::detail {
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
 
-/// The maximum of a row, and the sum of exp(x - maximum).
+/// The maximum of a row, and the sum of exp(x - maximum). A function of its own, for all kernels of this file.
 template <class T>
 struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static void run(const T* x, std::int64_t n, C& top, C& total) {
-    top = static_cast<C>(x[0]);
+  TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total) {
+    C top = static_cast<C>(x[0]);
     for (std::int64_t i = 1; i < n; ++i) {
       const auto v = static_cast<C>(x[i]);
       top = v > top || v != v ? v : top;
     }
     P sum = splat<P>(C(0));
     const P shift = splat<P>(top);
-    std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) sum = sum + exp(load<8>(x + i) - shift);
-    if (i < n) {
-      C rest[8]{};
-      const int count = static_cast<int>(n - i);
-      store(rest, exp(load<8>(x + i, count) - shift), count);
-      sum = sum + load<8>(static_cast<const C*>(rest));
+    // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
+    T padded[8];
+    for (T& p : padded) p = static_cast<T>(-__builtin_huge_valf());
+    const int rest = static_cast<int>(n % 8);
+    for (std::int64_t count = n - rest;;) {
+      for (std::int64_t i = 0; i < count; i += 8) sum = sum + exp(load<8>(x + i) - shift);
+      if (x == padded || rest == 0) break;
+      for (int i = 0; i < rest; ++i) padded[i] = x[count + i];
+      x = padded;
+      count = 8;
     }
-    total = reduce_add(sum);
+    *highest = top;
+    *total = reduce_add(sum);
   }
 };
+
+/// What softmax, its logarithm and its gradient make of an element, given two numbers of its row. Functions, not
+/// lambdas: nvcc forgets that those are to be inlined, and vectors must not leave the instruction set of a loop.
+struct exponential_part {
+  template <class P>
+  TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
+    return exp(x - shift) * scale;
+  }
+};
+struct logarithmic_part {
+  template <class P>
+  TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
+    return x - shift - scale;
+  }
+};
+
+/// y = Part(x, shift, scale), of a row.
+template <class Part, class T, class P>
+TAGMA_INLINE void map_row(const T* x, T* y, std::int64_t n, const P& shift, const P& scale) {
+  T in[8]{}, out[8];
+  const int rest = static_cast<int>(n % 8);
+  const std::int64_t whole = n - rest;
+  const T* from = x;
+  T* to = y;
+  for (std::int64_t count = whole;;) {
+    for (std::int64_t i = 0; i < count; i += 8) store(to + i, Part::of(load<8>(from + i), shift, scale));
+    if (to == out || rest == 0) break;
+    for (int i = 0; i < rest; ++i) in[i] = x[whole + i];
+    from = in;
+    to = out;
+    count = 8;
+  }
+  for (int i = 0; i < rest; ++i) y[whole + i] = out[i];
+}
 
 template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static P map(const P& x, const P& shift, const P& scale) {
-    if constexpr (Kind == row_kind::softmax)
-      return exp(x - shift) * scale;
-    else
-      return x - shift - scale;
-  }
+  using part = std::conditional_t<Kind == row_kind::softmax, exponential_part, logarithmic_part>;
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
-      row_sums<T>::run(x, n, top, total);
+      dispatch<row_sums<T>>(x, n, &top, &total);
       const P shift = splat<P>(top);
       const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
-      std::int64_t i = 0;
-      for (; i + 8 <= n; i += 8) store(y + i, map(load<8>(x + i), shift, scale));
-      if (i < n) store(y + i, map(load<8>(x + i, static_cast<int>(n - i)), shift, scale), static_cast<int>(n - i));
+      map_row<part>(x, y, n, shift, scale);
     }
   }
 };
@@ -24690,7 +30559,7 @@ void over_rows(const kernel_args& args, const run_context& context) {
   const std::int64_t rows = x.rows, n = x.n;
   if (n == 0 || rows == 0) return;
   const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
-  const auto some = [&](std::int64_t t) {
+  const auto some = [&](std::int64_t t) __attribute__((noinline)) {
     const std::int64_t first = t * per_task, count = first + per_task < rows ? per_task : rows - first;
     dispatch<Body>(args.in[0].as<const T>() + first * n, args.out.as<T>() + first * n, count, n);
   };
@@ -24714,7 +30583,7 @@ struct entropy_row {
   using C = compute_t<T>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, T* y) {
     C top{}, total{};
-    row_sums<T>::run(x, n, top, total);
+    dispatch<row_sums<T>>(x, n, &top, &total);
     const auto logarithm = log(splat<pack<C, 8>>(total));
     *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
   }
@@ -24735,14 +30604,9 @@ struct entropy_gradient_row {
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, C upstream, T* y) {
     C top{}, total{};
-    row_sums<T>::run(x, n, top, total);
+    dispatch<row_sums<T>>(x, n, &top, &total);
     const P shift = splat<P>(top), scale = splat<P>(upstream / total);
-    std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) store(y + i, exp(load<8>(x + i) - shift) * scale);
-    if (i < n) {
-      const int rest = static_cast<int>(n - i);
-      store(y + i, exp(load<8>(x + i, rest) - shift) * scale, rest);
-    }
+    map_row<exponential_part>(x, y, n, shift, scale);
     y[label] = T(static_cast<C>(y[label]) - upstream);
   }
 };
@@ -24786,7 +30650,7 @@ struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
 // ---- tagma/device/cpu/kernel/top_k.hpp
 
 /// @file
-/// The largest elements of each row on the CPU: a heap of the best so far, kept in the result itself.
+/// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself.
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -24834,13 +30698,27 @@ void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t 
   }
 }
 
+/// Positions that nobody reads have a place of their own.
+inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_context&) {
+  if (args.outs[1].data != nullptr) return nullptr;
+  return make_owned<scratch<std::int64_t>>(bounded_product(row_extents(args.in[0].dims).rows, args.attributes[0]));
+}
+
 template <class T>
-void top_k_indices(const kernel_args& args, const run_context& context) {
+void top_k(const kernel_args& args, const run_context& context) {
   const row_extents in(args.in[0].dims);
   const std::int64_t rows = in.rows, n = in.n, k = args.attributes[0];
+  T* const values = args.outs[0].as<T>();
+  std::int64_t* const positions = args.outs[1].data != nullptr
+                                      ? args.outs[1].as<std::int64_t>()
+                                      : static_cast<scratch<std::int64_t>*>(args.state)->data();
   over_pieces(rows, 4 * n * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t r = first; r < last; ++r)
-      best_of_row(args.in[0].as<const T>() + r * n, n, args.out.as<std::int64_t>() + r * k, k);
+    for (std::int64_t r = first; r < last; ++r) {
+      const T* const row = args.in[0].as<const T>() + r * n;
+      std::int64_t* const best = positions + r * k;
+      best_of_row(row, n, best, k);
+      for (std::int64_t i = 0; i < k && values != nullptr; ++i) values[r * k + i] = row[best[i]];
+    }
   });
 }
 
@@ -24869,9 +30747,9 @@ void scatter_last(const kernel_args& args, const run_context&) {
 }  // namespace cpu::detail
 
 template <>
-struct kernel<on_cpu, ir::key<op::top_k_indices>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::top_k_indices<stored<In>>};
+struct kernel<on_cpu, ir::key<op::top_k>> {
+  template <dtype Value, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::top_k<stored<Value>>, &cpu::detail::prepare_top_k};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::gather_last>> {
@@ -24895,6 +30773,7 @@ namespace tagma::device {
 template <>
 struct kernel<on_cpu, ir::key<plan::transfer>> {
   static void run(const kernel_args& args, const run_context& context) {
+    if (args.out.elements() == 0) return;
     const auto size = static_cast<std::int64_t>(size_of(args.out.type));
     cpu::over_pieces(args.out.elements(), size, context, [&](std::int64_t first, std::int64_t last) {
       std::memcpy(args.out.data + first * size, args.in[0].data + first * size,
@@ -25404,9 +31283,8 @@ requires Load::contiguous struct held_load<Load> {
 template <class Load>
 TAGMA_INLINE void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(typename Load::stored_type));
-  __builtin_memset(to, 0, sizeof(typename Load::stored_type) * lanes);
-  __builtin_memcpy(to, Load::contiguous ? from + i * size : from,
-                   static_cast<std::size_t>(Load::contiguous ? n * size : size));
+  copy_padded(to, Load::contiguous ? from + i * size : from,
+              static_cast<std::size_t>(Load::contiguous ? n * size : size), static_cast<std::size_t>(size * lanes));
 }
 
 /// Calls the body of an operation with as many operands as it takes. Each device has its own such function:
@@ -25454,18 +31332,23 @@ struct loop_state final : kernel_state {
   std::int64_t steps[most_loads]{};  ///< bytes from an element to its neighbour, 0 where it is stretched
 };
 
+/// Where the tensors that a loop reads have row `row`.
+inline void point_at_row(const loop_extents& e, const kernel_args& args, std::int64_t row, const std::byte** in) {
+  for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
+  std::int64_t rest = row;
+  for (int a = e.axes; a-- > 0;) {
+    const std::int64_t at = rest % e.extents[a];
+    rest /= e.extents[a];
+    for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * e.strides[l][a];
+  }
+}
+
 /// Rows `first` to `last` of a loop.
 inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
   for (std::int64_t row = first; row < last; ++row) {
-    for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
-    std::int64_t rest = row;
-    for (int a = e.axes; a-- > 0;) {
-      const std::int64_t at = rest % e.extents[a];
-      rest /= e.extents[a];
-      for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * e.strides[l][a];
-    }
+    point_at_row(e, args, row, in);
     s.span(args.out.data + row * e.inner * s.result_size, in, e.inner);
   }
 }
@@ -25486,18 +31369,20 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
     run_rows(args, s, first, last);
 }
 
-/// Runs a loop, on several threads if it is long. The split depends on the extents alone.
-inline void run_loop(const kernel_args& args, const run_context& context) {
-  const auto& s = *static_cast<const loop_state*>(args.state);
-  const loop_extents& e = s.extents;
+/// Runs the parts of a loop, on several threads if it is long. The split depends on the extents alone.
+inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
+                       void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
   const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
-  if (count <= 2 * each) return run_part(args, 0, count);
+  if (count <= 2 * each) return part(args, 0, count);
   context.threads->parallel_for(pieces(count, each), [&](std::int64_t t) {
     const std::int64_t first = t * each;
-    run_part(args, first, first + each < count ? first + each : count);
+    part(args, first, first + each < count ? first + each : count);
   });
+}
+inline void run_loop(const kernel_args& args, const run_context& context) {
+  share_loop(static_cast<const loop_state*>(args.state)->extents, args, context, &run_part);
 }
 
 /// Works out the strides of a loop.
@@ -25542,9 +31427,9 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
-          __builtin_memcpy(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)), to,
-                           static_cast<std::size_t>(rest) * sizeof(result));
-          return;
+          const std::size_t bytes = static_cast<std::size_t>(rest) * sizeof(result);
+          return cpu::detail::copy_padded(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)), to, bytes,
+                                          bytes);
         }
         if (rest == 0) return;
         (cpu::detail::pad<Load>(padded[L], from[L], n - rest, rest), ...);
@@ -25578,9 +31463,21 @@ namespace tagma {
 
 namespace device::cpu::detail {
 
+/// The kernel of a step of a program that keeps values; <tagma/passes.hpp> has it.
+template <class Plan, std::size_t Step>
+struct kept_entry;
+
+template <class Plan, std::size_t Step>
+constexpr kernel_entry entry_of_step() {
+  if constexpr (Plan::graph::keeps)
+    return kept_entry<Plan, Step>::value;
+  else
+    return step_entry<on_cpu, Plan, Step>();
+}
+
 template <class Plan, std::size_t... Step>
 constexpr fixed_array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
-  return {{step_entry<on_cpu, Plan, Step>()...}};
+  return {{entry_of_step<Plan, Step>()...}};
 }
 
 }  // namespace device::cpu::detail
@@ -25626,6 +31523,9 @@ struct kernel_table {
 #undef TAGMA_UNROLL
 #undef TAGMA_FORMULAS_BEGIN
 #undef TAGMA_FORMULAS_END
+#undef TAGMA_EMPTY_LOOPS_BEGIN
+#undef TAGMA_EMPTY_LOOPS_END
+#undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -115,6 +115,22 @@
 #define TAGMA_FORMULAS_END
 #endif
 
+/// Around templates whose loops count to a number that may be 0: nvcc warns that no unsigned number is below it.
+#if defined(__CUDACC__)
+#define TAGMA_EMPTY_LOOPS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 186")
+#define TAGMA_EMPTY_LOOPS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_EMPTY_LOOPS_BEGIN
+#define TAGMA_EMPTY_LOOPS_END
+#endif
+
+/// std::is_trivially_destructible_v without the classes behind it.
+#if defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ENDS_TRIVIALLY(...) __is_trivially_destructible(__VA_ARGS__)
+#else
+#define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -263,7 +279,7 @@
 #define TAGMA_SINGLE_BASE_FILE_HPP
 
 /// @file
-/// Reading files.
+/// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -355,22 +371,61 @@ class input_file {
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    for (auto* at = static_cast<char*>(target); bytes > 0;) {
-      const auto n = ::read(descriptor_.get(), at, bytes);
+  /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes) + " bytes too early");
-      at += n;
-      bytes -= static_cast<std::size_t>(n);
+      if (n == 0) break;
+      done += static_cast<std::size_t>(n);
     }
+    return done;
+  }
+  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
+  void read(void* target, std::size_t bytes) {
+    const std::size_t done = read_some(target, bytes);
+    if (done < bytes)
+      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+  }
+  /// The next read begins at this byte.
+  void seek(std::uint64_t position) {
+    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
   }
 
  private:
   std::string path_;
   detail::descriptor descriptor_;
   std::uint64_t size_ = 0;
+};
+
+/// A file that is written from its beginning to its end. What was there is gone, and a crash leaves a part.
+class output_file {
+ public:
+  /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
+  explicit output_file(std::string path)
+      : path_(std::move(path)),
+        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Throws `resource_exhausted` for a full disk and so on.
+  void write(const void* bytes, std::size_t size) {
+    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+      const auto n = ::write(descriptor_.get(), at, size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, path_, "written");
+      at += n;
+      size -= static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
 };
 
 /// The whole content of a file.
@@ -1319,6 +1374,11 @@ class file {
 namespace tagma {
 namespace detail {
 
+/// A data set that was preloaded is no part of a model.
+[[nodiscard]] inline bool is_saved(const plan::plan_variable& v) {
+  return v.initializer != tagma::detail::preloaded_kind;
+}
+
 inline void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts) {
   const runtime::session_core::pass reading(session, false, path + ": nothing was saved: ");
   std::vector<safetensors::named_tensor> tensors;
@@ -1326,6 +1386,7 @@ inline void save_variables(runtime::session_core& session, const std::string& pa
   std::vector<runtime::pinned_version> versions(copies.size());
   for (std::size_t i = 0; i < copies.size(); ++i) {
     runtime::stored_variable& v = session.variable(i);
+    if (!is_saved(session.variables()[i])) continue;
     if (!v.initialized())
       fail(status_code::failed_precondition,
            path + ": variable '" + v.name() + "' has no value yet, so nothing was saved");
@@ -1339,8 +1400,12 @@ inline void save_variables(runtime::session_core& session, const std::string& pa
 
 inline safetensors::metadata restore_variables(runtime::session_core& session, const std::string& path) {
   const safetensors::file stored(path);
-  std::vector<const safetensors::stored_tensor*> sources;
+  std::vector<const safetensors::stored_tensor*> sources;  // of each variable; nullptr if files leave it out
   for (std::size_t i = 0; i < session.variables().size(); ++i) {
+    if (!is_saved(session.variables()[i])) {
+      sources.push_back(nullptr);
+      continue;
+    }
     const std::string& name = session.variable(i).name();
     const tensor_spec& wanted = session.variables()[i].spec;
     const safetensors::stored_tensor* found = stored.find(name);
@@ -1366,7 +1431,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
 
   const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    session.variable(i).assign(sources[i]->data);
+    if (sources[i] != nullptr) session.variable(i).assign(sources[i]->data);
   }
   if (text != stored.metadata().end()) session.set_step(step);
   return stored.metadata();
@@ -1374,9 +1439,10 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
 
 }  // namespace detail
 
-/// Writes all variables of a session, slots of optimizers included, under their names, and replaces the file at `path`
-/// in one step. The number of runs so far goes along as the text "step": with it, and with the session's old seed,
-/// random operations go on where they were. Updates wait until the file is written; runs that only read go on.
+/// Writes all variables of a session but those that were preloaded, slots of optimizers included, under their names,
+/// and replaces the file at `path` in one step. The number of runs so far goes along as the text "step": with it, and
+/// with the session's old seed, random operations go on where they were. Updates wait until the file is written; runs
+/// that only read go on.
 /// @param texts free texts beside the tensors; "step" is taken
 /// Throws FailedPrecondition if a variable has no value, InvalidArgument for a text "step", and what
 /// `safetensors::write` throws.
@@ -1426,6 +1492,9 @@ safetensors::metadata restore(session<Program>& s, const std::string& path) {
 #undef TAGMA_UNROLL
 #undef TAGMA_FORMULAS_BEGIN
 #undef TAGMA_FORMULAS_END
+#undef TAGMA_EMPTY_LOOPS_BEGIN
+#undef TAGMA_EMPTY_LOOPS_END
+#undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -8,20 +8,24 @@
 #include <string_view>
 #include <vector>
 
-#include "conformance/operations.hpp"
+#include "tagma/device/operations.hpp"
 #include "tagma/runtime/kernel.hpp"
 
 namespace tagma::conformance {
+
+using namespace tagma::device::operations;
 
 /// One call of one kernel. All addresses are of host memory: a device with memory of its own copies.
 struct kernel_call {
   const ir::op_info* op = nullptr;
   runtime::operand out;
+  std::vector<runtime::operand> outs;  ///< instead, of an operation with several results; without data: not wanted
   std::vector<runtime::operand> in;
   std::vector<ir::attribute> attributes;
   std::vector<shape> declared;  ///< what the compiler knows of the inputs, `dyn` where it knows nothing
   shape declared_out;
   const carried_value* value = nullptr;
+  runtime::late_results* late = nullptr;  ///< of an operation that is late
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
   std::int32_t source = 0;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "conformance/devices.hpp"
-#include "conformance/operations.hpp"
 #include "tagma/device/kernel_table.hpp"
+#include "tagma/device/operations.hpp"
 
 namespace tagma::conformance {
 
@@ -45,11 +45,22 @@ void add_plain(kernel_values& to, std::index_sequence<I...>) {
   to.push_back({&ir::key<Op>, S, 0, tagma::device::kernel<Device, ir::key<Op>>::template entry<S.out, S.in[I]...>});
 }
 
+/// Of an operation with several results, whose types stand before those of the operands.
+template <class Device, class Op, signature S, std::size_t... O, std::size_t... I>
+void add_several(kernel_values& to, std::index_sequence<O...>, std::index_sequence<I...>) {
+  to.push_back(
+      {&ir::key<Op>, S, 0, tagma::device::kernel<Device, ir::key<Op>>::template entry<S.output(O)..., S.in[I]...>});
+}
+
 template <class Device, class Op, signature S>
 void add_kernel(kernel_values& to) {
   if constexpr (Op::kind == ir::op_kind::elementwise) {
     if constexpr (tagma::device::has_scalar_kernel<Device, ir::key<Op>>)
       add_variants<Device, Op, S>(to, std::make_integer_sequence<unsigned, 1u << S.inputs>{});
+  } else if constexpr (requires { Op::outputs; }) {
+    if constexpr (tagma::device::has_kernel<Device, ir::key<Op>>)
+      add_several<Device, Op, S>(to, std::make_index_sequence<static_cast<std::size_t>(Op::outputs)>{},
+                                 std::make_index_sequence<static_cast<std::size_t>(S.inputs)>{});
   } else if constexpr (tagma::device::has_kernel<Device, ir::key<Op>>) {
     add_plain<Device, Op, S>(to, std::make_index_sequence<static_cast<std::size_t>(S.inputs)>{});
   }
@@ -112,6 +123,8 @@ class prepared_call {
     context_.step = call_.step;
     args_.in = call_.in;
     args_.out = call_.out;
+    args_.outs = call_.outs;
+    args_.late = call_.late;
     args_.attributes = call_.attributes;
     args_.source = call_.source;
     args_.declared = call_.declared;
@@ -126,7 +139,9 @@ class prepared_call {
 
  private:
   [[nodiscard]] bool fits(const signature& types) const {
-    if (types.out != call_.out.type) return false;
+    if (call_.outs.empty() && types.out != call_.out.type) return false;
+    for (std::size_t k = 0; k < call_.outs.size(); ++k)
+      if (types.output(k) != call_.outs[k].type) return false;
     for (std::size_t i = 0; i < call_.in.size() && i < static_cast<std::size_t>(types.inputs); ++i)
       if (!call_.op->ignores_elements(static_cast<int>(i)) && types.in[i] != call_.in[i].type) return false;
     return true;

@@ -307,4 +307,36 @@ TEST_CASE("other shapes of the same elements") {
   check<op::squeeze>({{{{{7, 1, 6}}}, {0b010}}, {{{{1, 1}}}, {0b11}}, {{{{1, 0}}}, {1}}}, same);
 }
 
+TEST_CASE("parts along an axis") {
+  std::vector<problem> all;
+  for (const shape& s : {shape{12}, shape{24, 5}, shape{3, 24}, shape{2, 24, 3}, shape{0, 6}, shape{6, 0}, shape{0}})
+    for (int axis = 0; axis < s.rank; ++axis)
+      for (const extent parts : {2, 3, 4, 8})
+        if (s[axis] % parts == 0) all.push_back({{{s}}, {axis, parts}, parts != 4 && s.elements() <= 130});
+  all.push_back({{{{12}}}, {0, 2, 5, 7}, true});
+  all.push_back({{{{24, 5}}}, {0, 3, 1, 20, 3}, true});
+  all.push_back({{{{3, 24}}}, {1, 2, 24, 0}});
+  all.push_back({{{{2, 24, 3}}}, {1, 8, 1, 2, 3, 4, 5, 6, 2, 1}});
+  check_several<op::split>(all,
+                           [](const std::vector<array>& in, const std::vector<ir::attribute>& attributes,
+                              const std::vector<tensor_spec>& out) {
+                             std::vector<array> parts;
+                             const auto axis = static_cast<std::size_t>(attributes[0]);
+                             extent first = 0;
+                             for (const tensor_spec& s : out) {
+                               array part(s.dims);
+                               extent n = 0;
+                               for_each_position(s.dims, [&](const position& p) {
+                                 position from = p;
+                                 from[axis] += first;
+                                 part[n++] = in[0][place(in[0].dims, from)];
+                               });
+                               first += s.dims[static_cast<int>(axis)];
+                               parts.push_back(part);
+                             }
+                             return parts;
+                           },
+                           {.known_axes = 3});
+}
+
 }  // namespace

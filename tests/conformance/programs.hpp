@@ -16,6 +16,7 @@
 #include "conformance/suite.hpp"
 #include "support/gradient_check.hpp"
 #include "support/naive.hpp"
+#include "tagma/filter.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tagma::conformance {
@@ -99,12 +100,13 @@ void check_views_of(const Make& make) {
   const auto narrower = squeeze<1>(a);
   const auto same = identity(a);
   const auto held = stop_gradient(a);
-  session runner(compile([=] { return Device::place(outputs(shaped, wider, narrower, same, held)); }),
+  const auto merged = detail::make_node<op::merge_axes, ir::pack_attributes(2), detail::part<Device, 0>>(a);
+  session runner(compile([=] { return Device::place(outputs(shaped, wider, narrower, same, held, merged)); }),
                  Device::options());
   for (const extent n : {1, 7, 0}) {
     tensor<T> values(shape{n, 1, 6});
     for (extent i = 0; i < 6 * n; ++i) values[i] = make(i);
-    const auto all = runner.run(fetch(shaped, wider, narrower, same, held), half = values);
+    const auto all = runner.run(fetch(shaped, wider, narrower, same, held, merged), half = values);
     const auto check = [&](const tensor<T>& found, const shape& dims) {
       INFO(Device::kernels().name() << ": view of " << to_string(dtype_of<T>) << " " << to_string(dims));
       REQUIRE(found.dims() == dims);
@@ -117,9 +119,11 @@ void check_views_of(const Make& make) {
     check(std::get<2>(all), {2 * n, 6});
     check(std::get<3>(all), {2 * n, 1, 6});
     check(std::get<4>(all), {2 * n, 1, 6});
+    check(std::get<5>(all), {2 * n, 6});
   }
-  for (const ir::op_rules* rules : {&ir::rules<op::reshape>, &ir::rules<op::expand_dims>, &ir::rules<op::squeeze>,
-                                    &ir::rules<op::identity>, &ir::rules<op::stop_gradient>})
+  for (const ir::op_rules* rules :
+       {&ir::rules<op::reshape>, &ir::rules<op::expand_dims>, &ir::rules<op::squeeze>, &ir::rules<op::identity>,
+        &ir::rules<op::stop_gradient>, &ir::rules<op::merge_axes>})
     for (const signature& types : find_operation(*rules).signatures)
       if (types.element == dtype_of<T>) record_values(Device::kernels(), *rules->info, types);
 }

@@ -164,4 +164,37 @@ TEST_CASE("positions of extremes") {
   check<op::argmin>(all, position_of(false));
 }
 
+/// Mean and variance, each by a pass of its own.
+std::vector<array> mean_and_variance(const std::vector<array>& in, const std::vector<ir::attribute>& attributes,
+                                     const std::vector<tensor_spec>& out) {
+  const auto mask = static_cast<std::uint64_t>(attributes[0]);
+  array mean(out[0].dims), variance(out[1].dims);
+  const auto n = static_cast<double>(in[0].dims.elements()) / static_cast<double>(out[0].dims.elements());
+  extent i = 0, k = 0;
+  for_each_position(in[0].dims, [&](const position& p) { mean[target(in[0].dims, mask, p)] += in[0][i++] / n; });
+  for_each_position(in[0].dims, [&](const position& p) {
+    const double off = in[0][k++] - mean[target(in[0].dims, mask, p)];
+    variance[target(in[0].dims, mask, p)] += off * off / n;
+  });
+  if (in[0].dims.elements() == 0)
+    for (array* a : {&mean, &variance})
+      for (double& v : a->at) v = std::numeric_limits<double>::quiet_NaN();
+  return {mean, variance};
+}
+
+TEST_CASE("means and variances") {
+  std::vector<problem> all = all_axes(-3, 3);
+  for (problem& p : all) p.has_gradient = p.has_gradient && p.in[0].dims.elements() <= 30;
+  all.push_back({{{{301, 111}, -1, 2}}, {1, 0}, false});
+  all.push_back({{{{40, 1111}, -1, 2}}, {2, 0}, false});
+  all.push_back({{{{17, 31, 33}, -1, 2}}, {0b101, 0}, false});
+  all.push_back({{{{70011}, -1, 2}}, {1, 0}, false});
+  check_several<op::moments>(all, mean_and_variance, {.slack = 4});
+  // A mean far from zero does not drown the variance.
+  all = {{{{{3, 20000}, 1000, 1001}}, {2, 0}, false},
+         {{{{20000, 3}, 1000, 1001}}, {1, 0}, false},
+         {{{{301, 311}, 1000, 1001}}, {1, 0}, false}};
+  check_several<op::moments>(all, mean_and_variance, {.slack = 4});
+}
+
 }  // namespace

@@ -7,83 +7,11 @@
 #include <map>
 #include <memory>
 
+#include "conformance/blocks.hpp"
 #include "conformance/devices.hpp"
 #include "tagma/graph/pass/differentiate.hpp"
 
 namespace tagma::conformance {
-
-namespace {
-
-/// Memory around and inside operands before a kernel runs. Of the first, every float is a NaN.
-constexpr unsigned char garbage[] = {0xff, 0x5a};
-
-/// Memory of one operand between two guards.
-class block {
- public:
-  block(const tensor_spec& spec, bool aligned, unsigned char fill)
-      : spec_(spec), size_(static_cast<std::size_t>(spec.dims.elements()) * size_of(spec.type)), fill_(fill) {
-    bytes_.assign(size_ + 3 * guard, std::byte{fill});
-    const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data() + guard);
-    begin_ = guard + (64 - address % 64) % 64 + (aligned ? 0 : size_of(spec.type));
-  }
-  void write(const array& a) {
-    for (std::size_t i = 0; i < a.at.size(); ++i) write_element(data() + i * size_of(spec_.type), spec_.type, a.at[i]);
-  }
-  [[nodiscard]] array read() {
-    array a(spec_.dims);
-    for (std::size_t i = 0; i < a.at.size(); ++i) a.at[i] = read_element(data() + i * size_of(spec_.type), spec_.type);
-    return a;
-  }
-  [[nodiscard]] std::byte* data() { return bytes_.data() + begin_; }
-  [[nodiscard]] std::vector<std::byte> content() {
-    return {bytes_.begin() + static_cast<std::ptrdiff_t>(begin_),
-            bytes_.begin() + static_cast<std::ptrdiff_t>(begin_ + size_)};
-  }
-  [[nodiscard]] runtime::operand operand() { return {data(), spec_.type, spec_.dims}; }
-  /// True if nothing was written beside the operand.
-  [[nodiscard]] bool guards_hold() const {
-    for (std::size_t i = 0; i < bytes_.size(); ++i)
-      if ((i < begin_ || i >= begin_ + size_) && bytes_[i] != std::byte{fill_}) return false;
-    return true;
-  }
-
- private:
-  static constexpr std::size_t guard = 256;
-  tensor_spec spec_;
-  std::size_t size_, begin_ = 0;
-  unsigned char fill_;
-  std::vector<std::byte> bytes_;
-};
-
-/// The shapes of operands as a compiler sees them that knows no extent but those of 1 that are stretched.
-std::vector<shape> unknown_extents(const kernel_problem& p) {
-  std::vector<shape> all;
-  for (const tensor_spec& s : p.in) {
-    shape dims = s.dims;
-    for (int a = 0; a < dims.rank; ++a) {
-      const int own = a + p.out.dims.rank - dims.rank;
-      const bool stretched = dims[a] == 1 && p.rules->info->unstretched >= 0 && (own < 0 || p.out.dims[own] != 1);
-      if (!stretched) dims[a] = dyn;
-    }
-    all.push_back(dims);
-  }
-  return all;
-}
-
-tensor_spec infer(const ir::op_rules& rules, const std::vector<tensor_spec>& in,
-                  const std::vector<ir::attribute>& attributes) {
-  ir::infer_args args{in, attributes, {}};
-  if (const char* problem = rules.info->infer(args)) FAIL(rules.info->name << ": " << problem);
-  return args.out;
-}
-
-std::string first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b, dtype type) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i] != b[i]) return "element " + std::to_string(i / size_of(type));
-  return {};
-}
-
-}  // namespace
 
 array run_kernel(const device& on, const kernel_problem& p, std::vector<array>& in, const check_options& options) {
   const ir::op_info& op = *p.rules->info;
@@ -211,56 +139,78 @@ class interpreter {
   array compute(ir::node_id id) {
     const ir::op_info& op = g_.info(id);
     const dtype type = g_.spec(id).type;
+    if (op.kind == ir::op_kind::output) return results(g_.input(id, 0))[static_cast<std::size_t>(g_.attributes(id)[0])];
     if (op.kind == ir::op_kind::constant) return array(shape{}, rounded(type, ir::as_double(g_.attributes(id)[0])));
-    kernel_problem p;
-    p.rules = g_[id].op;
     std::vector<array> in;
-    for (const ir::node_id i : g_.inputs(id)) {
-      in.push_back(value(i));
-      p.in.push_back({g_.spec(i).type, in.back().dims});
-    }
-    const ir::attribute_list attributes = g_.attributes(id);
-    p.attributes.assign(attributes.begin(), attributes.end());
+    kernel_problem p = problem_of(id, in);
     p.out = infer(*p.rules, p.in, p.attributes);
     INFO("in the gradient: " << op.name << " " << to_string(p.out));
     if (op.kind == ir::op_kind::view) return array(p.out.dims, in[0].at);
     return run_kernel(on_, p, in);
   }
 
+  const std::vector<array>& results(ir::node_id id) {
+    const auto known = several_.find(id);
+    if (known != several_.end()) return known->second;
+    std::vector<array> in;
+    kernel_problem p = problem_of(id, in);
+    p.outs = infer_all(*p.rules, p.in, p.attributes);
+    INFO("in the gradient: " << p.rules->info->name << " " << to_string(p.outs[0]));
+    return several_.emplace(id, run_several(on_, p, in, ~0u)).first->second;
+  }
+  kernel_problem problem_of(ir::node_id id, std::vector<array>& in) {
+    kernel_problem p;
+    p.rules = g_[id].op;
+    for (const ir::node_id i : g_.inputs(id)) {
+      in.push_back(value(i));
+      p.in.push_back({g_.spec(i).type, in.back().dims});
+    }
+    const ir::attribute_list attributes = g_.attributes(id);
+    p.attributes.assign(attributes.begin(), attributes.end());
+    return p;
+  }
+
   const device& on_;
   const ir::graph& g_;
   std::map<ir::node_id, array> values_;
+  std::map<ir::node_id, std::vector<array>> several_;
 };
 
-double dot(const array& a, const array& b) {
+/// The sum of the wanted results times their weights.
+double weighted(const std::vector<array>& results, const std::vector<array>& weights, unsigned wanted) {
   double sum = 0;
-  for (std::size_t i = 0; i < a.at.size(); ++i) sum += a.at[i] * b.at[i];
+  for (std::size_t k = 0; k < results.size(); ++k)
+    for (std::size_t i = 0; i < results[k].at.size() && ((wanted >> k) & 1) != 0; ++i)
+      sum += results[k].at[i] * weights[k].at[i];
   return sum;
 }
 
 /// The gradient of the sum of `weights` times the operation by input `k`, from central differences of the reference.
 /// Where the two sides differ, the reference has a kink, and `smooth` is 0.
-void difference_quotients(const reference& f, const kernel_problem& p, std::vector<array> in, std::size_t k,
-                          const array& weights, array& quotient, std::vector<char>& smooth) {
+void difference_quotients(const reference_of_several& f, const kernel_problem& p, std::vector<array> in, std::size_t k,
+                          const std::vector<array>& weights, unsigned wanted, array& quotient,
+                          std::vector<char>& smooth) {
   constexpr double h = 1e-5;
   quotient = array(in[k].dims);
   smooth.assign(in[k].at.size(), 1);
-  const double middle = dot(weights, f(in, p.attributes, p.out));
+  const auto value = [&] { return weighted(f(in, p.attributes, p.outs), weights, wanted); };
+  const double middle = value();
   for (std::size_t i = 0; i < in[k].at.size(); ++i) {
     const double here = in[k].at[i];
     in[k].at[i] = here + h;
-    const double above = (dot(weights, f(in, p.attributes, p.out)) - middle) / h;
+    const double above = (value() - middle) / h;
     in[k].at[i] = here - h;
-    const double below = (middle - dot(weights, f(in, p.attributes, p.out))) / h;
+    const double below = (middle - value()) / h;
     in[k].at[i] = here;
     quotient.at[i] = (above + below) / 2;
     if (!(std::fabs(above - below) <= 1e-3 * std::fmax(1.0, std::fabs(quotient.at[i])))) smooth[i] = 0;
   }
 }
 
-/// @param known false: the gradient is derived for extents that vary
-void check_gradient(const device& on, const kernel_problem& p, const std::vector<array>& in, const reference& f,
-                    const check_options& options, bool known) {
+}  // namespace
+
+void check_gradient(const device& on, const kernel_problem& p, const std::vector<array>& in,
+                    const reference_of_several& f, const check_options& options, bool known, unsigned wanted) {
   using std::size_t;
   const auto storage = std::make_unique<ir::graph_storage<512>>();
   ir::graph g = storage->view();
@@ -268,7 +218,10 @@ void check_gradient(const device& on, const kernel_problem& p, const std::vector
   std::vector<ir::node_id> inputs, xs;
   std::vector<size_t> by;
   std::map<ir::node_id, array> given;
-  const std::vector<shape> unknown = unknown_extents(p);
+  std::vector<shape> unknown = unknown_extents(p);
+  for (size_t i = 0; i < in.size(); ++i)
+    for (int a = p.in[i].dims.rank - options.known_axes; a < p.in[i].dims.rank; ++a)
+      if (a >= 0) unknown[i][a] = p.in[i].dims[a];
   for (size_t i = 0; i < in.size(); ++i) {
     const tensor_spec spec{p.in[i].type, known ? p.in[i].dims : unknown[i]};
     ir::node_extras extras;
@@ -281,24 +234,37 @@ void check_gradient(const device& on, const kernel_problem& p, const std::vector
     by.push_back(i);
   }
   const ir::node_id self = g.emit(*p.rules, inputs, p.attributes);
-  ir::node_extras extras;
-  extras.name = "weights";
-  const ir::node_id factor = g.emit_as(ir::rules<op::placeholder>, g.spec(self), {}, {}, extras);
-  const array weights = scattered(p.out.type, p.out.dims, -1, 1, 99);
-  given.emplace(factor, weights);
-  const ir::node_id pair[] = {self, factor};
-  const ir::node_id y = g.emit(ir::rules<op::multiply>, pair);
+  std::vector<array> weights;
+  ir::node_id y = ir::no_node;
+  static const char* const weight_names[] = {"w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"};
+  for (size_t k = 0; k < p.outs.size(); ++k) {
+    weights.push_back(scattered(p.outs[k].type, p.outs[k].dims, -1, 1, 99 + k));
+    if (((wanted >> k) & 1) == 0) continue;
+    const ir::node_id one = p.rules->info->outputs > 0 ? g.emit_output(self, static_cast<int>(k)) : self;
+    ir::node_extras extras;
+    extras.name = weight_names[k];
+    const ir::node_id factor = g.emit_as(ir::rules<op::placeholder>, g.spec(one), {}, {}, extras);
+    given.emplace(factor, weights.back());
+    const ir::node_id pair[] = {one, factor};
+    ir::node_id term = g.emit(ir::rules<op::multiply>, pair);
+    if (p.outs.size() > 1) {  // of one shape, none
+      const ir::attribute axes[] = {(1 << g.spec(term).dims.rank) - 1, 0};
+      term = g.emit(ir::rules<op::sum>, {&term, 1}, axes);
+    }
+    const ir::node_id terms[] = {y, term};
+    y = y == ir::no_node ? term : g.emit(ir::rules<op::add>, terms);
+  }
   std::vector<ir::node_id> results(xs.size(), ir::no_node), adjoint(512);
-  bool wanted[512]{};
+  bool needed[512]{};
   ir::build_status status;
-  ir::differentiate(g, y, xs, results, {adjoint, wanted}, status);
+  ir::differentiate(g, y, xs, results, {adjoint, needed}, status);
   REQUIRE(status.problem == ir::build_problem::none);
   REQUIRE_FALSE(g.overflow());
   interpreter values(on, g, std::move(given));
   for (size_t x = 0; x < xs.size(); ++x) {
     array quotient;
     std::vector<char> smooth;
-    difference_quotients(f, p, in, by[x], weights, quotient, smooth);
+    difference_quotients(f, p, in, by[x], weights, wanted, quotient, smooth);
     const array found = results[x] == ir::no_node ? array(in[by[x]].dims) : values.value(results[x]);
     REQUIRE(found.dims == quotient.dims);
     double scale = 1;
@@ -308,7 +274,7 @@ void check_gradient(const device& on, const kernel_problem& p, const std::vector
     for (size_t i = 0; i < smooth.size(); ++i) {
       if (smooth[i] == 0) continue;
       ++checked;
-      const double rounding = std::fmax(tolerance(p.out.type), tolerance(p.in[by[x]].type));
+      const double rounding = std::fmax(tolerance(p.outs[0].type), tolerance(p.in[by[x]].type));
       const double allowed = (options.gradient_slack * rounding + 1e-7) * scale;
       if (!(std::fabs(found.at[i] - quotient.at[i]) <= allowed) && wrong++ == 0) first = i;
     }
@@ -320,21 +286,14 @@ void check_gradient(const device& on, const kernel_problem& p, const std::vector
   }
 }
 
-void check_one(const device& on, const ir::op_rules& rules, const signature& types, const problem& given,
-               std::uint64_t seed, const reference& expected, const check_options& options, bool& differentiated) {
-  kernel_problem p;
-  p.rules = &rules;
-  p.attributes = given.attributes;
-  p.value = given.value;
-  if (given.type_attribute >= 0)
-    p.attributes[static_cast<std::size_t>(given.type_attribute)] = static_cast<ir::attribute>(types.out);
-  std::vector<array> in;
-  std::string text;
+drawn_operands draw_operands(const problem& given, const signature& types, std::uint64_t seed) {
+  drawn_operands drawn;
+  std::vector<array>& in = drawn.in;
   for (std::size_t i = 0; i < given.in.size(); ++i) {
     const operand_rule& rule = given.in[i];
     const dtype type = rule.type != dtype::none ? rule.type : types.input(i);
-    p.in.push_back({type, rule.dims});
-    text += (i > 0 ? ", " : "") + to_string(p.in.back());
+    drawn.specs.push_back({type, rule.dims});
+    drawn.text += (i > 0 ? ", " : "") + to_string(drawn.specs.back());
     double low = rule.low, high = rule.high;
     if (type == dtype::uint8 && low < 0) low = 0;
     if (type == dtype::boolean || type == dtype::string) low = 0, high = type == dtype::boolean ? 2 : 60;
@@ -344,8 +303,24 @@ void check_one(const device& on, const ir::op_rules& rules, const signature& typ
     for (std::size_t k = 0; k < rule.values.size(); ++k) in.back().at[k] = rounded(type, rule.values[k]);
   }
   if (given.prepare) given.prepare(in);
+  return drawn;
+}
+
+namespace {
+
+void check_one(const device& on, const ir::op_rules& rules, const signature& types, const problem& given,
+               std::uint64_t seed, const reference& expected, const check_options& options, bool& differentiated) {
+  kernel_problem p;
+  p.rules = &rules;
+  p.attributes = given.attributes;
+  p.value = given.value;
+  if (given.type_attribute >= 0)
+    p.attributes[static_cast<std::size_t>(given.type_attribute)] = static_cast<ir::attribute>(types.out);
+  const drawn_operands drawn = draw_operands(given, types, seed);
+  const std::vector<array>& in = drawn.in;
+  p.in = drawn.specs;
   p.out = infer(rules, p.in, p.attributes);
-  INFO(on.name() << ": " << rules.info->name << " of " << text << " to " << to_string(p.out));
+  INFO(on.name() << ": " << rules.info->name << " of " << drawn.text << " to " << to_string(p.out));
   for (const ir::attribute a : given.attributes) UNSCOPED_INFO("attribute " << a);
   REQUIRE(p.out.type == types.out);
   std::vector<array> used = in;
@@ -354,8 +329,13 @@ void check_one(const device& on, const ir::op_rules& rules, const signature& typ
           p.out.type, options.slack, "values");
   if (!given.has_gradient || rules.gradient == nullptr || !is_floating(p.out.type) || !is_floating(types.element))
     return;
-  check_gradient(on, p, in, expected, options, true);
-  check_gradient(on, p, in, expected, options, false);
+  p.outs = {p.out};
+  const reference_of_several one = [&](const std::vector<array>& from, const std::vector<ir::attribute>& attributes,
+                                       const std::vector<tensor_spec>& out) {
+    return std::vector<array>{expected(from, attributes, out[0])};
+  };
+  check_gradient(on, p, in, one, options, true, 1);
+  check_gradient(on, p, in, one, options, false, 1);
   differentiated = true;
 }
 

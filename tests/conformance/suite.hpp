@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "conformance/operations.hpp"
 #include "conformance/values.hpp"
+#include "tagma/device/operations.hpp"
 
 namespace tagma::conformance {
+
+using namespace tagma::device::operations;
 
 /// An operand: its shape, and numbers between two bounds, or given ones.
 struct operand_rule {
@@ -45,6 +47,7 @@ struct check_options {
   double gradient_slack = 24;    ///< the same for gradients, whose intermediate results are rounded as well
   unsigned differentiate = ~0u;  ///< bit i: the gradient by input i is checked
   unsigned written = 0;          ///< bit i: the kernel changes input i; the result is one with input 0
+  int known_axes = 0;            ///< the last axes, whose extents a gradient must know
   unsigned over = 0;             ///< bit i: a plan may let the result take the memory of input i
 };
 
@@ -78,6 +81,7 @@ struct kernel_problem {
   std::vector<tensor_spec> in;
   std::vector<ir::attribute> attributes;
   tensor_spec out;
+  std::vector<tensor_spec> outs{};  ///< instead, of an operation with several results
   const carried_value* value = nullptr;
   std::uint64_t seed = 1;
   std::uint64_t step = 0;
@@ -94,6 +98,26 @@ struct kernel_problem {
 
 /// Fails with one sentence, however many elements are wrong.
 void compare(const array& found, const array& expected, dtype type, double slack, const std::string& what);
+
+/// What an operation with several results is.
+using reference_of_several = std::function<std::vector<array>(
+    const std::vector<array>& in, const std::vector<ir::attribute>& attributes, const std::vector<tensor_spec>& out)>;
+
+/// The same for an operation with several results: each subset of them is read, those of many by samples; whatever is
+/// read, the bytes are the same. Gradients flow into each subset as well.
+void check_several(const ir::op_rules& rules, const std::vector<problem>& problems,
+                   const reference_of_several& expected, const check_options& options = {});
+template <class Op>
+void check_several(const std::vector<problem>& problems, const reference_of_several& expected,
+                   const check_options& options = {}) {
+  check_several(ir::rules<Op>, problems, expected, options);
+}
+
+/// Runs the kernel of an operation with several results as `run_kernel` does.
+/// @param wanted bit k: result k is read
+/// @return the results; empty ones where they are not wanted
+[[nodiscard]] std::vector<array> run_several(const device& on, const kernel_problem& p, const std::vector<array>& in,
+                                             unsigned wanted);
 
 /// Keeps for the table of operations that a device has run an operation with these types.
 void record_values(const device& on, const ir::op_info& op, const signature& types);

@@ -7,7 +7,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "support/memory_file.hpp"
-#include "tagma/data/idx.hpp"
+#include "tagma/io/idx.hpp"
 
 namespace {
 

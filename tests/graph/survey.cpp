@@ -37,7 +37,7 @@ static_assert(look(x + x).places == 0 && look(x + x).values == 0);
 template <expression... E>
 carried numbers_of(const E&... e) {
   const ir::record* roots[] = {&E::record()...};
-  ir::detail::surveyor s;
+  ir::detail::surveyor s(sizeof...(E));
   for (const ir::record* r : roots) s.visit(*r);
   const std::int32_t root = s.join(roots);
   const auto all = [&] {

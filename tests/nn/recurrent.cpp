@@ -34,8 +34,7 @@ struct weights {
   }
   void set(const std::string& name, const tg::tensor<double>& value) const {
     for (std::size_t i = 0; i < core.variables().size(); ++i)
-      if (core.variable(i).name() == name)
-        core.variable(i).assign(value.data());
+      if (core.variable(i).name() == name) core.variable(i).assign(value.data());
   }
   /// [x, h] * kernel + bias.
   [[nodiscard]] row product(const row& in, const row& h, const std::string& name) const {
@@ -90,18 +89,19 @@ void check(const Last& last, const All& all, void (*step)(const weights&, const 
   const auto loss = tg::sum(tg::square(all)) + tg::sum(last);
   const auto by_x = tg::gradient(loss, x);
   const auto slopes = std::make_tuple(tg::gradient(loss, variables)...);
-  const auto program = tg::compile([&] {
-    return std::apply([&](const auto&... s) { return tg::outputs(last, all, loss, by_x, s...); }, slopes);
-  });
+  const auto program = tg::compile(
+      [&] { return std::apply([&](const auto&... s) { return tg::outputs(last, all, loss, by_x, s...); }, slopes); });
   tg::session session(program, {.seed = 11});
   const weights w{session.core()};
   REQUIRE(w.core.variables().size() == names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) w.set(names[i], numbers(w.get(names[i]).dims(), static_cast<double>(i)));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    w.set(names[i], numbers(w.get(names[i]).dims(), static_cast<double>(i)));
 
   // One fetch of everything, since each set of fetches is compiled by itself.
   const auto input = numbers({2, steps, features}, 5);
   const auto run = [&](const tg::tensor<double>& v) {
-    return std::apply([&](const auto&... s) { return session.run(tg::fetch(last, all, loss, by_x, s...), x = v); }, slopes);
+    return std::apply([&](const auto&... s) { return session.run(tg::fetch(last, all, loss, by_x, s...), x = v); },
+                      slopes);
   };
   const auto found = run(input);
   const auto &end = std::get<0>(found), &sequence = std::get<1>(found);
@@ -171,9 +171,35 @@ TEST_CASE("long short-term memory is its loop") {
         tg::variable<"l/bias", double, 4 * units>(tg::zeros));
 }
 
+TEST_CASE("unrolled layers are their loops") {
+  check(tg::lstm<"l", units>(x, tg::last_output | tg::unrolled),
+        tg::lstm<"l", units>(x, tg::return_sequences | tg::unrolled), step_lstm, {"l/kernel", "l/bias"},
+        tg::variable<"l/kernel", double, features + units, 4 * units>(tg::glorot_uniform),
+        tg::variable<"l/bias", double, 4 * units>(tg::zeros));
+}
+
+TEST_CASE("threads that share the kernels of a body do not change its bytes") {
+  constexpr auto inputs = tg::placeholder<"inputs", float, tg::dyn, 5, 96>();
+  const auto last = tg::lstm<"l", 128>(inputs);
+  const auto loss = tg::mean(tg::square(last));
+  const auto train = tg::minimize(loss, tg::sgd{.learning_rate = 0.1});
+  const auto program = tg::compile([=] { return tg::outputs(loss, last, train); });
+  tg::tensor<float> in({33, 5, 96});
+  for (tg::extent i = 0; i < in.dims().elements(); ++i)
+    in[i] = static_cast<float>(std::sin(0.37 * static_cast<double>(i)));
+  tg::session one(program, {.seed = 3, .intra_op_threads = 1}), several(program, {.seed = 3, .intra_op_threads = 4});
+  for (int k = 0; k < 4; ++k) {
+    const auto [a, state_a, done_a] = one.run(tg::fetch(loss, last, train), inputs = in);
+    const auto [b, state_b, done_b] = several.run(tg::fetch(loss, last, train), inputs = in);
+    CHECK(a == b);
+    REQUIRE(state_a.dims() == state_b.dims());
+    CHECK(std::memcmp(state_a.data(), state_b.data(), state_a.span().size() * sizeof(float)) == 0);
+  }
+}
+
 TEST_CASE("an unrolled layer has its weights once, one product a step, and as many steps as the input") {
   constexpr auto long_input = tg::placeholder<"x", double, tg::dyn, 70, 2>();
-  const auto sequence = tg::rnn<"r", 1>(long_input, tg::return_sequences, tg::random_uniform(0.1, 0.2));
+  const auto sequence = tg::rnn<"r", 1>(long_input, tg::return_sequences | tg::unrolled, tg::random_uniform(0.1, 0.2));
   const auto program = tg::compile([=] { return tg::outputs(sequence); });
   using plan = decltype(program)::full_plan;
   CHECK(kernels<plan>("matmul") == 70);
@@ -188,7 +214,8 @@ TEST_CASE("an unrolled layer has its weights once, one product a step, and as ma
   CHECK(plan::nodes[static_cast<std::size_t>(last.node)].op->name == "concat");
   REQUIRE(last.operands == 2);
   const auto extents = [&](int k) {
-    return plan::nodes[static_cast<std::size_t>(plan::operands[static_cast<std::size_t>(last.first_operand + k)])].spec.dims;
+    return plan::nodes[static_cast<std::size_t>(plan::operands[static_cast<std::size_t>(last.first_operand + k)])]
+        .spec.dims;
   };
   CHECK(extents(0) == tg::shape{tg::dyn, 64, 1});
   CHECK(extents(1) == tg::shape{tg::dyn, 6, 1});

@@ -45,6 +45,7 @@ def find_package(arguments, work):
     prefix = install(arguments, work)
     cmake_consumer(arguments, work, "find_package", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXPECTED_VERSION={arguments.version}",
                    "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
+    run(work / "build/data")
 
 
 def add_subdirectory(arguments, work):
@@ -75,8 +76,9 @@ def umbrellas(folder):
 
 
 def write_orders(folder, work):
-    """Two headers that include every umbrella, one the other way round: none leans on what another leaves behind."""
-    names = [name for name in umbrellas(folder) if not name.endswith("_macros.hpp")]
+    """Two headers that include every umbrella, one the other way round: none leans on what another leaves behind. The
+    registry, which is all kernels, is for one file of a program."""
+    names = [name for name in umbrellas(folder) if not name.endswith("_macros.hpp") and name != "registry.hpp"]
     last = ["with_macros.hpp", "without_macros.hpp"]
     for way, order in (("forwards", names + last), ("backwards", names[::-1] + last)):
         (work / f"{way}.hpp").write_text("".join(f'#include "tagma/{name}"\n' for name in order), encoding="utf-8")

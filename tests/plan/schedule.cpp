@@ -110,7 +110,7 @@ TEST_CASE("the order of a run respects operands, control dependencies and versio
 }
 
 TEST_CASE("the queue of ready items gives the smallest first") {
-  plan::detail::ready_queue<16> queue;
+  plan::detail::ready_queue<16> queue(16);
   for (const int key : {5, 3, 9, 1, 7, 2, 8}) queue.push(key);
   int last = 0;
   for (int i = 0; i < 7; ++i) {

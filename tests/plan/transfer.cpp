@@ -19,7 +19,10 @@ constexpr auto x = placeholder<"x", float, 4, 4>();
 constexpr auto v = variable<"v", float, 4, 4>(static_initializer<initializer_kind::zeros>{});
 
 constexpr plan::plan_device two_cpus[] = {{{{}, -1, -1, device_text("CPU"), 0}}, {{{}, -1, -1, device_text("CPU"), 1}}};
-constexpr plan::plan_device with_gpu[] = {{{{}, -1, -1, device_text("CPU"), 0}}, {{{}, -1, -1, device_text("GPU"), 0}}};
+constexpr plan::plan_device with_gpu[] = {{{{}, -1, -1, device_text("CPU"), 0}},
+                                          {{{}, -1, -1, device_text("GPU"), 0}, memory_kind::own}};
+constexpr plan::plan_device with_far_cpu[] = {{{device_text("a"), 0, 0, device_text("CPU"), 0}},
+                                              {{device_text("a"), 0, 1, device_text("CPU"), 0}}};
 
 /// The plan of all roots, where `device(name of the operation)` is where nodes run.
 template <std::size_t Roots, class Device>
@@ -130,6 +133,14 @@ constexpr bool fetched_values() {
   return old < update && update < now;
 }
 static_assert(fetched_values());
+
+/// A CPU of another task is no neighbour: its memory is that of another host.
+constexpr bool a_far_cpu() {
+  const auto p = planned(
+      build(matmul(x, x), v, assign_add(v, x)), [](std::string_view) { return 1; }, with_far_cpu);
+  return reads_at_home(p) && transfers(p) == 4;
+}
+static_assert(a_far_cpu());
 
 /// The copy of a tensor that waited for something has that wait behind it.
 constexpr bool a_tensor_that_waited() {

@@ -2,6 +2,8 @@
 // expect: TAGMA-E071
 // mentions: identity
 // mentions: /device:GPU:0
+// mentions: there_are<
+// mentions: /device:CPU:0
 #include "tagma/fake_gpu.hpp"
 #include "tagma/tagma.hpp"
 

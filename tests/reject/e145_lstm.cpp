@@ -5,7 +5,7 @@
 
 namespace tg = tagma;
 
-constexpr auto wrong = tg::placeholder<"wrong", float, tg::dyn, tg::dyn, 17>();
+constexpr auto wrong = tg::placeholder<"wrong", float, tg::dyn, 17, tg::dyn>();
 constexpr auto right = tg::placeholder<"right", float, tg::dyn, 5, 17>();
 
 #ifdef REJECT

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E148
 // mentions: /job:worker/device:CPU:1
+// mentions: there_are<
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

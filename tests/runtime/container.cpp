@@ -42,7 +42,7 @@ TEST_CASE("a container has one resource of each kind and name") {
   CHECK(seen == 600);
 }
 
-TEST_CASE("programs share the variables that they name alike, in one container") {
+TEST_CASE("programs share the variables that they name alike, in one container", "[scenario 62]") {
   const auto v = tg::variable<"v", float, 3>(tg::ones);
   const auto add = tg::assign_add(v, x);
   const auto writer = tg::compile([=] { return tg::outputs(add, v); });
@@ -71,7 +71,7 @@ TEST_CASE("programs share the variables that they name alike, in one container")
   }
 }
 
-TEST_CASE("a container outlives the sessions that made its variables, and they it") {
+TEST_CASE("a container outlives the sessions that made its variables, and they it", "[scenario 58]") {
   const auto v = tg::variable<"v", float>(tg::zeros);
   const auto add = tg::assign_add(v, 1.0f);
   const auto program = tg::compile([=] { return tg::outputs(add); });
@@ -114,6 +114,37 @@ TEST_CASE("a session that initialises gives values to what another one left with
     CHECK(full.run(v) == 1);
     CHECK(empty.run(v) == 1);
   }
+}
+
+TEST_CASE("a prefix tells copies of a model apart, in a container and in a file") {
+  const auto v = tg::variable<"layer/v", float, 3>(tg::random_normal());
+  const auto square = tg::sum(v * v);
+  const auto train = tg::minimize(square, tg::adam{.learning_rate = 0.1f});
+  const auto program = tg::compile([=] { return tg::outputs(v, square, train); });
+  const tg::container shared;
+  tg::session first(program, {.state = shared, .variable_prefix = "replica_0"});
+  const std::size_t once = shared.bytes();
+  const std::string other = "replica_1";
+  tg::session second(program, {.state = shared, .variable_prefix = other});
+  CHECK(shared.bytes() == 2 * once);
+  // Names give the initial values: other ones for each copy, and those of the same name in another container.
+  const auto a = first.run(v), b = second.run(v);
+  CHECK(a[0] != b[0]);
+  tg::session again(program, {.variable_prefix = other});
+  CHECK(again.run(v)[0] == b[0]);
+  first.run(train);
+  CHECK(second.run(v)[0] == b[0]);
+  tg::session same(program, {.state = shared, .variable_prefix = "replica_0"});
+  CHECK(shared.bytes() == 2 * once);
+  CHECK(same.run(v)[0] == first.run(v)[0]);
+  // Who wants a copy by name has the whole name.
+  const auto copy = tg::variable<"replica_1/layer/v", float, 3>(tg::zeros);
+  const auto reader = tg::compile([=] { return tg::outputs(copy); });
+  CHECK(tg::session(reader, {.state = shared}).run(copy)[1] == b[1]);
+  for (const char* const bad : {"a/", "/a", "a b", "-a"})
+    CHECK_THROWS_WITH(tg::session(program, {.variable_prefix = bad}),
+                      "InvalidArgument: variable_prefix \"" + std::string(bad) +
+                          "\" is no name, such as \"replica_3\" or \"trial_1/left\"");
 }
 
 TEST_CASE("one more session over the same variables takes the memory of its arenas alone") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <thread>
 
 #include "support/mailbox.hpp"
@@ -202,6 +203,48 @@ bool is_linearisable(std::vector<event> runs) {
     if (e.value < seen || (e.update && e.value == seen)) return false;
   }
   return true;
+}
+
+/// What `meddle` does in the middle of a run.
+std::function<void()> meddling;
+struct meddle : tg::test::pass_on {
+  static constexpr std::string_view name = "test.meddle";
+};
+void run_meddle(const tg::runtime::kernel_args& args, const tg::runtime::run_context&) {
+  tg::test::hand_on(args);
+  if (meddling) meddling();
+}
+
+}  // namespace
+
+template <>
+struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<meddle>> {
+  template <dtype, dtype...>
+  static constexpr runtime::kernel_entry entry{&run_meddle};
+};
+
+namespace {
+
+TEST_CASE("the iterations of a loop read one version, which is let go behind it") {
+  const auto w = tg::variable<"w", float, 2>(tg::ones);
+  const auto body = [&](const auto& h) { return h + tg::sum(w * apply<meddle, 0>(h * 0.0f + 1.0f)); };
+  const auto [end] = tg::scan<3>(tg::carry(a), tg::over(), [&](auto h) { return tg::next(body(h)); });
+  const auto sum = end;
+  const auto moved = tg::after(sum)(tg::assign_add(w, filled<2>(a)));
+  const auto add = tg::assign_add(w, filled<2>(a));
+  const auto program = tg::compile([=] { return tg::outputs(w, sum, moved, add); });
+  const tg::container state(isolation::variables);
+  tg::session session(program, {.state = state});
+  tg::session other(program, {.state = state});
+  meddling = [&] { other.run(add, a = 10.0f); };
+  CHECK(session.run(sum, a = 0.0f) == 3 * 22);  // the version of its first reader
+  meddling = nullptr;
+  CHECK(session.run(w)[1] == 31);
+  // Nobody holds a version when the update begins: it writes where the current one is.
+  const std::int64_t before = static_cast<std::int64_t>(state.bytes());
+  for (int i = 0; i < 3; ++i) session.run(tg::fetch(sum, moved), a = 1.0f);
+  CHECK(static_cast<std::int64_t>(state.bytes()) == before);
+  CHECK(session.run(w)[0] == 34);
 }
 
 TEST_CASE("the check of histories sees what is wrong") {

@@ -67,8 +67,8 @@ TEST_CASE("slots are placed with their variable, wherever the optimizer is asked
   const auto step = tg::on<"/gpu:0">(tg::minimize(tg::sum(tg::matmul(x, w)), tg::momentum{}));
   const auto program = tg::compile([=] { return tg::outputs(step); });
   using graph = decltype(program)::graph;
-  constexpr tg::device_spec devices[] = {tg::device_string<"/job:a/replica:0/task:0/cpu:0">,
-                                         tg::device_string<"/job:a/replica:0/task:0/gpu:0">};
+  constexpr tg::device_entry devices[] = {{tg::device_string<"/job:a/replica:0/task:0/cpu:0">},
+                                          {tg::device_string<"/job:a/replica:0/task:0/gpu:0">, tg::memory_kind::own}};
   constexpr tg::device_text types[] = {tg::device_text("GPU"), tg::device_text("CPU")};
   const tg::ir::device_set both{devices, types,
                                 [](const tg::ir::op_info&, tg::dtype, std::string_view) { return true; }};

@@ -16,6 +16,7 @@
 #include "support/errors.hpp"
 #include "support/latches.hpp"
 #include "support/sanitizers.hpp"
+#include "tagma/filter.hpp"
 
 using tagma::test::code_of;
 
@@ -454,6 +455,70 @@ TEST_CASE("neither does a step that updates rows of a table") {
   CHECK(noticed == (counts ? 1 : 0));
   CHECK(allocations.load() == 0);
   CHECK(session.run(error, ids = many) < before);
+}
+
+TEST_CASE("nor does a run whose late extents were seen before") {
+  constexpr auto rows = tg::placeholder<"rows", float, tg::dyn, 8>();
+  constexpr auto chosen = tg::placeholder<"chosen", bool, tg::dyn>();
+  const auto kept = tg::boolean_mask(rows, chosen);
+  const auto features = tg::dense<"features", 6>(kept, tg::tanh);
+  const auto again = tg::boolean_mask(features, tg::sum<-1>(features) > 0.0f);
+  const auto ids = std::get<0>(tg::unique(tg::argmax(again)));
+  const auto cost = tg::mean(tg::square(features)) + tg::sum(again) * 0.01f + tg::sum(tg::cast<float>(ids)) * 0.01f;
+  const auto learn = tg::minimize(cost, tg::adam{.learning_rate = 0.01});
+  tg::session session(tg::compile([=] { return tg::outputs(cost, learn); }), {.intra_op_threads = 2});
+  tg::tensor<float> in(tg::shape{12, 8});
+  for (tg::extent i = 0; i < 96; ++i) in.data()[i] = static_cast<float>(i % 19) / 19 - 0.5f;
+  tg::tensor<bool> masks[4];
+  for (tg::extent k = 0; k < 4; ++k) {
+    masks[k] = tg::tensor<bool>(tg::shape{12});
+    for (tg::extent i = 0; i < 12; ++i) masks[k].data()[i] = k == 3 || i % (k + 2) == 0;
+  }
+  const auto steps = [&] {
+    for (const auto& mask : masks) {
+      session.run(cost, rows = in, chosen = mask);
+      session.run(learn, rows = in, chosen = mask);
+    }
+  };
+  const std::size_t before_any = session.core().arena_bytes();
+  const auto look = [&] {
+    for (const auto& mask : masks) session.run(cost, rows = in, chosen = mask);
+  };
+  for (int i = 0; i < 5; ++i) steps();
+  look();  // the second mask follows what was learnt
+  counting = true;
+  ::operator delete(::operator new(1));
+  const std::size_t noticed = allocations.exchange(0);
+  for (int i = 0; i < 3; ++i) look();
+  counting = false;
+  CHECK(noticed == (counts ? 1 : 0));
+  CHECK(allocations.load() == 0);
+  CHECK(session.core().arena_bytes() > before_any);
+}
+
+TEST_CASE("nor does a loop over rows that a kernel finds, once it has gone over as many") {
+  constexpr auto rows = tg::placeholder<"rows", float, tg::dyn, 5, 3>();
+  constexpr auto chosen = tg::placeholder<"chosen", bool, tg::dyn>();
+  const auto cost = tg::mean(tg::square(tg::lstm<"cells", 6>(tg::boolean_mask(rows, chosen)) - 1.0f));
+  const auto learn = tg::minimize(cost, tg::adam{.learning_rate = 0.05});
+  const auto program = tg::compile([=] { return tg::outputs(learn); });
+  tg::tensor<float> in({4, 5, 3});
+  const tg::tensor<bool> masks[] = {tg::tensor<bool>({4}, {true, false, true, true}),
+                                    tg::tensor<bool>({4}, {false, true, false, false})};
+  for (const int threads : {1, 3}) {
+    tg::session session(program, {.seed = 3, .intra_op_threads = threads, .inter_op_threads = threads});
+    const auto steps = [&] {
+      for (const auto& mask : masks) session.run(learn, rows = in, chosen = mask);
+    };
+    for (int i = 0; i < 5; ++i) steps();
+    counting = true;
+    ::operator delete(::operator new(1));
+    const std::size_t noticed = allocations.exchange(0);
+    for (int i = 0; i < 3; ++i) steps();
+    counting = false;
+    CHECK(noticed == (counts ? 1 : 0));
+    CHECK(allocations.exchange(0) == 0);
+  }
 }
 
 TEST_CASE("nor does a step of other types, whatever it needs to work with") {

@@ -10,7 +10,7 @@ import tree
 # The folders in which a third-party header may appear; what is not listed may appear nowhere.
 THIRD_PARTY = [
     (re.compile(r"^(Eigen|unsupported/Eigen)/|^dnnl"), ("tagma/device/cpu/",)),
-    (re.compile(r"^zlib\.h$"), ("tagma/data/",)),
+    (re.compile(r"^(zlib|png|jpeglib|jerror)\.h$"), ("tagma/io/",)),
     (re.compile(r"^boost/"), ("tagma/transport/asio/", "tagma/cluster/")),
     (re.compile(r"^(cu[A-Za-z_]*(\.h|\.hpp|\.cuh)$|cub/|thrust/|cuda/|cudnn|nv|cooperative_groups|mma\.h)"),
      ("tagma/device/cuda/",)),
@@ -152,6 +152,8 @@ CASES = [
     case("Eigen at home", None, {"device/cpu/a.hpp": "#include <Eigen/Core>\n"}),
     case("Eigen abroad", "belongs in", {"runtime/a.hpp": "#include <Eigen/Core>\n"}),
     case("oneDNN abroad", "belongs in", {"device/a.hpp": "#include <dnnl.hpp>\n"}),
+    case("libpng abroad", "belongs in", {"data/a.hpp": "#include <png.h>\n"}),
+    case("libjpeg abroad", "belongs in", {"device/cpu/a.hpp": "#include <jpeglib.h>\n"}),
     case("zlib abroad", "belongs in", {"device/cpu/a.hpp": "#include <zlib.h>\n"}),
     case("CUDA abroad", "belongs in", {"device/cpu/a.hpp": "#include <cuda_runtime.h>\n"}),
     case("Boost below", "belongs in", {"runtime/a.hpp": "#include <boost/asio.hpp>\n"}),

@@ -23,7 +23,7 @@ inline constexpr gpu_options modest_gpu{.memory_fraction = 0.5, .allow_growth = 
 
 template <class Graph>
   requires(true)
-struct tagma::ir::accelerator_of<Graph> {
+struct tagma::ir::accelerator_of<Graph, 0> {
   static constexpr bool exists = true;
   static constexpr std::string_view type = "GPU";
   static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;

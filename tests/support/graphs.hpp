@@ -15,7 +15,7 @@ inline constexpr std::size_t room = 64;
 template <std::size_t Nodes, bool Scoped, std::size_t Roots>
 [[nodiscard]] constexpr ir::built_graph<Nodes, Roots, Scoped> build_numbered(
     const fixed_array<const ir::record*, Roots>& roots) {
-  ir::detail::surveyor s;
+  ir::detail::surveyor s(Roots);
   for (const ir::record* r : roots) s.visit(*r);
   return ir::build_graph<Nodes, Roots, Scoped>(roots, s.owners.view(), s.gradients.view());
 }

@@ -159,6 +159,29 @@ TEST_CASE("views refer to the tensor and can be copied out of it") {
   CHECK(tagma::erase(t).data == t.data());
 }
 
+TEST_CASE("a tensor of strings owns its characters where it is told to") {
+  tensor<tagma::string_element> kept;
+  {
+    const std::string words[] = {"first of all, a long one", "", "second"};
+    tensor<tagma::string_element> t({3}, {words[0], words[1], words[2]});
+    CHECK(t[0].data() == words[0].data());
+    t.own_characters();
+    CHECK(t[0].data() != words[0].data());
+    kept = t;
+    CHECK(kept[0].data() == t[0].data());
+    t[2] = words[0];
+    t.own_characters();  // of what it has and of what it was given
+    CHECK(t == tensor<tagma::string_element>({3}, {words[0], words[1], words[0]}));
+  }
+  const tensor<tagma::string_element> moved = std::move(kept);
+  CHECK(moved == tensor<tagma::string_element>({3}, {"first of all, a long one", "", "second"}));
+  tensor<tagma::string_element> one("a scalar's text"), none({0}, {});
+  one.own_characters(), none.own_characters();
+  const auto copy = one;
+  CHECK(copy() == "a scalar's text");
+  CHECK(none.empty());
+}
+
 TEST_CASE("every element type has a tensor") {
   CHECK(tensor<bool>({2}, {true, false})[0]);
   CHECK(tensor<tagma::string_element>({2}, {"a", "bc"})[1] == "bc");

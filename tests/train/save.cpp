@@ -206,6 +206,21 @@ TEST_CASE("a file never has one half of an update") {
   trainer.join();
 }
 
+TEST_CASE("a run that waits to update is not counted yet") {
+  tg::session session(make_program(), {.seed = 5, .intra_op_threads = 1});
+  session.run(make_train(), x = input);
+  const std::uint64_t before = session.core().step();
+  std::thread trainer;
+  {
+    const tg::runtime::session_core::pass saving(session.core(), false, {});
+    trainer = std::thread([&] { session.run(make_train(), x = input); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK(session.core().step() == before);
+  }
+  trainer.join();
+  CHECK(session.core().step() == before + 1);
+}
+
 namespace {
 
 /// Counts its runs: every element of `counted` is the number of runs.

@@ -66,6 +66,14 @@ inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> =
 
 namespace tagma {
 
+/// The room of tables that is known when a program runs: their arrays are on the heap (base/heap_room.hpp), and passes
+/// give them room by `make_room`. Tables of the compiler are as large as their types say.
+inline constexpr std::size_t heap_room = static_cast<std::size_t>(-1);
+/// Room for both.
+[[nodiscard]] constexpr std::size_t joined_room(std::size_t a, std::size_t b) {
+  return a == heap_room || b == heap_room ? heap_room : a + b;
+}
+
 /// Like std::array; an array of no elements has room for one, so that it needs no special case.
 template <class T, std::size_t N>
 struct fixed_array {

@@ -25,6 +25,10 @@ class counted_object {
  private:
   template <class T>
   friend class counted;
+  /// One owner less; one function for all types.
+  TAGMA_COLD static void leave(counted_object* object) {
+    if (object->owners_.fetch_sub(1, memory_order::acq_rel) == 1) delete object;
+  }
   atomic<std::size_t> owners_{0};
 };
 
@@ -43,7 +47,7 @@ class counted {
     return *this;
   }
   ~counted() {
-    if (object_ != nullptr) leave(object_);
+    if (object_ != nullptr) counted_object::leave(object_);
   }
 
   [[nodiscard]] T* get() const { return object_; }
@@ -54,9 +58,6 @@ class counted {
  private:
   void keep() const {
     if (object_ != nullptr) object_->counted_object::owners_.fetch_add(1, memory_order::relaxed);
-  }
-  TAGMA_COLD static void leave(T* object) {
-    if (object->counted_object::owners_.fetch_sub(1, memory_order::acq_rel) == 1) delete object;
   }
 
   T* object_ = nullptr;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// Reading files.
+/// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -97,22 +97,61 @@ class input_file {
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    for (auto* at = static_cast<char*>(target); bytes > 0;) {
-      const auto n = ::read(descriptor_.get(), at, bytes);
+  /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes) + " bytes too early");
-      at += n;
-      bytes -= static_cast<std::size_t>(n);
+      if (n == 0) break;
+      done += static_cast<std::size_t>(n);
     }
+    return done;
+  }
+  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
+  void read(void* target, std::size_t bytes) {
+    const std::size_t done = read_some(target, bytes);
+    if (done < bytes)
+      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+  }
+  /// The next read begins at this byte.
+  void seek(std::uint64_t position) {
+    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
   }
 
  private:
   std::string path_;
   detail::descriptor descriptor_;
   std::uint64_t size_ = 0;
+};
+
+/// A file that is written from its beginning to its end. What was there is gone, and a crash leaves a part.
+class output_file {
+ public:
+  /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
+  explicit output_file(std::string path)
+      : path_(std::move(path)),
+        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Throws `resource_exhausted` for a full disk and so on.
+  void write(const void* bytes, std::size_t size) {
+    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+      const auto n = ::write(descriptor_.get(), at, size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, path_, "written");
+      at += n;
+      size -= static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
 };
 
 /// The whole content of a file.

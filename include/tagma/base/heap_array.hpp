@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
-#include <type_traits>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/no_memory.hpp"
@@ -68,7 +67,7 @@ class heap_array {
   heap_array(const heap_array&) = delete;
   heap_array& operator=(const heap_array&) = delete;
   ~heap_array() {
-    if constexpr (std::is_trivially_destructible_v<T>)
+    if constexpr (TAGMA_ENDS_TRIVIALLY(T))
       ::operator delete(data_);
     else if (data_ != nullptr)
       destroy(data_, size_);
@@ -87,11 +86,12 @@ class heap_array {
   template <class U>
   static constexpr U first{};
 
+  // By the compiler's own names: what <type_traits> makes of them takes longer than all of this class.
   [[nodiscard]] static T* make(std::size_t size) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
-    if constexpr (std::is_trivially_default_constructible_v<T>) {
+    if constexpr (__is_trivially_constructible(T)) {
       return static_cast<T*>(detail::make_zeroed(size, sizeof(T)));
-    } else if constexpr (std::is_trivially_copyable_v<T>) {
+    } else if constexpr (__is_trivially_copyable(T)) {
       return static_cast<T*>(detail::make_copies(size, sizeof(T), &first<T>));
     } else {
       T* const data = static_cast<T*>(detail::make_zeroed(size, sizeof(T)));

@@ -14,7 +14,7 @@
 
 #include "tagma/base/error.hpp"
 #include "tagma/data/batches.hpp"
-#include "tagma/data/idx.hpp"
+#include "tagma/io/idx.hpp"
 #include "tagma/tensor/tensor.hpp"
 
 namespace tagma {

@@ -10,6 +10,7 @@
 #include "tagma/device/kernel.hpp"
 #include "tagma/expr/op/math.hpp"
 #include "tagma/expr/op/view.hpp"
+#include "tagma/ir/loops.hpp"
 
 // clang-format off
 /// Registers the body of an operation of one operand `x`, or of two, `a` and `b`, of one type P: a pack of elements on
@@ -50,6 +51,7 @@
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_or, a | b) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::logical_not, !x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::broadcast_like, x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, ir::loop_copy, x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::negate, -x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::square, x * x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::floor, floor(x)) \

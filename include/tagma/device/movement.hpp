@@ -58,6 +58,17 @@ void concat(const kernel_args& args, const run_context& context) {
 }
 
 template <class Device>
+void split(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent first[max_rank]{};
+  for (int k = 0; k < args.attributes[1]; ++k) {
+    const operand& part = args.outs[k];
+    if (part.data != nullptr) movement<Device>::move_box(args.in[0], first, part, at_the_front, part.dims, context);
+    first[axis] += op::split::part_extent(args.attributes, args.in[0].dims[axis], k);
+  }
+}
+
+template <class Device>
 void part_of_whole(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
   first[args.attributes[0]] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
@@ -93,6 +104,11 @@ template <class Device>
 struct kernel<Device, ir::key<op::concat>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::concat<Device>};
+};
+template <class Device>
+struct kernel<Device, ir::key<op::split>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::split<Device>};
 };
 template <class Device>
 struct kernel<Device, ir::key<op::part_of_whole>> {

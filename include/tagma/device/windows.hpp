@@ -19,7 +19,7 @@ struct conv_axis {
   std::int64_t before = 0, after = 0;  ///< zeros around the input that a window sees
 
   conv_axis() = default;
-  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
+  TAGMA_COLD conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
       : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
     const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
     after = end > 0 ? end : 0;
@@ -55,6 +55,10 @@ struct conv_axis {
 
 /// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
 enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
+/// By a function, since clang takes as long to read a comparison of enumerations as ten calls.
+[[nodiscard]] constexpr bool plays(conv_role role, conv_role r) {
+  return static_cast<int>(role) == static_cast<int>(r);
+}
 
 /// A convolution of `images` images with `channels` channels by `filters` filters.
 struct conv_problem {
@@ -69,13 +73,14 @@ struct conv_problem {
   }
   /// Of the first two operands of a role, and its result.
   conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes)
-      : conv_problem(role == conv_role::input_gradient ? result : a, role == conv_role::filter_gradient ? result : b,
-                     role == conv_role::forward          ? result
-                     : role == conv_role::input_gradient ? a
-                                                         : b,
+      : conv_problem(plays(role, conv_role::input_gradient) ? result : a,
+                     plays(role, conv_role::filter_gradient) ? result : b,
+                     plays(role, conv_role::forward)          ? result
+                     : plays(role, conv_role::input_gradient) ? a
+                                                              : b,
                      attributes) {}
-  /// Of a kernel in a role.
-  conv_problem(conv_role role, const kernel_args& args)
+  /// Of a kernel in a role. Out of line, since several kernels of a program ask.
+  [[gnu::noinline]] conv_problem(conv_role role, const kernel_args& args)
       : conv_problem(role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes) {}
 
   /// Channels and filters of one group.
@@ -98,7 +103,7 @@ struct conv_problem {
 struct conv_epilogue {
   bool biased, relu;
   conv_epilogue(conv_role role, const kernel_args& args)
-      : biased(role == conv_role::forward && args.in.size() == 3), relu(biased && args.attributes[3] != 0) {}
+      : biased(plays(role, conv_role::forward) && args.in.size() == 3), relu(biased && args.attributes[3] != 0) {}
 };
 
 /// What is computed of windows: their maxima or means; what is where their maxima are; or the gradients of these.
@@ -114,8 +119,8 @@ struct pool_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
-  /// Of a kernel of a kind.
-  pool_problem(pool_kind kind, const kernel_args& args)
+  /// Of a kernel of a kind. Out of line, as above.
+  [[gnu::noinline]] pool_problem(pool_kind kind, const kernel_args& args)
       : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
                      kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
                      : kind == pool_kind::mean_gradient                    ? args.in[0].dims

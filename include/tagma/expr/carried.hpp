@@ -167,7 +167,7 @@ struct number_text {
     TAGMA_COLD bool add(const void* p) {
       if (2 * count >= slots.size()) {
         heap_array<const void*> old(4 * slots.size());
-        std::swap(old, slots);
+        slots = std::move(old);  // they change places
         count = 0;
         for (const void* const q : old)
           if (q != nullptr) add(q);
@@ -205,7 +205,7 @@ struct number_text {
       if (depth + parts.size() > stack.size()) {
         heap_array<step> larger(2 * (depth + parts.size()));
         for (std::size_t i = 0; i < depth; ++i) larger[i] = stack[i];
-        std::swap(larger, stack);
+        stack = std::move(larger);
       }
       for (std::size_t i = parts.size(); i-- > 0;)
         stack[depth++] = {shape_of.parts[static_cast<std::size_t>(place.first) + i], &parts[i]};

@@ -83,7 +83,13 @@ struct scope_layer {
   static constexpr device_function function = Function;
   /// Functions have no name that is equal in every process; handles that carry one are told apart by their types.
   static constexpr bool structural = Function == nullptr;
+  /// The same around a whole program.
+  using around_all = scope_layer;
   static constexpr std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(Kind), hash_of(Spec));
+  static constexpr std::string_view prefix{};
+  static constexpr int copies = 1;
+  template <class Id, class... Outside>
+  static constexpr array_view<const ir::renamed> names{};
 };
 
 /// The record of `Id` inside a scope that ends at the records of `Outside`.
@@ -91,15 +97,21 @@ template <class Layer, class Id, class... Outside>
 struct scoped_definition {
   static constexpr const ir::record* origin = find_record<Id>();
   static constexpr fixed_array<const ir::record*, sizeof...(Outside)> outside{{find_record<Outside>()...}};
-  static constexpr ir::scope scope{Layer::kind, Layer::spec, Layer::function, outside, origin->scopes};
+  static constexpr std::uint64_t layer_hash = [] {
+    std::uint64_t h = Layer::hash;
+    for (const ir::record* o : outside) h = hash_combine(h, o->hash);
+    return h;
+  }();
+  static constexpr ir::scope scope{Layer::kind,    Layer::spec, Layer::function, outside,
+                                   origin->scopes, layer_hash,  Layer::prefix,   Layer::template names<Id, Outside...>,
+                                   Layer::copies};
   static constexpr tensor_spec spec = origin->spec;
   static constexpr ir::record value = [] {
     ir::record r = *origin;
     r.scopes = &scope;
     if (r.bare == nullptr) r.bare = origin;
     r.copied = origin;
-    r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), Layer::hash);
-    for (const ir::record* o : outside) r.hash = hash_combine(r.hash, o->hash);
+    r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), layer_hash);
     return r;
   }();
 };
@@ -118,6 +130,15 @@ template <class Layer, class... Outside, expression E>
     return bind_handle<place_id<place>, definition, typename E::spec_type, E::carries>(e.values);
 }
 
+/// What a function returns, in a scope that ends at its operands.
+template <class Layer, class... Outside, class Result>
+[[nodiscard]] constexpr auto scope_result(const Result& result) {
+  if constexpr (expression<Result>)
+    return make_scoped<Layer, Outside...>(result);
+  else
+    return std::apply([](const auto&... e) { return std::tuple(make_scoped<Layer, Outside...>(e)...); }, result);
+}
+
 /// A scope that waits for the operands of a function.
 template <class Layer, class Function>
 struct scoped_call {
@@ -125,7 +146,7 @@ struct scoped_call {
 
   template <expression... E>
   [[nodiscard]] constexpr auto operator()(const E&... e) const {
-    return make_scoped<Layer, E...>(function(e...));
+    return scope_result<Layer, E...>(function(e...));
   }
 };
 
@@ -133,8 +154,8 @@ template <class Layer, class E>
 [[nodiscard]] constexpr auto apply_scope(const E& e) {
   if constexpr (expression<E>)
     return make_scoped<Layer>(e);
-  else if constexpr (requires { e.template inside<Layer>(); })
-    return e.template inside<Layer>();
+  else if constexpr (requires { e.template inside<typename Layer::around_all>(); })
+    return e.template inside<typename Layer::around_all>();
   else
     return scoped_call<Layer, std::decay_t<E>>{e};
 }
@@ -160,7 +181,8 @@ struct function_layer {
 }  // namespace detail
 
 /// The expression `e` inside a device scope, which asks for `e` and for all that it is made of; or, for a function `f`,
-/// `on<...>(f)(x, y)`: the expression `f(x, y)` inside a scope that ends at `x` and `y`. Scopes merge as in TensorFlow,
+/// `on<...>(f)(x, y)`: the expression `f(x, y)`, or each of a tuple of them, inside a scope that ends at `x` and `y`.
+/// Scopes merge as in TensorFlow,
 /// the innermost first: a device fills what is still open, what a function returns replaces all before it, and `none`
 /// ends the walk. One structure asked for two devices is two nodes; what has a name or a state is always one, asked for
 /// what its scopes agree on. A reader outside of all scopes takes the node that is there. Around `outputs(...)` it is a

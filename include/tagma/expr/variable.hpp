@@ -65,6 +65,8 @@ namespace detail {
 inline constexpr ir::attribute carried_kind = 255;
 /// The kind that marks a variable that begins with the value of a literal.
 inline constexpr ir::attribute literal_kind = 254;
+/// The kind that marks a variable that begins without a value.
+inline constexpr ir::attribute preloaded_kind = 253;
 
 /// The stream of random numbers that a variable begins with.
 [[nodiscard]] constexpr std::uint32_t stream_of(std::string_view name, std::string_view suffix) {
@@ -186,6 +188,18 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
   TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
+}
+
+/// A variable that no session initialises, optimizers leave alone and files leave out: a data set in memory. Its
+/// elements are given by `preload`, in the container of the session; a run that needs it before throws
+/// FailedPrecondition.
+template <fixed_string Name, class T, extent... Extents>
+[[nodiscard]] constexpr auto preloaded() {
+  TAGMA_NEEDS_NAME("preloaded", Name);
+  TAGMA_NEEDS_INITIAL(T, static_initializer<initializer_kind::zeros>, Extents...);
+  if constexpr (diagnose::is_element_type<T> && diagnose::is_kept<T> && diagnose::extents_are_static<Extents...> &&
+                diagnose::extents_are_valid<Extents...> && diagnose::is_addressable<T, Extents...>)
+    return detail::make_variable<Name, spec<T, Extents...>, detail::preloaded_kind, false>(detail::no_values{});
 }
 
 }  // namespace tagma

@@ -5,8 +5,13 @@
 /// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
 /// is used, and replaces gradients and optimizers by the nodes that compute them.
 
-#include "tagma/graph/scopes.hpp"
+#include "tagma/graph/flat_graph.hpp"
+#include "tagma/graph/pass/branches.hpp"
+#include "tagma/graph/pass/differentiate_loops.hpp"
+#include "tagma/graph/record_memo.hpp"
 #include "tagma/graph/survey.hpp"
+#include "tagma/graph/value_numbers.hpp"
+#include "tagma/ir/loops.hpp"
 
 namespace tagma::ir {
 
@@ -17,7 +22,7 @@ struct node_of_record {
 };
 
 /// Storage of a graph under construction and what became of it.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped = false>
 struct built_graph {
   graph_storage<Nodes> storage;
   int nodes = 0;
@@ -29,49 +34,27 @@ struct built_graph {
   int record_count = 0;
   int request_count = 0;
   device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
+  int loop_count = 0;
+  int back_edge_count = 0;
+  loop_info loops[Looped ? most_loops : 1]{};
+  back_edge back_edges[Looped ? Nodes / 2 : 1]{};
+  std::int16_t loop_of[Looped ? Nodes : 1]{};  ///< the innermost loop of each node, or -1
 };
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
-template <bool Scoped>
-struct record_memo {
-  array_view<const record*> records;
-  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
-  array_view<const record*> names;
-  array_view<bool> named;
-  array_view<chain_id> chains;
-  std::size_t count = 0;
+/// `differentiate`, with loops where there is a table of them.
+template <class Graph, class Loops>
+constexpr void differentiate_with(Graph& g, [[maybe_unused]] Loops& loops, node_id y, array_view<const node_id> xs,
+                                  array_view<node_id> result, const gradient_scratch& scratch, build_status& status) {
+  if constexpr (std::is_same_v<Loops, loop_table>)
+    loop_differentiator<Graph>(g, loops, scratch, status).run(y, xs, result);
+  else
+    differentiate(g, y, xs, result, scratch, status);
+}
 
-  [[nodiscard]] constexpr std::size_t slot(const record& r, chain_id chain) const {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    if constexpr (Scoped) {
-      i = (i + 7 * static_cast<std::size_t>(chain)) & (records.size() - 1);
-      while (nodes[i] != 0 && (records[i] != &r || chains[i] != chain)) i = (i + 1) & (records.size() - 1);
-    } else {
-      while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
-    }
-    return i;
-  }
-  [[nodiscard]] constexpr node_id find(const record& r, chain_id chain) const { return nodes[slot(r, chain)] - 1; }
-  constexpr void set(const record& r, chain_id chain, node_id id) {
-    const std::size_t i = slot(r, chain);
-    records[i] = &r;
-    nodes[i] = id + 1;
-    if constexpr (Scoped) chains[i] = chain, ++count;
-  }
-  /// The record that has this record's name, after noting the name if it is new.
-  constexpr const record& owner_of_name(const record& r) {
-    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (!named[i]) names[i] = &r, named[i] = true;
-    return *names[i];
-  }
-};
-static_assert(no_node == -1);
-
-template <class Graph>
-constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const node_id> inputs,
+template <class Graph, class Loops>
+constexpr node_id expand_optimizer(Graph& g, Loops& loops, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
                                    array_view<node_id> gradients, array_view<variable_gradient> pairs,
                                    build_status& status) {
@@ -83,15 +66,15 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     for (node_id i = 0; i < loss; ++i) {
       if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
       if (count == variables.size()) {
-        status.problem = build_problem::too_large;
+        status.stop(build_problem::too_large);
         return 0;
       }
       variables[count] = i, gradients[count++] = no_node;
     }
-    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
+    differentiate_with(g, loops, loss, variables.first(count), gradients.first(count), scratch, status);
   } else {
     if (given > variables.size()) {
-      status.problem = build_problem::too_large;
+      status.stop(build_problem::too_large);
       return 0;
     }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
@@ -101,39 +84,13 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
   for (std::size_t i = 0; i < count; ++i)
     if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
   if (kept == 0 && !g.overflow()) {
-    status.problem = build_problem::nothing_to_train;
+    status.stop(build_problem::nothing_to_train);
     return 0;
   }
   expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
   r.op->expand(args);
   return args.result;
 }
-
-/// The numbers of the records that take a value of the running program.
-class value_numbers {
- public:
-  constexpr explicit value_numbers(array_view<const record* const> owners) : owners_(owners) {
-    while (size_ < 2 * owners.size()) size_ *= 2;
-    slots_ = new std::int32_t[size_]();
-    for (std::size_t i = 0; i < owners.size(); ++i) slots_[slot(*owners[i])] = static_cast<std::int32_t>(i) + 1;
-  }
-  value_numbers(const value_numbers&) = delete;
-  value_numbers& operator=(const value_numbers&) = delete;
-  constexpr ~value_numbers() { delete[] slots_; }
-
-  [[nodiscard]] constexpr std::int32_t number(const record& owner) const { return slots_[slot(owner)] - 1; }
-
- private:
-  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
-    while (slots_[i] != 0 && owners_[slots_[i] - 1] != &r) i = (i + 1) & (size_ - 1);
-    return i;
-  }
-
-  array_view<const record* const> owners_;
-  std::size_t size_ = 1;
-  std::int32_t* slots_ = nullptr;
-};
 
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
@@ -156,13 +113,15 @@ struct no_scopes {
   return spec.type == dtype::int64 && name.ends_with("/step");
 }
 
+struct no_loop_table {};
+
 /// The walk behind `build_graph`, with its scratch space.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+template <std::size_t Nodes, std::size_t Roots, bool Scoped, bool Looped>
 class graph_builder {
  public:
   /// @param owners of the numbers of the running program
   /// @param gradients that are asked for
-  constexpr graph_builder(built_graph<Nodes, Roots, Scoped>& built, array_view<const record* const> owners,
+  constexpr graph_builder(built_graph<Nodes, Roots, Scoped, Looped>& built, array_view<const record* const> owners,
                           array_view<const record* const> asked)
       : built_(built),
         status_(built.status),
@@ -171,6 +130,7 @@ class graph_builder {
         values_(owners),
         asked_(asked) {
     if constexpr (Scoped) g_.ask(&scopes_);
+    if constexpr (Looped) g_.observe(&loops_);
   }
 
   /// Adds the nodes behind a record, operands first, and returns its own.
@@ -186,8 +146,11 @@ class graph_builder {
         continue;
       }
       const std::size_t before = depth;
-      if constexpr (Scoped) push(r.colocated, 0, depth);
-      push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
+      if constexpr (Scoped) push(r.colocated, around_others(at), depth);
+      if constexpr (Scoped && Looped)
+        for (chain_id c = of_block(r, at); c != 0; c = scopes_.repeated(scopes_.around(c)))
+          push(scopes_.layer(c).outside.first(1), scopes_.around(c), depth);
+      push(r.controls, is_group(r) ? at.operands : around_others(at), depth);
       push(r.inputs, at.operands, depth);
       if (!status_.good()) return 0;
       if (depth != before) continue;
@@ -206,6 +169,8 @@ class graph_builder {
       built_.request_count = scopes_.request_count();
       for (int i = 0; i < built_.request_count; ++i) built_.requests[i] = scopes_[i];
     }
+    if constexpr (Looped)
+      if (good()) finish_loops();
   }
 
   /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
@@ -232,7 +197,7 @@ class graph_builder {
       }
       wait(r.inputs), wait(r.controls), wait(r.colocated);
     }
-    if (count == 2 * Nodes) status_.problem = build_problem::too_large;
+    if (count == 2 * Nodes) status_.stop(build_problem::too_large);
   }
 
  private:
@@ -242,8 +207,22 @@ class graph_builder {
     node_id id = no_node;
     chain_id self = 0;
     chain_id operands = 0;
+    bool hidden = false;  ///< its handle is not that of the node
   };
 
+  /// What a node waits for or runs beside is inside the same names, but no part of the expression.
+  [[nodiscard]] constexpr chain_id around_others([[maybe_unused]] const reached& at) const {
+    if constexpr (Scoped)
+      return scopes_.names(at.operands);
+    else
+      return 0;
+  }
+  [[nodiscard]] constexpr std::string_view name_of(const record& r, [[maybe_unused]] const reached& at) const {
+    if constexpr (Scoped)
+      return scopes_.name(at.self, r);
+    else
+      return r.name;
+  }
   [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
   [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
   /// True if two variables of one name and type are one, or may be two as far as is known here (names.hpp).
@@ -259,9 +238,9 @@ class graph_builder {
       const auto chains = scopes_.enter(p.chain, *p.what);
       const record& key = identity(*p.what);
       const bool single = is_single(*key.op->info);
-      const node_id id = memo_.find(key, single ? chain_id{0} : chains.self);
+      const node_id id = memo_.find(key, single ? scopes_.base(chains.self, *key.op->info) : chains.self);
       if (id != no_node && single) scopes_.agree(id, chains.self, key);
-      return {id, chains.self, chains.operands};
+      return {id, chains.self, chains.operands, scopes_.hides(p.chain)};
     } else {
       return {memo_.find(*p.what, 0), 0, 0};
     }
@@ -270,7 +249,7 @@ class graph_builder {
     for (std::size_t i = list.size(); i-- > 0;) {
       if (memo_find(*list[i], chain) != no_node) continue;
       if (depth == 4 * Nodes) {
-        status_.problem = build_problem::too_large;
+        status_.stop(build_problem::too_large);
         return;
       }
       if constexpr (Scoped)
@@ -288,71 +267,173 @@ class graph_builder {
   constexpr void set(const record& r, const reached& at, node_id id) {
     if constexpr (Scoped) {
       const record& key = identity(r);
-      // A reader outside of all scopes takes the node that is there.
-      if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
-      if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
-      if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
-      if (&key != &r) note(key, id);
+      // A reader outside of all device scopes takes the node that is there.
+      const chain_id base = scopes_.base(at.self, *key.op->info);
+      if (memo_.find(key, base) == no_node) memo_.set(key, base, id);
+      if (at.self != base && !is_single(*key.op->info)) memo_.set(key, at.self, id);
+      if (memo_.count > 3 * Nodes) status_.stop(build_problem::too_large);
+      if (&key != &r && !scopes_.hides(at.self)) note(key, id);
+      if (!at.hidden) note(r, id);
     } else {
       memo_.set(r, 0, id);
+      note(r, id);
     }
-    note(r, id);
   }
   constexpr void note(const record& r, node_id id) {
     if (built_.record_count == static_cast<int>(2 * Nodes)) {
-      status_.problem = build_problem::too_large;
+      status_.stop(build_problem::too_large);
       return;
     }
     built_.records[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
-    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size()), colocated(r.colocated.size());
+    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size() + 1), colocated(r.colocated.size());
+    std::size_t waits = r.controls.size();
     for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo_find(*r.inputs[i], at.operands);
     for (std::size_t i = 0; i < r.controls.size(); ++i)
-      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : chain_id{0});
+      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : around_others(at));
     if constexpr (Scoped)
-      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], 0);
-    const array_view<const node_id> in = inputs.view(), after = controls.view();
+      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], around_others(at));
     if constexpr (Scoped) scopes_.set_ambient(at.self);
+    if constexpr (Scoped && Looped)
+      if (const chain_id block = of_block(r, at); block != 0) {
+        if (r.op->info->is(op_kind::variable)) return emit_members(r, at, block);
+        if (r.op->info->is(op_kind::resource))
+          status_ = {build_problem::resource_in_block, r.op->info, r.spec, {}, {}};
+        else if (const node_id carried = carried_by(block); !is_iterated(inputs.view(), carried))
+          controls[waits++] = carried;  // drawn anew for each block, whatever it depends on
+      }
+    const array_view<const node_id> in = inputs.view(), after = controls.view().first(waits);
+    const std::string_view name = name_of(r, at);
     switch (r.op->info->kind) {
       case op_kind::output:
+        if constexpr (Looped)
+          if (g_.info(in[0]).is(op_kind::loop)) return loops_.result(loops_.of_head(in[0]), r.attributes[0]);
         if (!after.empty() || !colocated.view().empty()) return output_behind(in[0], r, after, colocated.view());
+        break;
+      case op_kind::close:
+        if constexpr (Looped) return close_loop(r, in);
         break;
       case op_kind::gradient:
         return add_gradient(r, at, in);
       case op_kind::optimizer:
-        return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+        return expand_optimizer(g_, loops_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
       case op_kind::composition:
         return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
-      case op_kind::variable: {
-        const record& owner = memo_.owner_of_name(r);
-        if (&owner != &r) {
-          if (!(owner.spec == r.spec && owner.op == r.op))
-            status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, r.name, &owner, &r};
-          else if (!begin_alike(owner, r))
-            status_ = {build_problem::two_beginnings, r.op->info, owner.spec, r.spec, r.name, &owner, &r};
-        }
+      case op_kind::variable:
+        check_owner(r, name);
         [[fallthrough]];
-      }
       default:
         break;
     }
-    node_extras extras{after, r.name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
+    node_extras extras{after, name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
     if constexpr (Scoped) {
       int task = -1;
-      extras.request = scopes_.request(at.self, r, task);
+      extras.request = scopes_.request(at.self, r, name, task);
       if (!status_.good()) return 0;
-      const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
+      const node_id id = (r.op->fold != nullptr || lifts(r)) && after.empty() && colocated.view().empty()
                              ? g_.emit(*r.op, in, r.attributes, extras)
                              : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
       if (!g_.overflow() && is_single(*r.op->info)) scopes_.note(id, at.self, task);
       return id;
     } else {
-      return r.op->fold != nullptr && after.empty() ? g_.emit(*r.op, in, r.attributes)
-                                                    : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+      return (r.op->fold != nullptr || lifts(r)) && after.empty() ? g_.emit(*r.op, in, r.attributes)
+                                                                  : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
     }
+  }
+
+  /// A name has one owner, or several that agree.
+  constexpr void check_owner(const record& r, std::string_view name) {
+    const record& owner = memo_.owner_of_name(r, name);
+    if (&owner == &r) return;
+    if (!(owner.spec == r.spec && owner.op == r.op))
+      status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, name, &owner, &r};
+    else if (!begin_alike(owner, r))
+      status_ = {build_problem::two_beginnings, r.op->info, owner.spec, r.spec, name, &owner, &r};
+  }
+
+  /// The innermost repeated block that a record is part of, if it is one that each copy of the block has for itself;
+  /// else 0.
+  [[nodiscard]] constexpr chain_id of_block(const record& r, const reached& at) const {
+    const op_info& info = *r.op->info;
+    const bool own =
+        info.is(op_kind::variable) || info.is(op_kind::resource) || (info.is(op_kind::compute) && info.stateful);
+    return own ? scopes_.repeated(at.self) : chain_id{0};
+  }
+  /// What the loop of a block carries.
+  [[nodiscard]] constexpr node_id carried_by(chain_id block) {
+    return memo_find(*scopes_.layer(block).outside[0], scopes_.around(block));
+  }
+  /// True if one of some nodes sees the iterations of the loop of `carried`.
+  [[nodiscard]] constexpr bool is_iterated(array_view<const node_id> nodes, node_id carried) const {
+    const int l = loops_.of_head(g_.input(carried, 0));
+    for (const node_id i : nodes)
+      if (l >= 0 && ((loops_.mask_of(i) >> l) & 1) != 0) return true;
+    return false;
+  }
+  /// The variables that a variable of a block is by turns, each with the name that it has where the block is written
+  /// out.
+  constexpr node_id emit_members(const record& r, const reached& at, chain_id block) {
+    if (!good()) return 0;
+    if (block == 0) {
+      const std::string_view name = name_of(r, at);
+      check_owner(r, name);
+      int task = -1;
+      const std::int16_t request = scopes_.request(at.self, r, name, task);
+      if (!status_.good()) return 0;
+      const node_extras extras{{}, name, {}, r.valued ? values_.number(r.value_owner()) : -1, request};
+      const node_id id = g_.emit_as(*r.op, r.spec, {}, r.attributes, extras);
+      if (!g_.overflow()) scopes_.note(id, at.self, task);
+      return id;
+    }
+    const int copies = scopes_.layer(block).copies;
+    scratch_array<node_id, 16> all(copies + 1);
+    all[0] = g_.input(carried_by(block), 0);
+    for (int copy = 0; copy < copies; ++copy) {
+      scopes_.choose(block, copy);
+      all[copy + 1] = emit_members(r, at, scopes_.repeated(scopes_.around(block)));
+    }
+    scopes_.choose(block, 0);
+    const node_id id = g_.emit_plain(rules<loop_member>, all.view(), {}, no_extras);
+    if (!g_.overflow()) scopes_.note(id, at.self, -1);
+    return id;
+  }
+
+  [[nodiscard]] static constexpr bool lifts(const record& r) { return Looped && r.op->lift != nullptr; }
+
+  /// Ends a loop. Its node stands for all its results.
+  constexpr node_id close_loop(const record& r, array_view<const node_id> in) {
+    const auto carried = static_cast<std::size_t>(r.attributes[0]);
+    const array_view<const node_id> values = in.subspan(1), next = values.subspan(carried, carried),
+                                    other = values.subspan(2 * carried);
+    scratch_array<node_id, 8> results(next.size() + other.size());
+    const int l = loops_.of_head(in[0]);
+    if (l < 0) {
+      status_.stop(build_problem::too_many_loops);
+      return 0;
+    }
+    if (!loops_.close(g_, l, values.first(carried), next, other, results.view()))
+      status_ = {build_problem::beyond_loop, g_[in[0]].op->info, g_.spec(in[0]), {}, {}};
+    if (good()) loops_.keep_results(l, results.view());
+    return in[0];
+  }
+  constexpr void finish_loops() {
+    if (loops_.overflow()) status_.stop(build_problem::too_many_loops);
+    if (loops_.edge_count() > static_cast<int>(Nodes / 2)) status_.stop(build_problem::too_large);
+    if (!good()) return;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (g_.info(i).is(op_kind::update) && loops_.loop_of(i) >= 0)
+        status_ = {g_[g_.input(i, 0)].op == &rules<loop_member> ? build_problem::update_in_block
+                                                                : build_problem::update_in_loop,
+                   &g_.info(i),
+                   g_.spec(i),
+                   {},
+                   {}};
+    write_loops(g_, loops_, built_);
+    for (const node_id root : built_.roots)
+      if (loops_.loop_of(root) >= 0) status_ = {build_problem::beyond_loop, &g_.info(root), g_.spec(root), {}, {}};
   }
 
   /// The gradient `r`, and with it all gradients of the same node that are asked for, in the same scopes if in any:
@@ -375,7 +456,8 @@ class graph_builder {
       if (x == no_node || memo_find(*other, 0) != no_node) continue;
       records[count] = other, by[count] = x, results[count++] = no_node;
     }
-    differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
+    differentiate_with(g_, loops_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_},
+                       status_);
     if (!good()) return 0;
     if (results[0] == no_node) {
       status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
@@ -421,10 +503,11 @@ class graph_builder {
                       {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
   }
 
-  built_graph<Nodes, Roots, Scoped>& built_;
+  built_graph<Nodes, Roots, Scoped, Looped>& built_;
   build_status& status_;
   graph g_;
   std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  std::conditional_t<Looped, loop_table, no_loop_table> loops_;
   value_numbers values_;
   array_view<const record* const> asked_;
   const record* memo_records_[4 * Nodes]{};
@@ -432,7 +515,8 @@ class graph_builder {
   node_id memo_nodes_[4 * Nodes]{};
   chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
   bool memo_named_[2 * Nodes]{};
-  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_};
+  std::string_view memo_texts_[Scoped ? 2 * Nodes : 1]{};
+  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_, memo_texts_};
   node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
   variable_gradient pairs_[Nodes / 2]{};
   bool wanted_[Nodes]{};
@@ -451,14 +535,15 @@ class graph_builder {
 
 /// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
 /// @tparam Scoped whether some record has a device scope, as `survey` says
+/// @tparam Looped whether some record is a loop
 /// @param owners whose numbers the running program has, in their order
 /// @param gradients that are asked for somewhere behind the roots
-template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots,
-                                                                      array_view<const record* const> owners = {},
-                                                                      array_view<const record* const> gradients = {}) {
-  built_graph<Nodes, Roots, Scoped> built;
-  detail::graph_builder<Nodes, Roots, Scoped> builder{built, owners, gradients};
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped = false>
+[[nodiscard]] constexpr auto build_graph(const fixed_array<const record*, Roots>& roots,
+                                         array_view<const record* const> owners = {},
+                                         array_view<const record* const> gradients = {}) {
+  built_graph<Nodes, Roots, Scoped, Looped> built;
+  detail::graph_builder<Nodes, Roots, Scoped, Looped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
     if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
@@ -467,66 +552,29 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
 }
 
 /// Which record became which node.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped>
-[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
+template <std::size_t Nodes, std::size_t Roots, bool Scoped, bool Looped>
+[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(
+    const built_graph<Nodes, Roots, Scoped, Looped>& built) {
   return {built.records, built.record_count};
 }
 
-/// A finished flat graph, exactly as large as it must be.
-template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots, std::size_t Requests = 0>
-struct flat_graph {
-  fixed_array<node, Nodes> nodes{};
-  fixed_array<node_id, Edges> edges{};
-  fixed_array<attribute, Attributes> attributes{};
-  fixed_array<node_id, Roots> roots{};
-  fixed_array<device_spec, Requests> requests{};  ///< what device scopes ask for; the first two ask for nothing
-};
-
-/// A view of a finished graph; what passes read.
-struct graph_view {
-  array_view<const node> nodes;
-  array_view<const node_id> edges;
-  array_view<const attribute> attribute_pool;
-  array_view<const node_id> roots;
-  array_view<const device_spec> requests{};
-
-  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
-  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
-  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(n.first_edge, n.inputs);
-  }
-  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(n.first_edge + n.inputs, n.controls);
-  }
-  /// The nodes on whose devices `id` shall run.
-  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(n.first_edge + n.inputs + n.controls, n.colocated);
-  }
-  /// What is asked for a node; empty if nothing is.
-  [[nodiscard]] constexpr device_spec request(node_id id) const {
-    return (*this)[id].request == 0 ? device_spec{} : requests[(*this)[id].request];
-  }
-  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    const node& n = (*this)[id];
-    return attribute_pool.subspan(n.first_attribute, n.attribute_count);
-  }
-};
-
 /// Copies the used part of a built graph.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t Capacity, std::size_t Roots,
-          bool Scoped>
-[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
-  flat_graph<N, E, A, Roots, Q> flat;
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t L = 0, std::size_t B = 0,
+          std::size_t Capacity, std::size_t Roots, bool Scoped, bool Looped>
+[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q, L, B> trim(
+    const built_graph<Capacity, Roots, Scoped, Looped>& built) {
+  flat_graph<N, E, A, Roots, Q, L, B> flat;
   for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
   for (std::size_t i = 0; i != E; ++i) flat.edges[i] = built.storage.edges[i];
   for (std::size_t i = 0; i != A; ++i) flat.attributes[i] = built.storage.attributes[i];
   for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
   const device_spec* request = built.requests;
   for (device_spec& r : flat.requests) r = *request++;
+  if constexpr (L > 0) {
+    for (std::size_t i = 0; i < L; ++i) flat.loops[i] = built.loops[i];
+    for (std::size_t i = 0; i != B; ++i) flat.back_edges[i] = built.back_edges[i];
+    for (std::size_t i = 0; i < N; ++i) flat.loop_of[i] = built.loop_of[i];
+  }
   return flat;
 }
 

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tagma/base/heap_array.hpp"
 #include "tagma/graph/pass/place.hpp"
 
 namespace tagma::ir {
@@ -19,17 +20,23 @@ namespace detail {
   return std::string(n.op->info->name).append(" #").append(std::to_string(i));
 }
 
+/// True if devices of type `t` of the set have a kernel for a node.
+[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
 [[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
   std::string text;
-  for (const device_text& type : set.types)
-    if (set.has_kernel(g.info(i), g[i].spec.type, type.view()))
-      text.append(text.empty() ? "device='" : "; device='").append(type.view()).append("'");
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
   return text.empty() ? "<no registered kernels>" : text;
 }
 
 [[nodiscard]] inline std::string devices_text(const device_set& set) {
   std::string text = "[";
-  for (const device_spec& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d));
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
   return text + " ]";
 }
 
@@ -39,8 +46,8 @@ namespace detail {
   for (const node_id i : {f.node, f.other}) {
     if (i == no_node) continue;
     text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (const device_text& type : set.types)
-      if (set.has_kernel(g.info(i), g[i].spec.type, type.view())) text.append(" ").append(type.view());
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
   }
   return text;
 }
@@ -70,6 +77,7 @@ namespace detail {
   const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
   const std::string other = f.other == no_node ? std::string() : "'" + detail::label(g, f.other) + "'";
   const std::string start = "Cannot assign a device for operation " + node + ": ";
+  const std::string there = ". Available devices: " + detail::devices_text(set);
   switch (f.problem) {
     case place_problem::no_kernel:
       return start + "No OpKernel was registered to support Op '" + std::string(g.info(f.node).name) + "' of " +
@@ -81,40 +89,74 @@ namespace detail {
     case place_problem::no_kernel_there:
       return start + "Could not satisfy explicit device specification " + asked + " because no supported kernel for " +
              (f.asked.type.empty() ? std::string("its") : std::string(f.asked.type.view())) +
-             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node);
+             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node) + there;
     case place_problem::group_elsewhere:
       return start + "the node was colocated with a group of nodes that required incompatible device " + asked +
-             ". Kernels: " + detail::group_text(g, set, f);
+             ". Kernels: " + detail::group_text(g, set, f) + there;
     case place_problem::requests_conflict:
       return "Cannot colocate nodes " + node + " and " + other + ": cannot merge devices with " +
-             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'";
+             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'" + there;
     case place_problem::no_common_device:
       return "Cannot colocate nodes " + node + " and " + other +
              " because no device type supports both of those nodes and the other nodes colocated with them. Kernels: " +
-             detail::group_text(g, set, f);
+             detail::group_text(g, set, f) + there;
     case place_problem::malformed_assignment:
       return "Malformed assigned device '" + std::string(f.conflict) + "' of " + node;
     case place_problem::unknown_assignment:
-      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device";
+      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device" + there;
     default:
       return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
-             std::string(g.info(f.node).name);
+             std::string(g.info(f.node).name) + there;
   }
 }
 
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
+                                                  const device_set& devices, bool soft = false,
+                                                  array_view<const std::string_view> assigned = {}) {
+  const std::size_t count = g.nodes.size();
+  heap_placement p(count);
+  const heap_array<place_group> groups(count);
+  p.failure = place(g, needs, devices, soft, assigned,
+                    {{p.device.data(), count}, {p.reason.data(), count}, {groups.data(), count}});
+  return p;
+}
+
+namespace detail {
+[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                             const device_set& set) {
   std::string text;
   for (node_id i = 0; i < g.size(); ++i)
-    if (p.device[i] >= 0)
-      text.append(detail::label(g, i))
+    if (device[i] >= 0)
+      text.append(label(g, i))
           .append(": (")
           .append(g.info(i).name)
           .append("): ")
-          .append(to_string(set.devices[p.device[i]]))
+          .append(to_string(set.devices[device[i]].name))
           .append("\n");
   return text;
 }
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text({p.device.data(), p.device.size()}, g, set);
+}
+/// @}
 
 }  // namespace tagma::ir

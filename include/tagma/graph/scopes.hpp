@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// What device scopes ask for. While the graph is built, every node is reached through a chain of scopes; here chains
-/// and requests are numbers, 0 being none.
+/// What device scopes ask for, and what scopes of names call. While the graph is built, every node is reached through a
+/// chain of scopes; here chains and requests are numbers, 0 being none.
 
 #include "tagma/graph/pass/differentiate.hpp"
 
@@ -22,6 +22,12 @@ namespace tagma::ir {
     default:
       return op.stateful || op.single;
   }
+}
+
+/// True for nodes that scopes of names make several of, even where these are equal: what has a name that they change,
+/// or a state.
+[[nodiscard]] constexpr bool is_named_by_scopes(const op_info& op) {
+  return is_single(op) && !op.is(op_kind::placeholder) && !op.is(op_kind::literal) && !op.is(op_kind::constant);
 }
 
 namespace detail {
@@ -64,10 +70,36 @@ class scope_context : public request_source {
   }
 
   /// The request of a record's node, and the task that a setter chose for it.
-  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
+  /// @param called the name of the node
+  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, std::string_view called, int& task) {
     if (chain == 0 || r.op->info->is(op_kind::constant)) return nothing;
-    return resolve(chain, *r.op->info, r.spec, r.name, task);
+    return resolve(chain, *r.op->info, r.spec, called, task);
   }
+  /// The scopes of names of a chain.
+  [[nodiscard]] constexpr chain_id names(chain_id chain) const { return links_[chain].names; }
+  /// Where a node of a record is found that cannot be two, or that no device scope is around.
+  [[nodiscard]] constexpr chain_id base(chain_id chain, const op_info& op) const {
+    return is_single(op) && !is_named_by_scopes(op) ? chain_id{0} : names(chain);
+  }
+  /// True if handles of what is reached through this chain are not those from which its scopes of names were made.
+  [[nodiscard]] constexpr bool hides(chain_id chain) const { return links_[chain].hides; }
+  /// What a record is called; in a repeated block, in the copy that was chosen last.
+  [[nodiscard]] constexpr std::string_view name(chain_id chain, const record& r) const {
+    std::string_view text = r.name;
+    if (!text.empty() && is_named_by_scopes(*r.op->info))
+      for (chain_id c = names(chain); c != 0; c = links_[c].outer) text = renamed_by(c, text);
+    return text;
+  }
+  /// The innermost scope of a chain that is around a repeated block; 0 if there is none.
+  [[nodiscard]] constexpr chain_id repeated(chain_id chain) const {
+    while (chain != 0 && links_[chain].layer->kind != scope_kind::repeated) chain = links_[chain].outer;
+    return chain;
+  }
+  [[nodiscard]] constexpr chain_id around(chain_id chain) const { return links_[chain].outer; }
+  [[nodiscard]] constexpr const scope& layer(chain_id chain) const { return *links_[chain].layer; }
+  /// Chooses the copy of a repeated block that names are given for.
+  constexpr void choose(chain_id chain, int copy) { links_[links_[chain].names].copy = copy; }
+
   /// Nodes that passes add from now on are asked for by this chain.
   constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
 
@@ -77,7 +109,7 @@ class scope_context : public request_source {
     if (chain == 0 || chain == chain_of_[id] || !status_.good()) return;
     chain_of_[id] = chain;
     int task = task_of_[id];
-    const std::int16_t before = graph_[id].request, now = request(chain, r, task);
+    const std::int16_t before = graph_[id].request, now = request(chain, r, name(chain, r), task);
     if (now == nothing || now == before) return;
     if (before == nothing) {
       task_of_[id] = static_cast<std::int16_t>(task);
@@ -103,10 +135,19 @@ class scope_context : public request_source {
   [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
 
  private:
-  static constexpr int most_links = 256, most_functions = 16;
+  static constexpr int most_links = 1024, most_functions = 16;
+  static constexpr std::size_t most_places = 2 * most_links;
   struct link_of_chain {
     const scope* layer = nullptr;
     chain_id outer = 0;
+    chain_id names = 0;
+    std::int16_t tables = 0;  ///< the first that belongs to these names
+    bool hides = false;
+    int copy = 0;
+  };
+  struct name_table {
+    const scope* layer = nullptr;
+    std::int16_t next = 0;
   };
   struct counter {
     device_function function = nullptr;
@@ -120,14 +161,45 @@ class scope_context : public request_source {
       return false;
     for (std::size_t i = 0; i < a.outside.size(); ++i)
       if (a.outside[i] != b.outside[i]) return false;
-    return true;
+    return a.prefix == b.prefix;
   }
   constexpr chain_id link(chain_id outer, const scope& layer) {
-    for (int c = 1; c < link_count_; ++c)
-      if (links_[c].outer == outer && is_one_scope(*links_[c].layer, layer)) return static_cast<chain_id>(c);
+    std::size_t i = (static_cast<std::size_t>(layer.hash) + 7919 * static_cast<std::size_t>(outer)) % most_places;
+    for (; places_[i] != 0; i = (i + 1) % most_places) {
+      const link_of_chain& found = links_[places_[i]];
+      if (found.outer != outer || !is_one_scope(*found.layer, layer)) continue;
+      if (layer.renames()) keep_names(found.names, layer);
+      return places_[i];
+    }
     if (link_count_ == most_links) return too_many();
-    links_[link_count_] = {&layer, outer};
-    return static_cast<chain_id>(link_count_++);
+    const auto id = static_cast<chain_id>(link_count_++);
+    places_[i] = id;
+    const link_of_chain& around = links_[outer];
+    links_[id] = {&layer, outer, around.names, 0,
+                  around.hides || (layer.renames() && layer.kind != scope_kind::all_names)};
+    if (layer.renames()) {
+      links_[id].names = around.names == outer ? id : link(around.names, layer);
+      keep_names(links_[id].names, layer);
+    }
+    return id;
+  }
+  /// Scopes of one prefix that begin at different nodes know different names.
+  constexpr void keep_names(chain_id chain, const scope& layer) {
+    for (int i = links_[chain].tables; i != 0; i = tables_[i].next)
+      if (tables_[i].layer == &layer) return;
+    if (table_count_ == most_links) {
+      too_many();
+      return;
+    }
+    tables_[table_count_] = {&layer, links_[chain].tables};
+    links_[chain].tables = static_cast<std::int16_t>(table_count_++);
+  }
+  [[nodiscard]] constexpr std::string_view renamed_by(chain_id chain, std::string_view name) const {
+    const std::uint64_t hash = hash_text(name);
+    for (int i = links_[chain].tables; i != 0; i = tables_[i].next)
+      if (const std::string_view known = tables_[i].layer->renamed_to(name, hash, links_[chain].copy); !known.empty())
+        return known;
+    return name;
   }
   constexpr std::int16_t number(const device_spec& spec) {
     if (spec.empty()) return nothing;
@@ -138,7 +210,7 @@ class scope_context : public request_source {
     return static_cast<std::int16_t>(request_count_++);
   }
   constexpr std::int16_t too_many() {
-    status_.problem = build_problem::too_large;
+    status_.stop(build_problem::too_large);
     return 0;
   }
   constexpr device_counts* counts_of(device_function function) {
@@ -150,11 +222,12 @@ class scope_context : public request_source {
   }
   constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
                                  int& task) {
-    if (!status_.good()) return nothing;
+    if (!status_.good() || op.unasked || chain == names(chain)) return nothing;
     tagma::op_info about{op.name, name, op.is(op_kind::variable), op.is(op_kind::placeholder), spec, {}};
     for (chain_id c = chain; c != 0; c = links_[c].outer) {
       const scope& layer = *links_[c].layer;
       if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
+      if (layer.renames()) continue;
       if (layer.kind == scope_kind::request) {
         about.device = fill_from(about.device, layer.spec);
         continue;
@@ -174,11 +247,14 @@ class scope_context : public request_source {
   graph& graph_;
   build_status& status_;
   link_of_chain links_[most_links]{};
+  chain_id places_[most_places]{};  // links by their hashes; 0 is none
+  name_table tables_[most_links]{};
   device_spec requests_[most_requests]{};
   counter counters_[most_functions]{};
   chain_id chain_of_[Nodes]{};
   std::int16_t task_of_[Nodes]{};
   int link_count_ = 1;
+  int table_count_ = 1;
   int request_count_ = 2;
   int counter_count_ = 0;
   chain_id ambient_ = 0;

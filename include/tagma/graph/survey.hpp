@@ -2,9 +2,10 @@
 #pragma once
 
 /// @file
-/// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has device
-/// scopes, and in which shape its handles carry the numbers of the running program.
+/// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has scopes,
+/// and in which shape its handles carry the numbers of the running program.
 
+#include "tagma/base/growing_array.hpp"
 #include "tagma/expr/carried.hpp"
 #include "tagma/ir/graph.hpp"
 #include "tagma/ir/record.hpp"
@@ -20,48 +21,38 @@ struct survey_result {
   std::size_t gradients = 0;
   bool scoped = false;
   bool trains = false;
+  bool looped = false;
 };
 
 namespace detail {
-
-/// An array that grows while the compiler evaluates a function.
-template <class T>
-class growing_array {
- public:
-  constexpr explicit growing_array(std::size_t room) : data_(new T[room]()), room_(room) {}
-  growing_array(const growing_array&) = delete;
-  growing_array& operator=(const growing_array&) = delete;
-  constexpr ~growing_array() { delete[] data_; }
-
-  constexpr void push(const T& value) {
-    if (size_ == room_) {
-      room_ = 4 * room_ + 4;
-      T* const larger = new T[room_]();
-      for (std::size_t i = 0; i < size_; ++i) larger[i] = data_[i];
-      delete[] data_;
-      data_ = larger;
-    }
-    data_[size_++] = value;
-  }
-  constexpr T& pop() { return data_[--size_]; }
-  constexpr void clear() { size_ = 0; }
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) const {
-    return data_[i];
-  }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
-
- private:
-  T* data_;
-  std::size_t room_;
-  std::size_t size_ = 0;
-};
 
 /// The walk: each record once, behind what it needs.
 class surveyor {
  public:
   static constexpr std::int32_t none = -1;
+
+ private:
+  struct slot {
+    const record* what = nullptr;
+    std::int32_t place = none;
+    bool done = false;
+  };
+  std::size_t size_;
+  slot* slots_;
+
+ public:
+  survey_result found;
+  growing_array<value_place> places{16};
+  growing_array<std::int32_t> parts{16};
+  growing_array<const record*> owners{16};  ///< of each value
+  growing_array<const record*> gradients{16};
+
+  /// @param roots how many there will be, roughly. A size that is no constant keeps clang from running the
+  /// initialisation of every surveyor to see what becomes of it.
+  constexpr explicit surveyor(std::size_t roots) : size_(roots < 64 ? 256 : 1024), slots_(new slot[size_]()) {}
+  surveyor(const surveyor&) = delete;
+  surveyor& operator=(const surveyor&) = delete;
+  constexpr ~surveyor() { delete[] slots_; }
 
   constexpr std::int32_t visit(const record& root) {
     stack_.push(&root);
@@ -89,18 +80,7 @@ class surveyor {
     return join_taken();
   }
 
-  survey_result found;
-  growing_array<value_place> places{16};
-  growing_array<std::int32_t> parts{16};
-  growing_array<const record*> owners{16};  ///< of each value
-  growing_array<const record*> gradients{16};
-
  private:
-  struct slot {
-    const record* what = nullptr;
-    std::int32_t place = none;
-    bool done = false;
-  };
   constexpr std::size_t find(const record& r) const {
     std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
     while (slots_[i].what != nullptr && slots_[i].what != &r) i = (i + 1) & (size_ - 1);
@@ -129,6 +109,10 @@ class surveyor {
     found.weight += r.op->weight == nullptr ? 1 : static_cast<std::size_t>(r.op->weight(r.attributes));
     found.scoped = found.scoped || r.scopes != nullptr || !r.colocated.empty();
     found.trains = found.trains || info.is(op_kind::gradient) || info.is(op_kind::optimizer);
+    found.looped = found.looped || info.is(op_kind::loop);
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner)
+      if (s->copies > 1)
+        for (const renamed& n : s->names) found.weight += !n.from.empty();
     if (info.is(op_kind::gradient)) gradients.push(&r), ++found.gradients;
     if (!r.carries) return none;
     taken_.clear();
@@ -163,17 +147,9 @@ class surveyor {
     return static_cast<std::int32_t>(found.places++);
   }
 
-  std::size_t size_ = 256;
-  slot* slots_ = new slot[256]();
   std::size_t count_ = 0;
   growing_array<const record*> stack_{64};
   growing_array<std::int32_t> taken_{64};
-
- public:
-  constexpr surveyor() = default;
-  surveyor(const surveyor&) = delete;
-  surveyor& operator=(const surveyor&) = delete;
-  constexpr ~surveyor() { delete[] slots_; }
 };
 
 }  // namespace detail
@@ -182,7 +158,7 @@ class surveyor {
 /// @param roots as they are placed; @param named the same as their handles name them
 [[nodiscard]] constexpr survey_result survey(array_view<const record* const> roots,
                                              array_view<const record* const> named) {
-  detail::surveyor s;
+  detail::surveyor s(roots.size());
   for (const record* r : roots) s.visit(*r);
   for (const record* r : named) s.visit(*r);
   s.join(named);
@@ -211,7 +187,7 @@ template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t
 [[nodiscard]] constexpr auto write_survey(array_view<const record* const> roots,
                                           array_view<const record* const> named) {
   survey_tables<Places, Parts, Values, Gradients> tables;
-  detail::surveyor s;
+  detail::surveyor s(roots.size());
   for (const record* r : roots) s.visit(*r);
   for (const record* r : named) s.visit(*r);
   tables.root = s.join(named);

@@ -34,6 +34,18 @@ struct request_source {
                       std::string_view name) = nullptr;
 };
 
+class graph;
+struct node_extras;
+
+/// What a graph with loops asks of who knows them (ir/loops.hpp).
+struct loop_observer {
+  /// Emits a node, or one in its place.
+  node_id (*emit)(loop_observer& self, graph& g, const op_rules& op, array_view<const node_id> inputs,
+                  attribute_list attributes, const node_extras& extras) = nullptr;
+  /// A node has been added.
+  void (*added)(loop_observer& self, const graph& g, node_id id) = nullptr;
+};
+
 /// Everything `emit` takes beside the operation and its inputs.
 struct node_extras {
   array_view<const node_id> controls{};
@@ -84,6 +96,8 @@ class graph {
   constexpr void ask(request_source* source) { source_ = source; }
   /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
   constexpr void follow(node_id id) { followed_ = id; }
+  /// From now on every node is told to `loops`.
+  constexpr void observe(loop_observer* loops) { loops_ = loops; }
   /// Changes what is asked for a node.
   constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
@@ -93,6 +107,13 @@ class graph {
   /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
   constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
                          const node_extras& extras = no_extras) {
+    if (overflow_) return 0;
+    if (loops_ != nullptr) return loops_->emit(*loops_, *this, op, inputs, attributes, extras);
+    return emit_plain(op, inputs, attributes, extras);
+  }
+  /// The same where no loop is asked.
+  constexpr node_id emit_plain(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
+                               const node_extras& extras) {
     if (overflow_) return 0;
     scratch_array<tensor_spec, 3> room(inputs.size());
     tensor_spec* const in = room.data();
@@ -105,6 +126,7 @@ class graph {
       const node_id folded = fold(op, inputs, attributes, args.out);
       if (folded != no_node) return folded;
     }
+    if (op.info->outputs > 0) args.out = {};  // its results have types, which `emit_output` infers
     return emit_as(op, args.out, inputs, attributes, extras);
   }
 
@@ -133,7 +155,7 @@ class graph {
     for (int k = 0; k < input_count; ++k) h = (h ^ static_cast<std::uint64_t>(in[k]) ^ (h >> 29)) * factor;
     for (int k = 0; k < attribute_count; ++k) h = (h ^ static_cast<std::uint64_t>(with[k]) ^ (h >> 29)) * factor;
     if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
-    std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32)) & bucket_mask_;
+    std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32) ^ (h >> 47)) & bucket_mask_;
     for (; buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
       if (!unique && equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request))
         return buckets_[bucket] - 1;
@@ -163,13 +185,15 @@ class graph {
       for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
     for (int k = 0; k < attribute_count; ++k) attributes_[attribute_count_++] = with[k];
     buckets_[bucket] = count_ + 1;
+    if (loops_ != nullptr) loops_->added(*loops_, *this, count_);
     return count_++;
   }
 
  private:
   /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
   constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
-    if (extras.request != 0 || op.info->is(op_kind::constant) || !extras.suffix.empty()) return extras.request;
+    if (extras.request != 0 || op.info->is(op_kind::constant) || op.info->unasked || !extras.suffix.empty())
+      return extras.request;
     if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
     return source_->ask(*source_, *op.info, spec, extras.name);
   }
@@ -205,6 +229,7 @@ class graph {
   bool overflow_ = false;
   request_source* source_ = nullptr;
   node_id followed_ = no_node;
+  loop_observer* loops_ = nullptr;
 };
 
 /// Storage for a graph of up to `Nodes` nodes.

@@ -39,6 +39,10 @@ enum class op_kind : std::uint8_t {
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
   composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
+  loop,         ///< the head of a loop: nodes that depend on what it iterates are its body
+  iterated,     ///< what a body reads in each iteration: an element of input 1, or a value that begins as input 1
+  iterations,   ///< of a loop behind its end: input 0 in the last iteration, or of all of them
+  close,        ///< ends the body of a loop; the graph compiler replaces it
 };
 
 /// The most results of one operation.
@@ -71,9 +75,12 @@ struct op_info {
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
+  bool unasked = false;          ///< it is where others are, whatever device scopes ask
   int outputs = 0;               ///< results, if there are several, each a node of kind `output`
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
+  bool late = false;             ///< its kernel finds extents of what it makes, which `infer` leaves dynamic
   infer_function infer = nullptr;
+  infer_function bound = nullptr;  ///< of what is late: the same with the largest extents; nullptr: nobody knows them
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
   /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
@@ -96,6 +103,7 @@ class graph;
 struct gradient_args;
 struct expand_args;
 struct fold_args;
+struct lift_args;
 
 /// The compile-time face of an operation; it never reaches a binary.
 struct op_rules {
@@ -105,6 +113,7 @@ struct op_rules {
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
   int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
+  void (*lift)(lift_args&) = nullptr;          ///< does it once for all elements of a loop, in front of it
 };
 
 namespace detail {
@@ -119,8 +128,11 @@ constexpr op_info make_info() {
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::single; }) info.single = Op::single;
+  if constexpr (requires { Op::unasked; }) info.unasked = Op::unasked;
   if constexpr (requires { Op::outputs; }) info.outputs = Op::outputs;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
+  if constexpr (requires { Op::late; }) info.late = Op::late;
+  if constexpr (requires { &Op::bound; }) info.bound = &Op::bound;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
 }
@@ -141,6 +153,7 @@ constexpr op_rules make_rules() {
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
+  if constexpr (requires(lift_args & l) { Op::lift(l); }) rules.lift = &Op::lift;
   return rules;
 }
 

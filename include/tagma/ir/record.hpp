@@ -4,6 +4,7 @@
 /// @file
 /// One node of an expression as the compiler sees it: a constexpr value that points at the records of its operands.
 
+#include "tagma/base/config.hpp"
 #include "tagma/ir/op.hpp"
 #include "tagma/place/device_function.hpp"
 
@@ -11,21 +12,59 @@ namespace tagma::ir {
 
 struct record;
 
-/// How a scope answers where a node shall run.
+/// How a scope answers where a node shall run, or what its variable is called.
 enum class scope_kind : std::uint8_t {
-  request,   ///< fills what the scopes inside leave open
-  function,  ///< replaces what the scopes inside ask for
-  clear,     ///< scopes outside are not asked
-  colocate,  ///< the same, for this node alone
+  request,    ///< fills what the scopes inside leave open
+  function,   ///< replaces what the scopes inside ask for
+  clear,      ///< scopes outside are not asked
+  colocate,   ///< the same, for this node alone
+  names,      ///< puts a prefix before names
+  all_names,  ///< the same, around a whole program, whose handles stay what they are
+  repeated,   ///< around a block that a loop repeats: puts another prefix before names in each iteration
 };
 
-/// One device scope. The scope of a record is the outermost; `inner` leads inwards.
+/// What a name is inside a scope.
+struct renamed {
+  std::string_view from, to;
+};
+
+/// What names become is found by the hashes of the names, in tables of which half is empty.
+/// @{
+[[nodiscard]] constexpr std::size_t room_for_names(std::size_t count) {
+  std::size_t room = 2;
+  while (room < 2 * count) room *= 2;
+  return room;
+}
+/// Where a name is in such a table, or may be put.
+[[nodiscard]] constexpr std::size_t place_of_name(array_view<const renamed> table, std::string_view name,
+                                                  std::uint64_t hash) {
+  std::size_t i = static_cast<std::size_t>(hash) & (table.size() - 1);
+  while (!table[i].from.empty() && table[i].from != name) i = (i + 1) & (table.size() - 1);
+  return i;
+}
+/// @}
+
+/// One scope. The scope of a record is the outermost; `inner` leads inwards.
 struct scope {
   scope_kind kind = scope_kind::request;
   device_spec spec;
   device_function function = nullptr;
   array_view<const record* const> outside;  ///< operands at which the scope ends
   const scope* inner = nullptr;
+  std::uint64_t hash = 0;             ///< equal where all is equal that tells scopes apart
+  std::string_view prefix{};          ///< of a scope of names
+  array_view<const renamed> names{};  ///< what that makes of names inside: a table by hash, for each copy
+  int copies = 1;                     ///< of a repeated block, which ends at what its loop carries: `outside[0]`
+
+  [[nodiscard]] constexpr bool renames() const { return kind >= scope_kind::names; }
+  /// What a name becomes; empty if the scope does not know it.
+  [[nodiscard]] constexpr std::string_view renamed_to(std::string_view name, std::uint64_t hash_of_name,
+                                                      int copy = 0) const {
+    if (names.empty()) return {};
+    const auto size = names.size() / static_cast<std::size_t>(copies);
+    const array_view<const renamed> own = names.subspan(static_cast<std::size_t>(copy) * size, size);
+    return own[place_of_name(own, name, hash_of_name)].to;
+  }
 };
 
 /// What an expression type stands for. Records have static storage, so that a graph of them is walked by an ordinary
@@ -40,16 +79,32 @@ struct record {
   std::string_view name;                        ///< of a placeholder or variable
   bool valued = false;                          ///< takes a run-time value that the program carries
   bool carries = false;                         ///< so does it, or a record behind it
-  const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
+  const scope* scopes = nullptr;                ///< scopes that begin at this node, the outermost
   const record* bare = nullptr;                 ///< the same node without them
   array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
   const record* copied = nullptr;               ///< the record that this one repeats, with a scope or more to wait for
 
+  /// True if scopes of names begin at this node.
+  [[nodiscard]] constexpr bool is_renamed() const {
+    for (const scope* s = scopes; s != nullptr; s = s->inner)
+      if (s->renames()) return true;
+    return false;
+  }
+  /// The name in the scopes that begin at this node.
+  [[nodiscard]] TAGMA_COLD constexpr std::string_view full_name() const { return name_in(scopes, name); }
   /// The record whose value a valued record takes.
   [[nodiscard]] constexpr const record& value_owner() const {
     const record* r = this;
     while (r->copied != nullptr) r = r->copied;
     return *r;
+  }
+
+ private:
+  [[nodiscard]] TAGMA_COLD static constexpr std::string_view name_in(const scope* s, std::string_view text) {
+    if (s == nullptr) return text;
+    text = name_in(s->inner, text);
+    const std::string_view known = s->renamed_to(text, hash_text(text));
+    return known.empty() ? text : known;
   }
 };
 

@@ -2,12 +2,14 @@
 #pragma once
 
 /// @file
-/// Recurrent layers, unrolled over a static number of steps. The weights are one variable however many steps there are,
-/// so their gradient is the sum over the steps.
+/// Recurrent layers: loops over the steps of a sequence, or unrolled over a static number of them. The weights are one
+/// variable however many steps there are, so their gradient is the sum over the steps.
 
 #include "tagma/base/config.hpp"
+#include "tagma/expr/op/cell.hpp"
 #include "tagma/expr/op/concat.hpp"
 #include "tagma/expr/op/constant.hpp"
+#include "tagma/expr/op/loop.hpp"
 #include "tagma/expr/op/matmul.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/nn/initializers.hpp"
@@ -15,38 +17,40 @@
 namespace tagma {
 
 /// An input over which a recurrent layer steps.
-#define TAGMA_NEEDS_SEQUENCE(...)                                                                             \
-  static_assert(                                                                                              \
-      ::tagma::diagnose::is_sequence<__VA_ARGS__>,                                                            \
-      "TAGMA-E145 recurrent layer: needs an input of shape [batch, time, features], where time and features " \
-      "are static");                                                                                          \
+#define TAGMA_NEEDS_SEQUENCE(Unrolled, ...)                                                                \
+  static_assert(::tagma::diagnose::is_sequence<Unrolled, __VA_ARGS__>,                                     \
+                "TAGMA-E145 recurrent layer: needs an input of shape [batch, time, features] with static " \
+                "features, and with static time if it is unrolled");                                       \
   TAGMA_NEEDS_FLOATS(__VA_ARGS__)
 
 /// What a recurrent layer returns: the output of its last step, [batch, units], or those of all steps,
 /// [batch, time, units].
-template <bool AllSteps>
+template <bool AllSteps, bool Unrolled = false>
 struct recurrent_output {};
 inline constexpr recurrent_output<false> last_output{};
 inline constexpr recurrent_output<true> return_sequences{};
 
+/// Steps that are nodes of their own: `return_sequences | unrolled`.
+template <bool AllSteps>
+[[nodiscard]] constexpr recurrent_output<AllSteps, true> operator|(recurrent_output<AllSteps>, unrolled_steps) {
+  return {};
+}
+
 namespace diagnose {
-/// The input of a recurrent layer has a batch axis, a time axis and a feature axis; the last two are static.
-template <class X>
-inline constexpr bool is_sequence = X::value.dims.rank == 3 && X::value.dims[1] >= 1 && X::value.dims[2] >= 1;
+/// The input of a recurrent layer has a batch axis, a time axis and a feature axis.
+template <bool Unrolled, class X>
+inline constexpr bool is_sequence = X::value.dims.rank == 3 &&
+                                    X::value.dims[1] >= (Unrolled ? 1 : dyn) && X::value.dims[2] >= 1;
 }  // namespace diagnose
 
 namespace op {
 
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
-/// Columns `first` to `last` of a matrix.
-constexpr ir::node_id columns(auto& e, ir::node_id x, extent first, extent last) {
-  return e.emit_with(slice{}, ir::pack_attributes(0, to_end, first, last), x);
-}
-/// [x, h] * kernel + bias.
-constexpr ir::node_id joined_product(auto& e, ir::node_id x, ir::node_id h, ir::node_id kernel, ir::node_id bias) {
+/// [x, h] * kernel.
+constexpr ir::node_id joined_product(auto& e, ir::node_id x, ir::node_id h, ir::node_id kernel) {
   const ir::node_id joined = e.emit_with(concat{}, ir::pack_attributes(1), x, h);
-  return e.emit(add{}, e.emit_with(matmul{}, ir::pack_attributes(false, false), joined, kernel), bias);
+  return e.emit_with(matmul{}, ir::pack_attributes(false, false), joined, kernel);
 }
 
 /// The steps of cells: state 0 is the output. Inputs 1 and so on are the parameters.
@@ -57,42 +61,52 @@ struct simple_cell {
   static constexpr const char* name = "rnn";
   static constexpr int states = 1, nodes = 8;
   static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent) {
-    state[0] = e.emit(tanh{}, joined_product(e, x, state[0], e.in(1), e.in(2)));
+    state[0] = e.emit(tanh{}, e.emit(add{}, joined_product(e, x, state[0], e.in(1)), e.in(2)));
   }
 };
 /// Parameters: kernel and bias of the gates, kernel and bias of the candidate.
 struct gru_cell {
   static constexpr const char* name = "gru";
-  static constexpr int states = 1, nodes = 16;
-  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent units) {
+  static constexpr int states = 1, nodes = 11;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent) {
     const ir::node_id h = state[0];
-    const ir::node_id gates = e.emit(sigmoid{}, joined_product(e, x, h, e.in(1), e.in(2)));
-    const ir::node_id reset = columns(e, gates, 0, units);
-    const ir::node_id update = columns(e, gates, units, 2 * units);
-    const ir::node_id kept = e.emit(multiply{}, reset, h);
-    const ir::node_id candidate = e.emit(tanh{}, joined_product(e, x, kept, e.in(3), e.in(4)));
-    // update * h + (1 - update) * candidate
-    const ir::node_id change = e.emit(multiply{}, update, e.emit(subtract{}, h, candidate));
-    state[0] = e.emit(add{}, candidate, change);
+    const ir::node_id gates = e.emit(gru_gates{}, joined_product(e, x, h, e.in(1)), h, e.in(2));
+    const ir::node_id kept = e.g.emit_output(gates, 0), update = e.g.emit_output(gates, 1);
+    state[0] = e.g.emit_output(e.emit(gru_output{}, update, h, joined_product(e, x, kept, e.in(3)), e.in(4)), 0);
   }
 };
 struct lstm_cell {
   static constexpr const char* name = "lstm";
-  static constexpr int states = 2, nodes = 20;
-  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent units) {
-    const ir::node_id gates = joined_product(e, x, state[0], e.in(1), e.in(2));
-    const ir::node_id input = e.emit(sigmoid{}, columns(e, gates, 0, units));
-    const ir::node_id value = e.emit(tanh{}, columns(e, gates, units, 2 * units));
-    const ir::node_id raised = columns(e, gates, 2 * units, 3 * units);
-    const ir::node_id forget = e.emit(sigmoid{}, e.emit(add{}, raised, e.constant(1)));
-    const ir::node_id output = e.emit(sigmoid{}, columns(e, gates, 3 * units, 4 * units));
-    const ir::node_id kept = e.emit(multiply{}, forget, state[1]);
-    const ir::node_id taken = e.emit(multiply{}, input, value);
-    state[1] = e.emit(add{}, kept, taken);
-    state[0] = e.emit(multiply{}, e.emit(tanh{}, state[1]), output);
+  static constexpr int states = 2, nodes = 8;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent) {
+    const ir::node_id gates = e.emit(lstm_gates{}, joined_product(e, x, state[0], e.in(1)), state[1], e.in(2));
+    state[0] = e.g.emit_output(gates, 0);
+    state[1] = e.g.emit_output(gates, 1);
   }
 };
 /// @}
+
+/// Zeros [batch, units], where input 0 is [batch, time, features]. The shape of a tile of which no element is read, so
+/// that it is never computed.
+struct zero_state {
+  static constexpr const char* name = "zero_state";
+  static constexpr ir::op_kind kind = ir::op_kind::composition;
+  static constexpr int weight(ir::attribute_list) { return 5; }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {a.in[0].dims[0], a.attributes[0]}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id row = e.emit_with(sum{}, ir::pack_attributes(ir::attribute{0b10}, ir::attribute{0}), e.in(0));
+    e.result = like(e, row, e.attr(0));
+  }
+  /// Zeros with the rows of a matrix and other columns.
+  static constexpr ir::node_id like(auto& e, ir::node_id matrix, extent units) {
+    const ir::node_id zero = e.constant(0);
+    const ir::node_id wide = e.emit_with(tile{}, ir::pack_attributes(1, units), columns(e, matrix, 0, 1));
+    return e.emit(broadcast_like{}, zero, wide);
+  }
+};
 
 /// A cell over the steps of a sequence, input 0, beginning with zeros. Attributes: units, time, whether all outputs are
 /// wanted.
@@ -107,12 +121,6 @@ struct recurrent {
     a.out.dims.push_back(a.attributes[0]);
     return nullptr;
   }
-  /// The shape of a tile of which no element is read, so that it is never computed.
-  static constexpr ir::node_id zero_state(auto& e, ir::node_id x) {
-    const ir::node_id zero = e.constant(0);
-    const ir::node_id wide = e.emit_with(tile{}, ir::pack_attributes(1, e.attr(0)), columns(e, x, 0, 1));
-    return e.emit(broadcast_like{}, zero, wide);
-  }
   static constexpr void expand(auto& e) {
     constexpr extent chunk = 64;  // one node joins at most 64 operands
     ir::node_id state[Cell::states]{}, outputs[chunk]{}, chunks[chunk]{};
@@ -121,7 +129,7 @@ struct recurrent {
       const ir::node_id some = e.emit_with(slice{}, ir::pack_attributes(0, to_end, t, t + 1, 0, to_end), e.in(0));
       const ir::node_id now = e.emit_with(squeeze{}, ir::pack_attributes(2), some);
       if (t == 0)
-        for (ir::node_id& s : state) s = zero_state(e, now);
+        for (ir::node_id& s : state) s = zero_state::like(e, now, e.attr(0));
       Cell::next(e, now, state, e.attr(0));
       if (e.attr(2) == 0) continue;
       outputs[count++] = e.emit_with(expand_dims{}, ir::pack_attributes(2), state[0]);
@@ -138,9 +146,88 @@ struct recurrent {
 
 namespace detail {
 
-template <class Cell, extent Units, bool AllSteps, class Place, class X, class... Parameter>
+/// The rows of a kernel that the input is multiplied with, and those for the state.
+template <class Place, class X, class Kernel>
+[[nodiscard]] constexpr auto kernel_rows(const X&, const Kernel& kernel) {
+  constexpr extent features = X::spec.dims[2];
+  return make_parts<0, Place, features, Kernel::spec.dims[0] - features>(kernel);
+}
+/// What a step adds to its product with the state: all inputs times their rows of the kernel, plus the bias, in one
+/// product for all steps. [time, batch, gates]
+template <class Place, class X, class Rows, class Bias>
+[[nodiscard]] constexpr auto input_product(const X& x, const Rows& rows, const Bias& bias) {
+  const auto product = make_node<op::matmul, ir::pack_attributes(false, false), part<Place, 0>>(x, std::get<0>(rows));
+  return make_node<op::add, ir::attributes<0>{}, part<Place, 1>>(product, bias);
+}
+template <class Place, class H, class Rows>
+[[nodiscard]] constexpr auto state_product(const H& h, const Rows& rows) {
+  return make_node<op::matmul, ir::pack_attributes(false, false), Place>(h, std::get<1>(rows));
+}
+
+/// The steps of cells as loops over inputs with the time first.
+template <class Cell>
+struct looped_cell;
+template <>
+struct looped_cell<op::simple_cell> {
+  template <class Place, extent Units, class X, class Kernel, class Bias, class Zero>
+  static constexpr auto steps(const X& x, const Zero& zero, const Kernel& kernel, const Bias& bias) {
+    const auto rows = kernel_rows<part<Place, 0>>(x, kernel);
+    return scan(carry(zero), over(input_product<part<Place, 1>>(x, rows, bias)), [&](const auto& h, const auto& in) {
+      const auto sum =
+          make_node<op::add, ir::attributes<0>{}, part<Place, 3>>(state_product<part<Place, 2>>(h, rows), in);
+      const auto made = make_node<op::tanh, ir::attributes<0>{}, part<Place, 4>>(sum);
+      return next(made).emit(made);
+    });
+  }
+};
+template <>
+struct looped_cell<op::gru_cell> {
+  template <class Place, extent Units, class X, class Gates, class GatesBias, class Kernel, class Bias, class Zero>
+  static constexpr auto steps(const X& x, const Zero& zero, const Gates& gates, const GatesBias& gates_bias,
+                              const Kernel& kernel, const Bias& bias) {
+    const auto gate_rows = kernel_rows<part<Place, 0>>(x, gates);
+    const auto rows = kernel_rows<part<Place, 1>>(x, kernel);
+    return scan(
+        carry(zero),
+        over(input_product<part<Place, 2>>(x, gate_rows, gates_bias), input_product<part<Place, 3>>(x, rows, bias)),
+        [&](const auto& h, const auto& gates_in, const auto& in) {
+          const auto reset = make_nodes<op::gru_gates, ir::attributes<0>{}, part<Place, 5>>(
+              state_product<part<Place, 4>>(h, gate_rows), h, gates_in);
+          const auto made = make_nodes<op::gru_output, ir::attributes<0>{}, part<Place, 7>>(
+              std::get<1>(reset), h, state_product<part<Place, 6>>(std::get<0>(reset), rows), in);
+          return next(std::get<0>(made)).emit(std::get<0>(made));
+        });
+  }
+};
+template <>
+struct looped_cell<op::lstm_cell> {
+  template <class Place, extent Units, class X, class Kernel, class Bias, class Zero>
+  static constexpr auto steps(const X& x, const Zero& zero, const Kernel& kernel, const Bias& bias) {
+    const auto rows = kernel_rows<part<Place, 0>>(x, kernel);
+    return scan(carry(zero, zero), over(input_product<part<Place, 1>>(x, rows, bias)),
+                [&](const auto& h, const auto& c, const auto& in) {
+                  const auto made = make_nodes<op::lstm_gates, ir::attributes<0>{}, part<Place, 3>>(
+                      state_product<part<Place, 2>>(h, rows), c, in);
+                  return next(std::get<0>(made), std::get<1>(made)).emit(std::get<0>(made));
+                });
+  }
+};
+
+template <class Cell, extent Units, bool AllSteps, bool Unrolled, class Place, class X, class... Parameter>
 [[nodiscard]] constexpr auto make_recurrent(const X& x, const Parameter&... parameter) {
-  return make_node<op::recurrent<Cell>, ir::pack_attributes(Units, X::spec.dims[1], AllSteps), Place>(x, parameter...);
+  if constexpr (Unrolled) {
+    return make_node<op::recurrent<Cell>, ir::pack_attributes(Units, X::spec.dims[1], AllSteps), Place>(x,
+                                                                                                        parameter...);
+  } else {
+    const auto zero = make_node<op::zero_state, ir::pack_attributes(Units), part<Place, 0>>(x);
+    const auto made =
+        looped_cell<Cell>::template steps<part<Place, 2>, Units>(time_first<1, part<Place, 1>>(x), zero, parameter...);
+    constexpr std::size_t all = std::tuple_size_v<std::remove_cvref_t<decltype(made)>> - 1;
+    if constexpr (AllSteps)
+      return time_back<1, part<Place, 3>>(std::get<all>(made));
+    else
+      return std::get<0>(made);
+  }
 }
 
 }  // namespace detail
@@ -148,23 +235,25 @@ template <class Cell, extent Units, bool AllSteps, class Place, class X, class..
 /// Recurrent layers. Their state begins with zeros.
 /// @tparam Name begins the names of the variables
 /// @tparam Units outputs of each step
-/// @param x [batch, time, features], floating; time and features static
-/// @param output `last_output` gives [batch, units], `return_sequences` [batch, time, units]
+/// @param x [batch, time, features], floating; features static, and time too if the layer is unrolled
+/// @param output `last_output` gives [batch, units], `return_sequences` [batch, time, units]; either `| unrolled`
 /// @param initial initializer of the kernels
 /// Raise TAGMA-E145 if x is no such sequence, TAGMA-E014 if it is not floating.
 /// @{
 
 /// h = tanh([x, h] * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias". TensorFlow's BasicRNNCell.
-template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
+template <fixed_string Name, extent Units, expression E, bool AllSteps = false, bool Unrolled = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+[[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps, Unrolled> = {},
+                                 const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_NAME("rnn", Name);
-  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
-  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
+  TAGMA_NEEDS_SEQUENCE(Unrolled, typename E::spec_type);
+  if constexpr (diagnose::is_sequence<Unrolled, typename E::spec_type> &&
+                diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, Units>(initial);
     const auto bias = variable<Name / "bias", T, Units>(zeros);
-    return detail::make_recurrent<op::simple_cell, Units, AllSteps, Place>(x, kernel, bias);
+    return detail::make_recurrent<op::simple_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
 }
 
@@ -175,19 +264,22 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 ///     h = u * h + (1 - u) * c
 ///
 /// with variables "<Name>/gates/kernel", "<Name>/gates/bias", "<Name>/candidate/kernel", "<Name>/candidate/bias".
-template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
+template <fixed_string Name, extent Units, expression E, bool AllSteps = false, bool Unrolled = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+[[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps, Unrolled> = {},
+                                 const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_NAME("gru", Name);
-  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
-  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
+  TAGMA_NEEDS_SEQUENCE(Unrolled, typename E::spec_type);
+  if constexpr (diagnose::is_sequence<Unrolled, typename E::spec_type> &&
+                diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     constexpr extent rows = E::spec.dims[2] + Units;
     const auto gate_kernel = variable<Name / "gates" / "kernel", T, rows, 2 * Units>(initial);
     const auto gate_bias = variable<Name / "gates" / "bias", T, 2 * Units>(ones);
     const auto kernel = variable<Name / "candidate" / "kernel", T, rows, Units>(initial);
     const auto bias = variable<Name / "candidate" / "bias", T, Units>(zeros);
-    return detail::make_recurrent<op::gru_cell, Units, AllSteps, Place>(x, gate_kernel, gate_bias, kernel, bias);
+    return detail::make_recurrent<op::gru_cell, Units, AllSteps, Unrolled, Place>(x, gate_kernel, gate_bias, kernel,
+                                                                                  bias);
   }
 }
 
@@ -199,17 +291,18 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 ///
 /// with variables "<Name>/kernel" and "<Name>/bias". The 1 lets memories last before training says otherwise
 /// (Jozefowicz, Zaremba, Sutskever 2015).
-template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
+template <fixed_string Name, extent Units, expression E, bool AllSteps = false, bool Unrolled = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {},
+[[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps, Unrolled> = {},
                                   const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_NAME("lstm", Name);
-  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
-  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
+  TAGMA_NEEDS_SEQUENCE(Unrolled, typename E::spec_type);
+  if constexpr (diagnose::is_sequence<Unrolled, typename E::spec_type> &&
+                diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, 4 * Units>(initial);
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
-    return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Place>(x, kernel, bias);
+    return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Unrolled, Place>(x, kernel, bias);
   }
 }
 /// @}

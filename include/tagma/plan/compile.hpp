@@ -4,6 +4,8 @@
 /// @file
 /// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
 
+#include "tagma/base/config.hpp"
+#include "tagma/ir/loops.hpp"
 #include "tagma/plan/memory.hpp"
 #include "tagma/plan/schedule.hpp"
 
@@ -36,6 +38,15 @@ struct plan_sizes {
   std::int32_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
 };
 
+/// Room for the largest possible plan of a graph.
+struct plan_room {
+  std::size_t nodes = 0, edges = 0, attributes = 0, fetches = 0;
+};
+/// @param fetches how many
+[[nodiscard]] constexpr plan_room room_for(const ir::graph_view& g, std::size_t fetches) {
+  return {g.nodes.size(), g.edges.size() + g.nodes.size() + output_count(g), g.attribute_pool.size(), fetches};
+}
+
 /// Tables with room for the largest possible plan of a graph.
 template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 struct raw_plan {
@@ -56,6 +67,14 @@ struct raw_plan {
   int feeds = 0;
   bool writes_variables = false;
   bool contradictory = false;
+
+  /// For tables on the heap. Throws `no_memory`.
+  constexpr void allocate(const plan_room& room) {
+    make_room(room.nodes, nodes, steps, operations, first_operation, operation_count, blocks);
+    make_room(room.edges, inputs, operands, loads);
+    make_room(room.attributes, attributes);
+    make_room(room.fetches, fetches, fetch_steps);
+  }
 };
 
 namespace detail {
@@ -63,7 +82,7 @@ namespace detail {
 /// True if consecutive elements of a loop's innermost joined axis are consecutive in this input. The joined axis is the
 /// longest run of trailing axes along which every input is either stretched or not.
 template <class Count, class Stretched>
-constexpr int innermost_axes(const shape& out, Count loads, Stretched stretched) {
+TAGMA_COLD constexpr int innermost_axes(const shape& out, Count loads, Stretched stretched) {
   int joined = 0, first = -1;
   for (int axis = out.rank - 1; axis >= 0; --axis) {
     if (out[axis] == 1) {
@@ -99,6 +118,23 @@ constexpr void add_outputs(Plan& p, plan_step& step, const ir::graph_view& g, no
     p.loads[p.sizes.operands++] = {ir::no_node, args.out.type, true};
   }
 }
+/// Where the bytes are of a node that no step computes.
+[[nodiscard]] constexpr storage_kind storage_of(op_kind kind) {
+  switch (kind) {
+    case op_kind::placeholder:
+      return storage_kind::feed;
+    case op_kind::variable:
+      return storage_kind::variable;
+    case op_kind::resource:
+      return storage_kind::resource;
+    case op_kind::literal:
+      return storage_kind::literal;
+    case op_kind::constant:
+      return storage_kind::constant;
+    default:
+      return storage_kind::none;
+  }
+}
 /// Puts the outputs that a plan needs behind the operands of their steps.
 template <class Plan>
 constexpr void find_outputs(Plan& p) {
@@ -122,6 +158,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
                                                           const ir::fusion<N>& fusion, const schedule_result<N>& order,
                                                           array_view<const std::int16_t> device = {}) {
   raw_plan<N, E, A, F> p;
+  if constexpr (N == heap_room) p.allocate(room_for(g, fetches.size()));
   p.contradictory = order.contradictory;
   if (p.contradictory) return p;
   const ir::node* const graph_nodes = g.nodes.data();
@@ -130,39 +167,21 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 
   // Nodes, renumbered; a feed's slot is its rank among the placeholders of the program.
   fixed_array<node_id, N> renumbered_of{};
+  if constexpr (N == heap_room) make_room(g.size(), renumbered_of);
   node_id* const renumbered = renumbered_of.data();
   node_id* const inputs = p.inputs.data();
   attribute* const attributes = p.attributes.data();
-  std::int32_t literals = 0, placeholders = 0, variables = 0, resources = 0;
+  fixed_array<std::int32_t, 8> ranks{};  // of the next placeholder, variable or resource, by its storage
+  std::int32_t literals = 0;
   const int size = g.size();
   bool several = false;  // there are outputs of nodes that have several
   for (node_id i = 0; i < size; ++i) {
     const ir::node& n = graph_nodes[i];
     const ir::op_info& info = *n.op->info;
-    storage_kind storage = storage_kind::none;
-    std::int32_t slot = 0;
-    switch (info.kind) {
-      case op_kind::placeholder:
-        storage = storage_kind::feed, slot = placeholders++;
-        break;
-      case op_kind::variable:
-        storage = storage_kind::variable, slot = variables++;
-        break;
-      case op_kind::resource:
-        storage = storage_kind::resource, slot = resources++;
-        break;
-      case op_kind::literal:
-        storage = storage_kind::literal, slot = literals;
-        break;
-      case op_kind::constant:
-        storage = storage_kind::constant, slot = literals;
-        break;
-      case op_kind::output:
-        several = true;
-        break;
-      default:
-        break;
-    }
+    const storage_kind storage = detail::storage_of(info.kind);
+    const auto kind = static_cast<std::size_t>(storage);
+    const std::int32_t slot = info.is_number() ? literals : kind == 0 ? 0 : ranks.values[kind]++;
+    several = several || info.is(op_kind::output);
     const need wanted = needs.values[i];
     if (static_cast<int>(wanted) == 0) continue;
     renumbered[i] = sizes.nodes;
@@ -180,7 +199,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     p.feeds += fed;
     literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    if (!device.empty() && !fed)
+    if (!device.empty() && info.is(op_kind::iterated) &&
+        (n.op->info == &ir::info<ir::loop_element> || n.op->info == &ir::info<ir::loop_member>))
+      out.device = nodes[inputs[out.first_input + 1]].device;
+    else if (!device.empty() && !fed)
       out.device = info.shares_bytes() || info.is(op_kind::output) ? nodes[inputs[out.first_input]].device : device[i];
   }
 
@@ -188,8 +210,9 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   const node_id* const group = fusion.group.data();
   fixed_array<bool, N> looped{};  // element-wise, and computed
   fixed_array<node_id, N> first_member_of{}, next_member_of{}, kernel_before{};
+  if constexpr (N == heap_room) make_room(size, looped, first_member_of, next_member_of, kernel_before);
   node_id *const first_member = first_member_of.data(), *const next_member = next_member_of.data();
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before.values[i] = ir::no_node;
+  for (node_id i = 0; i < size; ++i) first_member[i] = kernel_before.values[i] = ir::no_node;
   for (node_id i = size; i-- > 0;) {
     if (!wants_value(needs.values[i])) continue;
     const node_id root = group[i];
@@ -206,9 +229,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   node_id* const operands = p.operands.data();
   fixed_array<std::int16_t, N> position_of{};  // of a value inside the loop under construction
   fixed_array<node_id, N> position_owner_of{};
+  if constexpr (N == heap_room) make_room(size, position_of, position_owner_of);
   std::int16_t* const position = position_of.data();
   node_id* const position_owner = position_owner_of.data();
-  for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
+  for (node_id i = 0; i < size; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
     const node_id i = order.order.values[o];
     const ir::node& n = graph_nodes[i];
@@ -287,7 +311,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 
   if (several) detail::find_outputs(p);
   const auto versions = ir::find_versions<N>(g, needs);
-  for (std::size_t f = 0; f < F; ++f) {
+  for (std::size_t f = 0; f < fetches.size(); ++f) {
     p.fetches[f] = renumbered[fetches[f]];
     p.fetch_steps[f] = p.sizes.steps;
     const node_id variable = versions.base_of(fetches[f]);
@@ -298,10 +322,19 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   return p;
 }
 
+/// What `assign_storage` asks about loops: there are none.
+struct no_loops {
+  static constexpr bool any = false;
+};
+
 /// Gives every node of a plan its storage: a view shares that of its input, an update that of its variable; a loop may
 /// write over a tensor that dies.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables) {
+/// @param kept of the first so many steps, no result dies: the next run finds them
+/// @param block_of with loops, written: the block of each node that stands for a block of rows
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F, class Loops = no_loops>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables, std::int32_t kept = 0,
+                                                            [[maybe_unused]] const Loops& loops = {},
+                                                            [[maybe_unused]] std::int32_t* block_of = nullptr) {
   raw_plan<N, E, A, F> p = tables;
   if (p.contradictory) return p;
   plan_node* const nodes = p.nodes.data();
@@ -310,36 +343,69 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   const std::int32_t steps = p.sizes.steps;
   fixed_array<node_id, N> owner_of{};          // the node whose bytes a node shares
   fixed_array<std::int32_t, N> last_use_of{};  // of each owner, as a step
+  fixed_array<node_id, N> block_holder_of{};   // the owner that a block serves now
+  if constexpr (N == heap_room) make_room(p.nodes.size(), owner_of, last_use_of, block_holder_of);
   node_id* const owner = owner_of.data();
   std::int32_t* const last_use = last_use_of.data();
   for (node_id i = 0; i < count; ++i) {
     owner[i] = nodes[i].op->shares_bytes() ? owner[p.inputs.values[nodes[i].first_input]] : i;
+    if constexpr (Loops::any) {
+      if (nodes[i].op == &ir::info<ir::loop_element>) owner[i] = owner[p.inputs.values[nodes[i].first_input + 1]];
+      if (const node_id o = loops.owner(i); o != ir::no_node) owner[i] = o;
+    }
     last_use[i] = -1;
   }
   for (std::int32_t s = 0; s < steps; ++s) {
     const plan_step& step = p.steps.values[s];
-    for (int k = step.first_operand; k < step.first_operand + step.operands; ++k) last_use[owner[operands[k]]] = s;
+    if constexpr (Loops::any) {
+      const auto use = [&](node_id i) {
+        if (i == ir::no_node) return;
+        const std::int32_t last = loops.last_use(owner[i], s);
+        if (last > last_use[owner[i]]) last_use[owner[i]] = last;
+      };
+      loops.read_in_front(s, use);
+      for (int k = step.first_operand; k < step.first_operand + step.operands + step.outputs; ++k) use(operands[k]);
+      use(step.node);
+    } else {
+      for (int k = step.first_operand; k < step.first_operand + step.operands; ++k) last_use[owner[operands[k]]] = s;
+    }
   }
   for (const node_id f : p.fetches) last_use[owner[f]] = steps;
-  fixed_array<node_id, N> block_holder_of{};  // the owner that a block serves now
+  for (std::int32_t s = 0; s < kept; ++s) {
+    const plan_step& step = p.steps.values[s];
+    last_use[owner[step.node]] = steps;
+    for (int k = 0; k < step.outputs; ++k)
+      if (const node_id out = operands[step.first_operand + step.operands + k]; out != ir::no_node)
+        last_use[out] = steps;
+  }
   node_id* const block_holder = block_holder_of.data();
   for (std::int32_t s = 0; s < steps; ++s) {
     const plan_step& step = p.steps.values[s];
     const node_id self = step.node;
     plan_node& n = nodes[self];
+    if constexpr (Loops::any)
+      for (node_id i = 0; i < count; ++i)
+        if (loops.first_of(i) == s) {
+          block_of[i] = p.sizes.blocks;
+          block_holder[p.sizes.blocks] = i;
+          p.blocks.values[p.sizes.blocks++] = {i, s, last_use[i], nodes[i].device};
+        }
     if (n.op->is(op_kind::update)) continue;
+    if constexpr (Loops::any)
+      if (loops.owner(self) != ir::no_node) continue;
     if (step.outputs > 0) {
       for (std::int32_t k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs;
            ++k)
         if (const node_id out = operands[k]; out != ir::no_node) {
-          nodes[out].storage = storage_kind::arena;
-          nodes[out].slot = p.sizes.blocks;
+          if constexpr (Loops::any)
+            if (loops.owner(out) != ir::no_node) continue;
+          nodes[out].put(storage_kind::arena, p.sizes.blocks);
           block_holder[p.sizes.blocks] = out;
           p.blocks.values[p.sizes.blocks++] = {out, s, last_use[out] < s ? s : last_use[out], n.device};
         }
       continue;
     }
-    n.storage = storage_kind::arena;
+    n.put(storage_kind::arena, 0);
     const std::int32_t last = last_use[self] < s ? s : last_use[self];
     const node_id* const in = operands + step.first_operand;
     bool reused = false;
@@ -348,6 +414,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       if (last_use[from] != s || (!step.fused && !n.op->writes_over(k))) continue;
       const plan_node& source = nodes[from];
       if (!source.is_in(storage_kind::arena) || block_holder[source.slot] != from) continue;
+      if constexpr (Loops::any)
+        if (loops.owner(from) != ir::no_node || !loops.share_iterations(from, s)) continue;
       bool fits = size_of(nodes[in[k]].spec.type) == size_of(n.spec.type);
       for (int j = 0; j < step.operands && fits; ++j)
         if (owner[in[j]] == from && !(nodes[in[j]].spec.dims == n.spec.dims)) fits = false;
@@ -365,8 +433,9 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   }
   for (node_id i = 0; i < count; ++i)
     if (owner[i] != i) {
-      nodes[i].storage = nodes[owner[i]].storage;
-      nodes[i].slot = nodes[owner[i]].slot;
+      if constexpr (Loops::any)
+        if (!nodes[i].op->shares_bytes()) continue;
+      nodes[i].put(nodes[owner[i]].storage, nodes[owner[i]].slot);
     }
   return p;
 }

@@ -91,11 +91,24 @@ class plan_printer {
     return i;
   }
   [[nodiscard]] std::int64_t bytes_of(node_id i) const { return tagma::bytes_of(specs_[i]); }
+  [[nodiscard]] std::int64_t block_bytes(const plan_block& b) const {
+    return bytes_of_block(
+        b, [this](node_id i) { return specs_[i].dims; }, [this](node_id i) { return bytes_of(i); });
+  }
 
   void infer_extents() {
     std::vector<tensor_spec> in;
+    const bool late = finds_extents(plan_.nodes);
+    const heap_array<late_spec> found(late ? nodes_ : 0);
     for (node_id i = 0; i < nodes_; ++i) {
       const plan_node& n = plan_.nodes[i];
+      if (late) {
+        if (const char* problem = assume_late(plan_, i, found.data(), batch_))
+          fail(status_code::invalid_argument,
+               {"explain: ", n.op->name, " #", n.source, " with dynamic extents of ", batch_, ": ", problem});
+        check_size(specs_[i] = found[i].most);
+        continue;
+      }
       tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
       if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
         in.clear();
@@ -134,7 +147,7 @@ class plan_printer {
     const std::size_t count = plan_.blocks.size();
     const heap_array<std::int64_t> bytes(count);
     const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
     for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
       arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
       if (arena_[d] == too_many)
@@ -204,19 +217,35 @@ class plan_printer {
         std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
         return digits;
       }
+      case storage_kind::row: {
+        const plan_row& of = plan_.rows[n.slot];
+        if (of.rule == row_rule::listed) {
+          std::string text = "by turns";
+          plan_.each_member(i, [&](node_id one) { append_parts(text, {" ", number(one)}); });
+          return text;
+        }
+        return of.base == ir::no_node ? "a row of arena " + std::to_string(offsets_[of.slot]) + ", " +
+                                            std::to_string(block_bytes(plan_.blocks[of.slot])) + " bytes"
+                                      : "a row of " + number(of.base);
+      }
       default:
         break;
     }
     std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
-    if (plan_.blocks[n.slot].node != i) text += ", over a tensor that ends";
+    const plan_block& block = plan_.blocks[n.slot];
+    if (block.rows != ir::no_node)
+      text += n.op->is(ir::op_kind::iterations) ? ", all rows" : ", the first row";
+    else if (block.node != i)
+      text += ", over a tensor that ends";
     return text;
   }
 
   [[nodiscard]] std::string lifetime(node_id i) const {
     const storage_kind storage = plan_.nodes[i].storage;
     if (storage == storage_kind::none || shares_bytes(i)) return "-";
+    if (storage == storage_kind::row) return "in each iteration";
     if (storage != storage_kind::arena) return "always";
-    const int first = step_of_[i], last = last_use_[i];
+    const int first = step_of_[i] < 0 ? plan_.blocks[plan_.nodes[i].slot].first : step_of_[i], last = last_use_[i];
     if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
     return last <= first ? "step " + std::to_string(first)
                          : "steps " + std::to_string(first) + " to " + std::to_string(last);
@@ -237,12 +266,36 @@ class plan_printer {
     return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
            std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
            std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
-           " bytes\nvariables: " + std::to_string(variables) + " bytes\n" +
+           " bytes\nvariables: " + std::to_string(variables) + " bytes\n" + scans() +
            (copies == 0
                 ? std::string()
                 : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
   }
 
+  /// "scan #1: steps 2 to 3, 100 times", for each; "branch #1: step 2, once or never", "while #1: step 2, as long as
+  /// #4".
+  [[nodiscard]] std::string scans() const {
+    std::string text;
+    for (const plan_loop& l : plan_.loops) {
+      const extent most = specs_[l.head].dims[0];
+      const bool branch = l.ends == loop_end::by_number && most == 1;
+      append_parts(text, {branch                        ? "branch "
+                          : l.ends == loop_end::counted ? "scan "
+                                                        : "while ",
+                          number(l.head), ": step", l.end - l.first == 1 ? " " : "s ", l.first});
+      if (l.end - l.first > 1) append_parts(text, {" to ", l.end - 1});
+      if (l.ends == loop_end::counted)
+        append_parts(text, {", ", most, " times"});
+      else
+        append_parts(text, {branch                          ? ", if "
+                            : l.ends == loop_end::by_number ? ", as often as "
+                                                            : ", as long as ",
+                            number(l.condition)});
+      if (l.ends != loop_end::counted && most > 1) append_parts(text, {", at most ", most, " times"});
+      text += l.reversed && !branch ? ", from the last\n" : "\n";
+    }
+    return text;
+  }
   /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1", those that hold
   /// some.
   [[nodiscard]] std::string arenas() const {
@@ -278,10 +331,10 @@ namespace detail {
 /// tables are no part of a compiled plan.
 template <class Graph, class Plan, class Use>
 [[nodiscard]] std::string with_passes(Use use) {
-  const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
+  const auto& planned = Plan::planned::view;
+  const auto needs = ir::prune<Graph::nodes>(planned, Plan::wanted);
   using where = placed_graph<Graph>;
-  const auto fusion =
-      ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
+  const auto fusion = ir::fuse<Graph::nodes>(planned, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
   return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 

@@ -10,9 +10,8 @@
 #include "tagma/base/config.hpp"
 #include "tagma/expr/on.hpp"
 #include "tagma/expr/variable.hpp"
-#include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/names.hpp"
-#include "tagma/plan/transfer.hpp"
+#include "tagma/plan/compiled_plan.hpp"
 
 namespace tagma {
 
@@ -64,27 +63,49 @@ auto outputs(const E&...) {
 namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
 template <ir::build_problem Problem, class Name, class First, class Second>
-inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
+inline constexpr bool one_type_per_name = ir::differ(Problem, ir::build_problem::name_clash);
 template <ir::build_problem Problem, class Name, class First, class Second>
-inline constexpr bool one_beginning_per_name = Problem != ir::build_problem::two_beginnings;
+inline constexpr bool one_beginning_per_name = ir::differ(Problem, ir::build_problem::two_beginnings);
 /// How a variable begins, and whether optimizers train it.
 template <class Initializer, class Training>
 struct begins_with {};
 struct trainable {};
 template <ir::build_problem Problem, class Operation>
-inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
+inline constexpr bool has_gradient = ir::differ(Problem, ir::build_problem::no_gradient);
 template <ir::build_problem Problem, class Y, class X>
-inline constexpr bool depends_on = Problem != ir::build_problem::independent;
+inline constexpr bool depends_on = ir::differ(Problem, ir::build_problem::independent);
 template <ir::build_problem Problem>
-inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
+inline constexpr bool trains_something = ir::differ(Problem, ir::build_problem::nothing_to_train);
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool stays_in_its_loop = ir::differ(Problem, ir::build_problem::beyond_loop);
+/// No operation in the body of a loop finds extents: they are those of all iterations.
+template <class Graph>
+inline constexpr bool knows_its_extents = [] {
+  if constexpr (requires { Graph::loops; })
+    return Graph::loops == 0 || !ir::has_late_in_loop(Graph::view);
+  else
+    return true;
+}();
 template <ir::build_problem Problem>
-inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+inline constexpr bool has_few_loops = ir::differ(Problem, ir::build_problem::too_many_loops);
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool updates_once = ir::differ(Problem, ir::build_problem::update_in_loop);
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool block_keeps_variables = ir::differ(Problem, ir::build_problem::update_in_block);
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool block_has_only_variables = ir::differ(Problem, ir::build_problem::resource_in_block);
+template <ir::build_problem Problem>
+inline constexpr bool states_its_most = ir::differ(Problem, ir::build_problem::endless_loop);
+template <ir::build_problem Problem>
+inline constexpr bool goes_back_once = ir::differ(Problem, ir::build_problem::second_while);
+template <ir::build_problem Problem>
+inline constexpr bool is_small_enough = ir::differ(Problem, ir::build_problem::too_large);
 /// No tensor has more bytes than can be addressed, and so not the result of `Operation`.
 template <ir::build_problem Problem, class Operation, class Result>
-inline constexpr bool tensors_are_addressable = Problem != ir::build_problem::oversized;
+inline constexpr bool tensors_are_addressable = ir::differ(Problem, ir::build_problem::oversized);
 /// What a device function returned for `Operation` is the name of a device.
 template <ir::build_problem Problem, class Operation, class Text>
-inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
+inline constexpr bool function_names_a_device = ir::differ(Problem, ir::build_problem::malformed_device);
 /// A program is text.
 template <class Closure>
 inline constexpr bool is_closure_printed = false;
@@ -199,6 +220,16 @@ inline constexpr bool is_placed_softly = false;
 template <class Closure>
 inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
 
+/// The graph of a closure as its runs have it; <tagma/passes.hpp> rewrites it where the closure asks for that.
+template <class Closure, class First>
+struct last_graph {
+  static constexpr const auto& built = First::built;
+};
+
+/// True for a closure whose program keeps values from run to run.
+template <class Closure>
+inline constexpr bool keeps_values = false;
+
 /// What is wrong with a graph that was built: what its builder found, or else the first tensor that is too large.
 [[nodiscard]] constexpr ir::build_status status_of(const ir::build_status& built, const ir::graph_view& g) {
   for (int i = 0; i < g.size() && built.good(); ++i)
@@ -210,6 +241,7 @@ inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
 template <class Closure>
 struct compiled_graph {
   static constexpr bool soft = is_placed_softly<Closure>;
+  static constexpr bool keeps = keeps_values<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
@@ -220,7 +252,8 @@ struct compiled_graph {
 
   template <std::size_t Capacity>
   static constexpr auto built_at =  // clang is out of steps? -fconstexpr-steps=2000000000, docs/compile_time.md
-      ir::build_graph<Capacity, output_count, survey.scoped>(traits::records, surveyed.owners, surveyed.gradients);
+      ir::build_graph<Capacity, output_count, survey.scoped, survey.looped>(traits::records, surveyed.owners,
+                                                                            surveyed.gradients);
   /// Built anew with twice the room where there was too little; not where the compiler gave up.
   template <std::size_t Capacity,
             bool Full = Capacity<TAGMA_MAX_NODES &&
@@ -229,14 +262,18 @@ struct compiled_graph {
   };
   template <std::size_t Capacity>
   struct with_room<Capacity, true> : with_room<2 * Capacity> {};
-  static constexpr const auto& built = with_room<ir::expected_nodes(survey, TAGMA_MAX_NODES)>::built;
+  using last = last_graph<Closure, with_room<ir::expected_nodes(survey, TAGMA_MAX_NODES)>>;
+  static constexpr const auto& built = last::built;
 
   static constexpr std::size_t nodes = built.nodes;
   static constexpr std::size_t edges = built.edges;
   static constexpr std::size_t attributes = built.attributes;
   static constexpr std::size_t requests = built.request_count;
-  static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
-  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+  static constexpr std::size_t loops = built.loop_count;
+  static constexpr std::size_t back_edges = built.back_edge_count;
+  static constexpr auto flat = ir::trim<nodes, edges, attributes, requests, loops, back_edges>(built);
+  static constexpr ir::graph_view view{flat.nodes,    flat.edges, flat.attributes, flat.roots,
+                                       flat.requests, flat.loops, flat.back_edges, flat.loop_of};
 
   static constexpr ir::build_status status = status_of(built.status, view);
   static constexpr ir::build_problem problem = status.problem;
@@ -280,139 +317,6 @@ constexpr auto choose_graph() {
     return std::type_identity<no_graph<void>>{};
 }
 
-/// Where the nodes of a program run, worked out when the first run or its session asks.
-template <class Graph>
-struct placed_graph {
-  static constexpr auto placed = ir::place_locally<Graph>();
-  static constexpr std::size_t device_count = placed.set().size();
-
-  static constexpr auto devices = [] {
-    fixed_array<plan::plan_device, device_count> list{};
-    for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
-    for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
-      // A feed is with the client wherever its placeholder is asked for.
-      const device_spec& asked = Graph::view.request(i);
-      if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
-          Graph::view.info(i).is(ir::op_kind::placeholder))
-        continue;
-      const ir::node& n = Graph::view[i];
-      plan::plan_device& d = list[placed.devices()[i]];
-      if (d.op.empty()) d = {d.name, n.op->info->name, n.name, n.suffix, i};
-    }
-    return list;
-  }();
-  /// True if a node is on a device that is no CPU.
-  static constexpr bool is_accelerated = [] {
-    if constexpr (ir::accelerator_of<Graph>::exists)
-      for (const std::int16_t d : placed.devices())
-        if (d >= 0 && !plan::computes_on_host(placed.set()[d])) return true;
-    return false;
-  }();
-  /// For each node, whether its device has a kernel for it that goes on with a loop; empty if none has.
-  static constexpr auto begins_loop = [] {
-    if constexpr (is_accelerated) {
-      fixed_array<bool, Graph::nodes> list{};
-      for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-        if (const std::int16_t d = placed.devices()[i]; d >= 0 && !plan::computes_on_host(placed.set()[d]))
-          list[i] = ir::accelerator_of<Graph>::begins_loop(Graph::view.info(i));
-      return list;
-    } else {
-      return fixed_array<bool, 0>{};
-    }
-  }();
-};
-
-template <class T, std::size_t N, std::size_t M>
-[[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
-  fixed_array<T, N> to{};
-  for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
-  return to;
-}
-
-/// What is left to do for a plan once its steps are known.
-/// @tparam Room for transfers
-template <class Where, std::size_t Room, class Tables>
-[[nodiscard]] constexpr auto finish_plan(const Tables& tables) {
-  if constexpr (Where::device_count > 1)
-    return plan::assign_storage(plan::add_transfers<Where::device_count, Room>(tables, Where::devices));
-  else
-    return plan::assign_storage(tables);
-}
-
-/// The plan of some outputs of a program, in tables that are exactly as large as they must be.
-template <class Graph, int... Outputs>
-struct compiled_plan {
-  using graph = Graph;
-  static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
-  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes + plan::output_count(Graph::view);
-  static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
-  using where = placed_graph<Graph>;
-  static constexpr auto fusion =
-      ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices(), where::begins_loop);
-  static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
-  static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
-      Graph::view, wanted, needs, fusion, order, where::placed.devices());
-  static constexpr auto raw = finish_plan<where, edge_bound + sizeof...(Outputs)>(tables);
-
-  static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
-  static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
-  static constexpr auto attributes = first_of<ir::attribute, raw.sizes.attributes>(raw.attributes);
-  static constexpr auto steps = first_of<plan::plan_step, raw.sizes.steps>(raw.steps);
-  static constexpr auto operands = first_of<ir::node_id, raw.sizes.operands>(raw.operands);
-  static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
-  static constexpr auto fetches = raw.fetches;
-  static constexpr auto fetch_steps = raw.fetch_steps;
-  static constexpr plan::plan_view view{nodes,          inputs,
-                                        attributes,     steps,
-                                        operands,       blocks,
-                                        fetches,        fetch_steps,
-                                        raw.feeds,      raw.writes_variables,
-                                        where::devices, where::placed.reasons()};
-};
-
-/// Bytes of the arenas of a plan when every dynamic extent has one value. Throws InvalidArgument if an operation does
-/// not take such extents, and ResourceExhausted for more than `max_bytes`.
-template <class Plan>
-[[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
-  constexpr std::size_t n = Plan::nodes.size();
-  fixed_array<tensor_spec, n + 1> specs{};
-  for (std::size_t i = 0; i < n; ++i) {
-    const plan::plan_node& node = Plan::nodes[i];
-    specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
-    check_size(specs[i]);
-    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
-    const plan::plan_node& of = plan::inferring(Plan::nodes, Plan::inputs, node);
-    scratch_array<tensor_spec, 8> in(of.inputs);
-    for (int k = 0; k < of.inputs; ++k) in[k] = specs[Plan::inputs[of.first_input + k]];
-    ir::infer_args args{in.view(),
-                        ir::attribute_list(Plan::attributes).subspan(of.first_attribute, of.attribute_count),
-                        {},
-                        plan::inferred_output(Plan::attributes, node)};
-    if (const char* problem = of.op->infer(args))
-      fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
-    specs[i] = args.out;
-    check_size(specs[i]);
-  }
-  constexpr std::size_t blocks = Plan::blocks.size();
-  fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
-  fixed_array<std::int32_t, blocks + 1> live{};
-  for (std::size_t b = 0; b < blocks; ++b) {
-    bytes[b] = bytes_of(specs[Plan::blocks[b].node]);
-  }
-  std::int64_t sum = 0;
-  for (std::size_t d = 0; d < Plan::where::device_count; ++d)
-    sum = bounded_sum(sum, plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks},
-                                             {live.data(), blocks}, static_cast<std::int16_t>(d)));
-  if (sum > max_bytes)
-    fail(status_code::resource_exhausted, "peak_bytes: the tensors have more bytes than a process can address");
-  return sum;
-}
-
-template <class Graph, std::size_t... I>
-constexpr auto plan_of_all(std::index_sequence<I...>) -> compiled_plan<Graph, static_cast<int>(I)...> {
-  return {};
-}
-
 }  // namespace detail
 
 /// A compiled program: its graph is part of its type, the numbers written into it are its value.
@@ -440,25 +344,7 @@ class program {
   /// A hash of the flat graph (operations, types, shapes, names, edges, outputs), equal in every process and with every
   /// compiler.
   static constexpr std::uint64_t fingerprint() {
-    constexpr std::uint64_t value = [] {
-      std::uint64_t h = hash_text("tagma");
-      for (int i = 0; i < graph::view.size(); ++i) {
-        const ir::node& n = graph::view[i];
-        h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
-        // Lists are told apart by their lengths.
-        const int lengths[] = {n.spec.dims.rank, n.inputs, n.controls, n.attribute_count, n.colocated};
-        for (const int length : lengths) h = hash_combine(h, static_cast<std::uint64_t>(length));
-        for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
-        for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
-        for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
-        for (const auto a : graph::view.attributes(i)) h = hash_combine(h, static_cast<std::uint64_t>(a));
-        const std::uint64_t asked = n.request == 0 ? hash_text({}) : hash_of(graph::view.request(i));
-        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
-        for (const auto at : graph::view.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
-      }
-      for (const ir::node_id root : graph::view.roots) h = hash_combine(h, static_cast<std::uint64_t>(root));
-      return h;
-    }();
+    constexpr std::uint64_t value = ir::fingerprint(graph::view);
     return value;
   }
 
@@ -485,7 +371,7 @@ Stream& operator<<(Stream& stream, const program<Closure>&) {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161 and E172.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E264 and E265.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -502,6 +388,28 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "TAGMA-E063 minimize: the loss depends on no trainable variable");
   static_assert(diagnose::depends_on<Graph::problem, First, Second>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
+  static_assert(
+      diagnose::stays_in_its_loop<Graph::problem, Operation>,
+      "TAGMA-E204 compile: a value of the body of a loop is used behind the loop; hand it out of the body with "
+      "tagma::next(...).emit(value)");
+  static_assert(diagnose::knows_its_extents<Graph>,
+                "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero "
+                "and unique do");
+  static_assert(diagnose::has_few_loops<Graph::problem>,
+                "TAGMA-E205 compile: a graph has at most 64 loops, with those of its gradients");
+  static_assert(diagnose::updates_once<Graph::problem, Operation>,
+                "TAGMA-E206 compile: the body of a loop cannot update a variable");
+  static_assert(diagnose::block_keeps_variables<Graph::problem, Operation>,
+                "TAGMA-E264 repeat: a block that updates its variables is written out: repeat<\"block\", 12>(block, "
+                "tagma::unrolled)");
+  static_assert(diagnose::block_has_only_variables<Graph::problem, Operation>,
+                "TAGMA-E265 repeat: a block with a queue or another resource of its own is written out: "
+                "repeat<\"block\", 12>(block, tagma::unrolled)");
+  static_assert(diagnose::states_its_most<Graph::problem>,
+                "TAGMA-E209 compile: the gradient of a while_loop needs the most iterations that there may be: "
+                "while_loop<100>(...)");
+  static_assert(diagnose::goes_back_once<Graph::problem>,
+                "TAGMA-E219 compile: the gradient of a while_loop has no gradient itself");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
   static_assert(diagnose::tensors_are_addressable<Graph::problem, Operation, First>,

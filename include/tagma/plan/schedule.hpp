@@ -27,6 +27,10 @@ namespace detail {
 template <std::size_t N>
 class ready_queue {
  public:
+  /// @param count the most items at once
+  constexpr explicit ready_queue([[maybe_unused]] int count) {
+    if constexpr (N == heap_room) make_room(count + 1, heap_);
+  }
   constexpr void push(std::int32_t key) {
     std::int32_t* const heap = heap_.data();
     std::size_t i = size_++;
@@ -49,7 +53,7 @@ class ready_queue {
   [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
 
  private:
-  fixed_array<std::int32_t, N + 1> heap_{};
+  fixed_array<std::int32_t, joined_room(N, 1)> heap_{};
   std::size_t size_ = 0;
 };
 
@@ -58,6 +62,9 @@ struct wait {
   node_id before = 0;
   node_id after = 0;
 };
+
+/// Of `E` edges and as many waits.
+[[nodiscard]] constexpr std::size_t room_for_waits(std::size_t e) { return e == heap_room ? e : 2 * e + 1; }
 
 template <std::size_t N, std::size_t E>
 struct wait_list {
@@ -70,6 +77,7 @@ struct wait_list {
 template <std::size_t N, std::size_t E>
 constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
   wait_list<N, E> list;
+  if constexpr (E == heap_room) make_room(g.edges.size() + g.nodes.size(), list.waits);
   const auto versions = ir::find_versions<N>(g, needs);
   const int size = g.size();
   for (node_id i = 0; i < size; ++i) {
@@ -101,8 +109,12 @@ template <std::size_t N, std::size_t E>
 
   // Items that wait for an item, as a list of its own.
   fixed_array<std::int32_t, N> pending_of{}, head_of{};
-  fixed_array<std::int32_t, 2 * E + 1> next_of{};
-  fixed_array<node_id, 2 * E + 1> target_of{};
+  fixed_array<std::int32_t, detail::room_for_waits(E)> next_of{};
+  fixed_array<node_id, detail::room_for_waits(E)> target_of{};
+  if constexpr (N == heap_room) {
+    make_room(size, pending_of, head_of);
+    make_room(g.edges.size() + waits.count + 1, next_of, target_of);
+  }
   std::int32_t *const pending = pending_of.data(), *const head = head_of.data(), *const next = next_of.data();
   node_id* const target = target_of.data();
   std::int32_t edges = 1;
@@ -127,8 +139,9 @@ template <std::size_t N, std::size_t E>
   }
 
   schedule_result<N> result;
-  detail::ready_queue<N> ready;
-  constexpr auto ordinary = static_cast<std::int32_t>(N);  // updates go first
+  if constexpr (N == heap_room) make_room(size, result.order);
+  detail::ready_queue<N> ready(size);
+  const std::int32_t ordinary = size;  // updates go first
   const auto push = [&](node_id i) { ready.push(nodes[i].op->info->is(op_kind::update) ? i : i + ordinary); };
   int items = 0;
   for (node_id i = 0; i < size; ++i)

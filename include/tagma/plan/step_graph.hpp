@@ -28,6 +28,38 @@ class step_graph {
     find_ancestors();
   }
 
+  /// Makes one of the steps of each loop, the first of them; the others wait for nothing, and nothing for them. What is
+  /// ordered remains so.
+  TAGMA_COLD void join_loops() {
+    joined_ = true;
+    const heap_array<std::int32_t> seen(plan_->nodes.size());
+    const auto waits_for = [&](node_id i, std::int32_t loop) {
+      if (i != ir::no_node) add_sources(plan_->nodes[i], plan_->loops[loop].first, seen);
+    };
+    // What tells how often a loop is done, and what it begins with, its steps need not read.
+    for (std::size_t l = 0; l < plan_->loops.size(); ++l)
+      for (const node_id i : {plan_->loops[l].head, plan_->loops[l].condition})
+        waits_for(i, static_cast<std::int32_t>(l));
+    for (const plan_row& r : plan_->rows) waits_for(r.node, r.loop);
+    const heap_array<edge> old = static_cast<heap_array<edge>&&>(edges_);
+    const heap_array<ends> from(steps_.size());
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      from[s] = steps_[s];
+      steps_[s] = {};
+    }
+    edges_ = {};
+    edge_count_ = 0;
+    const auto joined = [&](std::size_t s) {
+      const std::int32_t l = plan_->outermost_loop(s);
+      return l < 0 ? static_cast<step_id>(s) : plan_->loops[l].first;
+    };
+    for (std::size_t s = 0; s < steps_.size(); ++s)
+      for (std::int32_t e = from[s].first; e != 0; e = old[e].next)
+        if (const step_id after = joined(static_cast<std::size_t>(old[e].after)); joined(s) < after)
+          add_edge(joined(s), after);  // a row of a loop may be one of what is made behind it
+    pass_ancestors_on();
+  }
+
   [[nodiscard]] std::size_t size() const { return steps_.size(); }
   /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
   /// One step may be listed more than once.
@@ -56,8 +88,13 @@ class step_graph {
       for (int k = -1; k < plan_->steps[s].operands + plan_->steps[s].outputs; ++k) {
         const node_id used = used_node(plan_->steps[s], k);
         if (used == ir::no_node) continue;
-        const plan_node& n = plan_->nodes[used];
-        if (n.is_in(storage_kind::arena)) row(users, n.slot)[s / 64] |= std::uint64_t{1} << (s % 64);
+        if (const std::int32_t b = block_of(used); b >= 0) row(users, b)[s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+    for (std::size_t r = 0; joined_ && r < plan_->rows.size(); ++r)
+      for (const node_id used : {plan_->rows[r].base, plan_->rows[r].node}) {
+        const auto s = static_cast<std::size_t>(plan_->loops[plan_->rows[r].loop].first);
+        if (used == ir::no_node) continue;
+        if (const std::int32_t b = block_of(used); b >= 0) row(users, b)[s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
       if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
@@ -107,6 +144,14 @@ class step_graph {
     return k < 0 ? step.node : plan_->operands[step.first_operand + k];
   }
 
+  /// The block that has the bytes of a node, or -1.
+  [[nodiscard]] std::int32_t block_of(node_id i) const {
+    const plan_node* n = &plan_->nodes[i];
+    while (n->is_in(storage_kind::row) && plan_->rows[n->slot].base != ir::no_node)
+      n = &plan_->nodes[plan_->rows[n->slot].base];
+    return n->is_in(storage_kind::row) ? plan_->rows[n->slot].slot : n->is_in(storage_kind::arena) ? n->slot : -1;
+  }
+
   TAGMA_COLD void add_edge(step_id before, step_id after) {
     if (before < 0 || before == after) return;
     if (edge_count_ + 1 >= edges_.size()) {
@@ -152,10 +197,15 @@ class step_graph {
     const heap_array<step_id> writer(cells);
     const heap_array<std::int32_t> head(cells);
     for (step_id& w : writer) w = -1;
-    const heap_array<reader> readers(plan_->operands.size() + 1);
+    std::size_t reads = plan_->operands.size() + 1;
+    for (const node_id i : plan_->operands)
+      if (i != ir::no_node) plan_->each_member(i, [&](node_id) { ++reads; });
+    const heap_array<reader> readers(reads);
     std::int32_t count = 1;
-    const auto cell_of = [&](const plan_node& n) {
-      return n.is_in(storage_kind::arena) ? n.slot : n.is_in(storage_kind::variable) ? blocks + n.slot : cells;
+    const auto cell_of = [&](node_id i) {
+      if (const std::int32_t b = block_of(i); b >= 0) return b;
+      const plan_node& n = plan_->nodes[i];
+      return n.is_in(storage_kind::variable) ? blocks + n.slot : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];
@@ -163,17 +213,20 @@ class step_graph {
       for (int k = 0; k <= step.operands + step.outputs; ++k) {
         const bool writes = k >= step.operands;  // after its reads
         const node_id used = used_node(step, !writes ? k : k == step.operands ? -1 : k - 1);
-        const std::int32_t c = used == ir::no_node ? cells : cell_of(plan_->nodes[used]);
-        if (c == cells) continue;
-        add_edge(writer[c], self);
-        if (!writes) {
-          readers[count] = {self, head[c]};
-          head[c] = count++;
-          continue;
-        }
-        for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
-        head[c] = 0;
-        writer[c] = self;
+        if (used == ir::no_node) continue;
+        plan_->each_member(used, [&](node_id one) {
+          const std::int32_t c = cell_of(one);
+          if (c == cells) return;
+          add_edge(writer[c], self);
+          if (!writes) {
+            readers[count] = {self, head[c]};
+            head[c] = count++;
+            return;
+          }
+          for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
+          head[c] = 0;
+          writer[c] = self;
+        });
       }
     }
   }
@@ -181,6 +234,9 @@ class step_graph {
   TAGMA_COLD void find_ancestors() {
     words_ = (size() + 63) / 64;
     ancestors_.allocate(size() * words_);
+    pass_ancestors_on();
+  }
+  TAGMA_COLD void pass_ancestors_on() {
     for (std::size_t s = 0; s < size(); ++s)
       for (std::int32_t e = steps_[s].first; e != 0; e = edges_[e].next) {
         std::uint64_t* const after = row(ancestors_, edges_[e].after);
@@ -195,6 +251,7 @@ class step_graph {
   heap_array<ends> steps_;
   heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
   std::size_t words_ = 0;
+  bool joined_ = false;
 };
 
 }  // namespace tagma::plan

@@ -49,6 +49,8 @@ namespace runtime {
 
 struct run_context;
 class run_steps;
+class session_pools;
+class step_pool;
 class bound_plan;
 
 /// Memory that an accelerator gave; destroyed, it is given back.
@@ -76,13 +78,52 @@ class accelerated_memory {
   virtual void stage(array_view<const raw_view> feeds) = 0;
 };
 
+/// Somebody who is told that a run can go on.
+class wake_target {
+ public:
+  /// Called by any thread, with locks held: runs nothing.
+  virtual void wake() noexcept = 0;
+
+ protected:
+  ~wake_target() = default;
+};
+
 /// Does the steps of a bound plan, for one run at a time.
 class accelerated_steps {
  public:
   virtual ~accelerated_steps() = default;
   /// Does every step and returns when all are done: those of devices in their streams, those of the host by `host`, on
-  /// the calling thread. Throws what goes wrong first, with the name of the step.
-  virtual void run(run_steps& host, const run_context& context) = 0;
+  /// the calling thread. Throws what goes wrong first, with the name of the step. No step of the plan waits.
+  virtual void run(run_steps& /*host*/, const run_context& /*context*/) {}
+
+  // Of a plan with steps that wait, instead:
+
+  /// Before the first step.
+  /// @param target told whenever a step that waited has ended
+  virtual void begin(run_steps& /*host*/, const run_context& /*context*/, wake_target& /*target*/) {}
+  /// What comes next.
+  enum class next : unsigned char {
+    nothing,  ///< all steps are done
+    wait,     ///< what comes next waits for a step that holds no thread
+    serve,    ///< the thread that asked for the run has to `serve`
+  };
+  /// Does steps until that is known. Any thread may call it, one at a time. Throws as `run`; neither it nor `serve` may
+  /// be called any more then.
+  [[nodiscard]] virtual next advance() { return next::nothing; }
+  /// Does about variables what the next step waits for, which may be other runs.
+  virtual void serve() {}
+  /// True while a step that was begun has not ended.
+  [[nodiscard]] virtual bool waits() { return false; }
+  /// Returns when nobody tells the target any more. No step waits by then.
+  virtual void end() {}
+
+  // Of a plan with loops, and with steps that wait or extents that are found late, instead:
+
+  /// Does every step, each loop as one, and returns when all have ended. What goes wrong is told to the control of the
+  /// run.
+  /// @param pool whose threads do them; nullptr: the thread that calls
+  virtual void run_around_loops(run_steps& /*host*/, const run_context& /*context*/, const session_pools& /*pools*/,
+                                step_pool* /*pool*/) {}
 };
 
 /// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <new>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/no_memory.hpp"
 
 namespace tagma::runtime {
@@ -20,11 +21,11 @@ class aligned_bytes {
  public:
   aligned_bytes() = default;
   /// Throws `no_memory`.
-  explicit aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
+  TAGMA_COLD explicit aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
     if (failed()) fail_no_memory(1, size, "its working memory");
   }
   /// Where there is no memory, this one has failed, for the caller to say what it was for.
-  aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
+  TAGMA_COLD aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
     if (size == 0) return;
     data_ = static_cast<std::byte*>(::operator new(size, alignment(size), std::nothrow));
 #if defined(MADV_HUGEPAGE)

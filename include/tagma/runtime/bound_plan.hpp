@@ -5,7 +5,6 @@
 /// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
 /// run with given extents and used again, so that later runs allocate nothing.
 
-#include <cstring>
 #include <string>
 
 #include "tagma/base/config.hpp"
@@ -16,10 +15,11 @@
 #include "tagma/plan/transfer.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 #include "tagma/runtime/caught.hpp"
-#include "tagma/runtime/container.hpp"
 #include "tagma/runtime/device.hpp"
+#include "tagma/runtime/plan_text.hpp"
+#include "tagma/runtime/scalar.hpp"
+#include "tagma/runtime/session_state.hpp"
 #include "tagma/runtime/step_runner.hpp"
-#include "tagma/runtime/stored_variable.hpp"
 #include "tagma/runtime/trace.hpp"
 #include "tagma/runtime/variable_access.hpp"
 #include "tagma/runtime/variable_steps.hpp"
@@ -27,48 +27,8 @@
 
 namespace tagma::runtime {
 
-namespace detail {
-
-/// "matmul 'hidden/kernel'" or "matmul #12".
-[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_node& n) {
-  if (n.name.empty()) return sentence({n.op->name, " #", n.source});
-  return sentence({n.op->name, " '", n.name, n.suffix, "'"});
-}
-
-/// "a plan of 3 steps".
-[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_view& plan) {
-  return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
-}
-
-/// Writes a number as an element of the type that it is called with.
-struct scalar_writer {
-  std::byte* to;
-  double number;
-  std::int64_t integer;
-
-  template <class T>
-  void operator()(const T&) const {
-    constexpr char kind = element_traits<dtype_of<T>>::kind;
-    T value{};
-    if constexpr (kind != 'f')
-      value = static_cast<T>(integer);
-    else
-      value = T(number);
-    std::memcpy(to, &value, sizeof value);
-  }
-};
-TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
-  with_number_type(type, scalar_writer{to, number, integer});
-}
-
-}  // namespace detail
-
-/// What a session has in containers.
-struct session_state {
-  array_view<const counted<stored_variable>> variables;
-  array_view<const counted<resource>> resources;
-  access_function access = nullptr;  ///< nullptr: runs are kept apart as a whole
-};
+template <class Bound>
+class late_steps;
 
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
@@ -78,15 +38,19 @@ class bound_plan {
                         const session_state& state, const carried& values, const run_context& context,
                         const device_table& devices, accelerator* others)
       : bound_plan(plan, kernels, devices, others) {
+    dims_.allocate(plan.nodes.size());
+    if (kernels.late != nullptr) late_ = kernels.late(*this);
+    plain_ = devices.size() == 1 && !late_;
     feed_dims_.allocate(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     look_at_steps(state.variables);
     infer_extents(feeds);
-    if (accelerated_) {
+    if (loops_of_ != nullptr) loops_ = loops_of_(*this);
+    if (accelerated_) memory_ = others_->memory_of(*this);
+    if (by_plan_) {
+      runner_.set_plan(plan_, loops_ && loops_->joined);
       if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr, true);
-      memory_ = others_->memory_of(*this);
-      runner_.set_plan(plan_);
-    } else {
+    } else if (!loops_ || asynchronous_) {
       share_steps(*context.threads, context.step_threads, state.access == nullptr);
     }
     place_memory();
@@ -95,8 +59,9 @@ class bound_plan {
     const access_function make = state.access == nullptr && waits_ ? waits_->access() : state.access;
     if (uses_variables_ && make != nullptr) access_ = make(*this, state.variables);
     states_.allocate(plan_.steps.size());
+    if (late_) late_->bind();
     for (std::size_t s = 0; s < calls_.size(); ++s)
-      if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
+      if (device_of(s).number < 0 && !is_late(s)) prepare(s, kernels_[s], on_device(s, context));
     if (accelerated_) device_steps_ = others_->bind(*this, context);
   }
 
@@ -121,24 +86,35 @@ class bound_plan {
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
   /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// What runs the steps if some of them are done more than once, else nullptr.
+  [[nodiscard]] loop_steps* loops() const { return loops_.get(); }
   /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
   [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
-  /// True if a step may wait without a thread.
+  /// True if a step may wait without a thread, and `shared_steps` runs the steps.
   [[nodiscard]] bool asynchronous() const { return asynchronous_; }
+  /// What begins such steps if devices do the others, else nullptr.
+  [[nodiscard]] const waiting_steps* waits_on_devices() const { return asynchronous_ ? nullptr : waits_.get(); }
   /// True if a step or a fetch needs a variable.
   [[nodiscard]] bool uses_variables() const { return uses_variables_; }
   void run_step(std::size_t s, const run_context& context) {
-    if (context.trace == nullptr && devices_.size() == 1) return kernels_[s].run(calls_[s], context);
-    const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
-    kernels_[s].run(calls_[s], on_device(s, context));
-    if (context.trace != nullptr) add_to_trace(s, context, begin);
+    if (context.trace == nullptr && plain_) return kernels_[s].run(calls_[s], context);
+    run_late_or_traced(s, context);
   }
+  /// True if step `s` is bound in each run, to extents that other steps find; if its kernel finds some itself.
+  [[nodiscard]] bool is_late(std::size_t s) const { return late_ && late_->is_late(s); }
+  [[nodiscard]] bool finds_extents(std::size_t s) const { return late_ && late_->finds(s); }
+  /// Goes before a step, and behind one that finds extents.
+  void begin_late(std::size_t s, const run_context& context) {
+    if (late_) late_->begin(s, context);
+  }
+  void end_late(std::size_t s) const { late_->end(s); }
+  [[nodiscard]] late_extents* late() const { return late_.get(); }
   /// The first step that needs a variable; as many as there are steps if only a fetch does, or nothing.
   [[nodiscard]] std::size_t first_with_variable() const { return first_with_variable_; }
   /// What a run does about variables beside waiting its turn; nullptr where that is all.
   [[nodiscard]] variable_access* access() const { return access_.get(); }
   /// The same where each step is told of by itself.
-  [[nodiscard]] variable_access* step_access() const { return accelerated_ ? nullptr : access_.get(); }
+  [[nodiscard]] variable_access* step_access() const { return by_plan_ ? nullptr : access_.get(); }
   /// Operands are where the current versions are. Only where nobody updates them meanwhile.
   void follow(array_view<const counted<stored_variable>> variables) {
     const std::uint64_t moves = stored_variable::moves();
@@ -162,6 +138,9 @@ class bound_plan {
   // For whoever runs the steps of devices:
 
   [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
+  [[nodiscard]] kernel_args& call(std::size_t s) { return calls_[s]; }
+  [[nodiscard]] const shape& dims_of(ir::node_id id) const { return dims_[id]; }
+  [[nodiscard]] std::byte* block_address(std::int32_t b) const { return block_address_[b]; }
   [[nodiscard]] const kernel_entry& device_kernel(std::size_t s) const { return device_kernels_[s]; }
   [[nodiscard]] const session_device& device_of(std::size_t s) const {
     return device_at(plan_.nodes[plan_.steps[s].node].device);
@@ -210,7 +189,7 @@ class bound_plan {
                                  " on ", short_name(device_at(n.device).name)});
     const char* before = " of ";
     for (const operand& o : calls_[s].in) {
-      append_spec(text, before, o.type, o.dims);
+      detail::append_spec(text, before, o.type, o.dims);
       before = " and ";
     }
     return text;
@@ -229,12 +208,17 @@ class bound_plan {
 
   /// Where the value of fetch `f` is after a run.
   [[nodiscard]] raw_view fetched(std::size_t f) const {
+    if (late_) return late_->fetched(f);
     const ir::node_id id = plan_.fetches[f];
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
     return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[id]});
+  }
+  [[nodiscard]] std::int64_t block_bytes(const plan::plan_block& b) const {
+    return plan::bytes_of_block(
+        b, [this](ir::node_id id) { return dims_[id]; }, [this](ir::node_id id) { return bytes_of(id); });
   }
   /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
   [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
@@ -252,13 +236,13 @@ class bound_plan {
     for (std::size_t k = 0; k < count; ++k) {
       const ir::node_id id = plan_.blocks[largest[k]].node;
       append_parts(text, {k == 0 ? " (its largest tensors: " : ", ", detail::describe(plan_.nodes[id])});
-      append_spec(text, " ", plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]);
+      detail::append_spec(text, " ", plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]);
       append_parts(text, {" ", bytes_of(id), k + 1 == count ? " bytes)" : " bytes"});
     }
     return text;
   }
   /// Bytes of the arenas of all devices.
-  [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
+  [[nodiscard]] std::size_t arena_bytes() const { return late_ ? arena_bytes_ + late_->bytes() : arena_bytes_; }
   [[nodiscard]] std::size_t feeds() const { return feed_dims_.size(); }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
@@ -270,6 +254,17 @@ class bound_plan {
   }
 
  private:
+  template <class Bound>
+  friend class late_steps;
+  // A function of its own, so that `run_step` is a part of its caller.
+  [[gnu::noinline]] void run_late_or_traced(std::size_t s, const run_context& context) {
+    begin_late(s, context);
+    const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
+    kernels_[s].run(calls_[s], on_device(s, context));
+    if (finds_extents(s)) end_late(s);
+    if (context.trace != nullptr) add_to_trace(s, context, begin);
+  }
+
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
   bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, const device_table& devices,
              accelerator* others)
@@ -278,7 +273,8 @@ class bound_plan {
         device_kernels_(kernels.accelerator),
         devices_(devices),
         others_(others),
-        waiting_(kernels.waiting) {}
+        waiting_(kernels.waiting),
+        loops_of_(kernels.loops) {}
 
   struct patch_place {
     std::byte** where = nullptr;
@@ -308,11 +304,12 @@ class bound_plan {
         if (i == written_count_) written_[written_count_++] = v;
       });
     }
-    asynchronous_ = waiting_ != nullptr && !accelerated_;
+    if (counts_early(plan_)) first_with_variable_ = 0;
+    asynchronous_ = waiting_ != nullptr && (!accelerated_ || loops_of_ != nullptr);
+    by_plan_ = accelerated_ && !asynchronous_;  // devices do the steps, in the order of the plan
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
-    dims_.allocate(plan_.nodes.size());
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
@@ -323,7 +320,7 @@ class bound_plan {
         if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
           fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
-      } else if (has_dynamic_input(n)) {
+      } else if (!(late_ && late_->infer(static_cast<ir::node_id>(i))) && has_dynamic_input(n)) {
         dims_[i] = infer(n);
         check_stretching(n, dims_[i]);
       }
@@ -331,9 +328,9 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
+  [[nodiscard]] TAGMA_COLD bool has_dynamic_input(const plan::plan_node& n) const {
     if (n.op->is(ir::op_kind::control) || n.op->outputs > 0) return false;
-    for (const auto i : inputs_of(n))
+    for (const auto i : inputs_of(plan::inferring(plan_.nodes, plan_.inputs, n)))
       if (!plan_.nodes[i].spec.dims.is_static()) return true;
     return !n.spec.dims.is_static();
   }
@@ -377,16 +374,11 @@ class bound_plan {
     }
   }
 
-  /// " float32 [2, 3] and int32 [2]".
-  TAGMA_COLD static void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
-    append_parts(text, {before, to_string(type), " ", to_string(dims)});
-  }
-
   [[nodiscard]] TAGMA_COLD std::string extents_text(const plan::plan_node& n, std::string_view problem) const {
     std::string text = sentence({detail::describe(n), ": ", problem, "; its inputs are"});
     const char* before = " ";
     for (const auto i : inputs_of(n)) {
-      append_spec(text, before, plan_.nodes[i].spec.type, dims_[i]);
+      detail::append_spec(text, before, plan_.nodes[i].spec.type, dims_[i]);
       before = " and ";
     }
     return text;
@@ -411,12 +403,11 @@ class bound_plan {
     return 200 + moved / 8 + products / 20;
   }
 
-  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other,
-  /// or if a step may wait without a thread.
+  /// Makes a runner where threads that take a step each are quicker than all at one, or where a step may wait.
   TAGMA_COLD void share_steps(const executor& e, int threads, bool apart) {
     const std::size_t n = plan_.steps.size();
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
-    runner_.set_plan(plan_);
+    runner_.set_plan(plan_, static_cast<bool>(loops_));
     if (asynchronous_) waits_ = waiting_(*this, &runner_, apart);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
@@ -427,7 +418,7 @@ class bound_plan {
     }
     // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
     const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
-    if (together + start_of_sharing < 0.9 * in_order)
+    if (!loops_ && together + start_of_sharing < 0.9 * in_order)
       runner_.set_threads(threads);
     else if (!asynchronous_)
       runner_.forget_plan();
@@ -441,7 +432,7 @@ class bound_plan {
     const heap_array<std::int64_t> numbers(2 * count);
     const array_view<std::int64_t> bytes(numbers.data(), count), offsets(numbers.data() + count, count);
     const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
     block_address_.allocate(count);
     arenas_.allocate(devices_.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
@@ -508,7 +499,7 @@ class bound_plan {
     declared_.allocate(plan_.operands.size());
     calls_.allocate(plan_.steps.size());
     fetch_address_.allocate(plan_.fetches.size());
-    patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size() + 1);
+    patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size() + plan_.rows.size() + 1);
     variable_patch_.allocate(state.variables.size());
     auto last = static_cast<std::int32_t>(patches_.size());
     const auto patch_variable = [&](std::byte*& where, const plan::plan_node& n) {
@@ -520,6 +511,7 @@ class bound_plan {
       const plan::plan_node& n = plan_.nodes[id];
       o = {address(n, state, device), n.spec.type, dims_[id]};
       if (n.is_in(plan::storage_kind::variable)) patch_variable(o.data, n);
+      if (n.is_in(plan::storage_kind::row)) loops_->follow(n.slot, &o.data);
       if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
@@ -535,6 +527,7 @@ class bound_plan {
         declared_[k] = plan_.nodes[plan_.operands[k]].spec.dims;
       }
       kernel_args& call = calls_[s];
+      call.recipe = kernels_[s].recipe;
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
       if (step.outputs > 0) {
@@ -543,8 +536,7 @@ class bound_plan {
           if (plan_.operands[k] != ir::no_node) fill(operands_[k], plan_.operands[k], n.device);
       }
       call.attributes = attributes_of(plan_.nodes[step.main_node()]);
-      call.declared_out = n.spec.dims;
-      call.source = n.source;
+      call.declared_out = n.spec.dims, call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
       call.value = values.find(n.value);
     }
@@ -553,7 +545,19 @@ class bound_plan {
       fetch_address_[f] = address(n, state, 0);
       if (n.is_in(plan::storage_kind::feed)) patches_[++feed_patches_] = {&fetch_address_[f], n.slot};
       if (n.is_in(plan::storage_kind::variable)) patch_variable(fetch_address_[f], n);
+      if (n.is_in(plan::storage_kind::row)) loops_->follow(n.slot, &fetch_address_[f]);
     }
+    for (std::size_t r = 0; r < plan_.rows.size(); ++r) {
+      const plan::plan_row& row = plan_.rows[r];
+      if (row.base == ir::no_node)
+        loops_->base(r).data = block_address_[row.slot];
+      else if (accelerated_ && row.rule == plan::row_rule::element &&
+               plan_.nodes[row.base].is_in(plan::storage_kind::feed))
+        loops_->base(r).data = memory_->feed(row.base);  // a device may read its rows
+      else
+        fill(loops_->base(r), row.base, plan_.nodes[row.node].device);
+    }
+    if (loops_) loops_->finish();
   }
 
   const plan::plan_view& plan_;
@@ -562,6 +566,7 @@ class bound_plan {
   const device_table& devices_;
   accelerator* others_;
   owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*, bool);
+  owned<loop_steps> (*loops_of_)(bound_plan&);
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
@@ -574,10 +579,10 @@ class bound_plan {
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
+  owned<late_extents> late_;    // where kernels find extents
+  bool plain_ = false;          // one device, and nothing is bound late
   owned<waiting_steps> waits_;  // where there are asynchronous ones
-  bool asynchronous_ = false;
-  bool accelerated_ = false;
-  bool uses_variables_ = false;
+  bool asynchronous_ = false, accelerated_ = false, uses_variables_ = false, by_plan_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t feed_patches_ = 0;             // from the second on
@@ -589,6 +594,7 @@ class bound_plan {
   std::uint64_t moved_ = 0;
   owned<variable_access> access_;
   owned<accelerated_steps> device_steps_;
+  owned<loop_steps> loops_;
 };
 
 }  // namespace tagma::runtime

@@ -8,6 +8,7 @@
 #include "tagma/base/hash.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
+#include "tagma/runtime/closing.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/resource.hpp"
 
@@ -29,6 +30,26 @@ class stored_variable;
 using access_function = owned<variable_access> (*)(bound_plan& plan,
                                                    array_view<const counted<stored_variable>> variables);
 
+class state_container;
+
+/// A session in a container that others know as well; it ends when that is reset.
+class container_user {
+ public:
+  container_user() = default;
+  container_user(const container_user&) = delete;
+  container_user& operator=(const container_user&) = delete;
+  ~container_user();
+  /// @param end of the session
+  void join(const counted<state_container>& container, closing& end);
+
+ private:
+  friend class state_container;
+  counted<state_container> container_;
+  closing* end_ = nullptr;
+  container_user* before_ = nullptr;
+  container_user* next_ = nullptr;
+};
+
 /// What stands behind a container.
 class state_container final : public counted_object {
  public:
@@ -42,7 +63,8 @@ class state_container final : public counted_object {
 
   /// The resource of this kind and name, or what `make` gives, from then on. One thread at a time makes one.
   template <class Make>
-  [[nodiscard]] counted<resource> find_or_add(std::string_view kind, std::string_view name, const Make& make) {
+  [[nodiscard]] TAGMA_COLD counted<resource> find_or_add(std::string_view kind, std::string_view name,
+                                                         const Make& make) {
     const mutex_lock lock(mutex_);
     const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
     if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
@@ -54,6 +76,25 @@ class state_container final : public counted_object {
   [[nodiscard]] TAGMA_COLD counted<resource> find(std::string_view kind, std::string_view name) {
     const mutex_lock lock(mutex_);
     return counted<resource>(find(kind, name, hash_combine(hash_text(kind), hash_text(name))));
+  }
+  /// Ends the sessions that use it, which throw Aborted from then on, and lets all resources go.
+  TAGMA_COLD void reset() {
+    heap_array<counted<resource>> gone(16);
+    {
+      const mutex_lock lock(mutex_);
+      for (container_user* u = users_; u != nullptr; u = u->next_) u->end_->begin(true);
+      heap_array<counted<resource>> all = static_cast<heap_array<counted<resource>>&&>(buckets_);
+      buckets_ = static_cast<heap_array<counted<resource>>&&>(gone);
+      gone = static_cast<heap_array<counted<resource>>&&>(all);
+      count_ = 0;
+    }
+    for (counted<resource>& bucket : gone)
+      for (counted<resource> r = bucket; r;) {
+        const counted<resource> next = r->next_;
+        r->next_ = {};
+        r->left_container();
+        r = next;
+      }
   }
   /// Calls `f` with each resource, in no order; nothing is added meanwhile.
   template <class F>
@@ -89,12 +130,29 @@ class state_container final : public counted_object {
     bucket_of(hash) = made;
   }
 
+  friend class container_user;
   access_function access_ = nullptr;
+  container_user* users_ = nullptr;
   gate gate_;
   mutex mutex_;
   heap_array<counted<resource>> buckets_{16};
   std::size_t count_ = 0;
 };
+
+TAGMA_COLD inline void container_user::join(const counted<state_container>& container, closing& end) {
+  container_ = container;
+  end_ = &end;
+  const mutex_lock lock(container_->mutex_);
+  next_ = container_->users_;
+  if (next_ != nullptr) next_->before_ = this;
+  container_->users_ = this;
+}
+TAGMA_COLD inline container_user::~container_user() {
+  if (!container_) return;
+  const mutex_lock lock(container_->mutex_);
+  (before_ == nullptr ? container_->users_ : before_->next_) = next_;
+  if (next_ != nullptr) next_->before_ = before_;
+}
 
 }  // namespace runtime
 
@@ -104,7 +162,13 @@ class container {
  public:
   /// One whose runs are kept apart as a whole, as those of a single session are.
   TAGMA_COLD container() : state_(new runtime::state_container) {}
+  /// @tparam Bound left as it is: programs that have no such container do not compile what it needs
+  template <class Bound = runtime::bound_plan>
   explicit container(isolation kept_apart);
+
+  /// Empties the container and ends the sessions that use it: their runs throw Aborted, those under way too. Who waits
+  /// at a queue of the container is cancelled. New sessions over the container begin anew.
+  TAGMA_COLD void reset() const { state_->reset(); }
 
   /// Bytes of its variables, and of the copies that were made since somebody read one while another updated it.
   [[nodiscard]] std::size_t bytes() const;

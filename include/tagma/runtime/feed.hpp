@@ -92,12 +92,35 @@ struct graph_tables {
   }
   static constexpr auto variables = make_variables();
 
-  static constexpr auto make_resources() {
-    fixed_array<plan::plan_resource, count(ir::op_kind::resource)> list{};
+  /// Copies of the attributes of resources: a view of the graph's own would put the whole graph, and with it the rules
+  /// of its operations, into the program.
+  static constexpr std::size_t count_resource_attributes() {
     std::size_t n = 0;
     for (int i = 0; i < Graph::view.size(); ++i)
-      if (const ir::node& node = Graph::view[i]; node.op->info->is(ir::op_kind::resource))
-        list[n++] = {node.op->info->key, node.op->info->name, node.name, Graph::view.attributes(i), i};
+      if (Graph::view.info(i).is(ir::op_kind::resource)) n += Graph::view.attributes(i).size();
+    return n;
+  }
+  static constexpr auto copy_resource_attributes() {
+    fixed_array<ir::attribute, count_resource_attributes()> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i)
+      if (Graph::view.info(i).is(ir::op_kind::resource))
+        for (const ir::attribute a : Graph::view.attributes(i)) list[n++] = a;
+    return list;
+  }
+  static constexpr auto resource_attributes = copy_resource_attributes();
+
+  static constexpr auto make_resources() {
+    fixed_array<plan::plan_resource, count(ir::op_kind::resource)> list{};
+    std::size_t n = 0, first = 0;
+    for (int i = 0; i < Graph::view.size(); ++i) {
+      const ir::node& node = Graph::view[i];
+      if (!node.op->info->is(ir::op_kind::resource)) continue;
+      const std::size_t attributes = Graph::view.attributes(i).size();
+      list[n++] = {node.op->info->key, node.op->info->name, node.name,
+                   ir::attribute_list(resource_attributes).subspan(first, attributes), i};
+      first += attributes;
+    }
     return list;
   }
   static constexpr auto resources = make_resources();
@@ -131,7 +154,7 @@ constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
   const auto all = ir::nodes_of(Graph::built);
   for (const ir::node_of_record& n : all)
     if (n.what == &r) add(n.node);
-  if (count == 0 && r.bare != nullptr && ir::is_single(*r.op->info))
+  if (count == 0 && r.bare != nullptr && !r.is_renamed() && ir::is_single(*r.op->info))
     for (const ir::node_of_record& n : all)
       if (n.what == r.bare) add(n.node);
   return count;
@@ -165,7 +188,8 @@ struct fed_graph : Graph {
     }
     return copy;
   }();
-  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+  static constexpr ir::graph_view view{flat.nodes,    flat.edges, flat.attributes, flat.roots,
+                                       flat.requests, flat.loops, flat.back_edges, flat.loop_of};
 };
 /// Nodes stay where they are, whatever is fed.
 template <class Graph, ir::node_id... Fed>
@@ -216,7 +240,7 @@ struct feed_traits<Graph, feed<Id, Value>> {
 
   static constexpr bool is_computed() {
     const ir::op_info& info = Graph::view.info(node);
-    return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) ||
+    return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) || info.is(ir::op_kind::iterations) ||
            (info.has_step() && !info.is(ir::op_kind::update));
   }
   static constexpr bool is_waited_for() {

@@ -28,9 +28,15 @@ struct fans {
 /// The number of element `i` of a random initializer.
 [[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
                                            double b) {
-  if (kind == initializer_kind::uniform) {
-    const philox_block r = random_block(key, i);
-    return a + (b - a) * uniform01(r[0], r[1]);
+  switch (kind) {
+    case initializer_kind::uniform:
+    case initializer_kind::glorot_uniform:
+    case initializer_kind::he_uniform: {
+      const philox_block r = random_block(key, i);
+      return a + (b - a) * uniform01(r[0], r[1]);
+    }
+    default:
+      break;
   }
   for (std::uint16_t attempt = 0;; ++attempt) {
     const philox_block r = random_block(key, i, attempt);
@@ -61,44 +67,42 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
   // A truncated normal of standard deviation s has variance (0.8796 s)^2; the quotient restores the variance asked for.
   constexpr double truncated = 0.87962566103423978;
   const fans f = fans_of(spec.dims);
+  bool is_drawn = true;
   switch (kind) {
     case initializer_kind::zeros:
       a = 0;
-      kind = initializer_kind::constant;
+      is_drawn = false;
       break;
     case initializer_kind::ones:
       a = 1;
-      kind = initializer_kind::constant;
+      is_drawn = false;
       break;
+    case initializer_kind::constant:
     case initializer_kind::derived:
-      kind = initializer_kind::constant;
+      is_drawn = false;
       break;
     case initializer_kind::glorot_uniform:
       b = __builtin_sqrt(6 / (f.in + f.out));
       a = -b;
-      kind = initializer_kind::uniform;
       break;
     case initializer_kind::he_uniform:
       b = __builtin_sqrt(6 / f.in);
       a = -b;
-      kind = initializer_kind::uniform;
       break;
     case initializer_kind::glorot_normal:
       a = 0;
       b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
-      kind = initializer_kind::truncated_normal;
       break;
     case initializer_kind::he_normal:
       a = 0;
       b = __builtin_sqrt(2 / f.in) / truncated;
-      kind = initializer_kind::truncated_normal;
       break;
     default:
       break;
   }
   const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
   for (std::size_t e = 0; e < count; ++e) {
-    const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
+    const double number = is_drawn ? initial_number(kind, key, e, a, b) : a;
     detail::store_scalar(to + e * size, spec.type, number, static_cast<std::int64_t>(number));
   }
 }

@@ -12,6 +12,7 @@
 #include "tagma/runtime/completion.hpp"
 #include "tagma/runtime/container.hpp"
 #include "tagma/runtime/executor.hpp"
+#include "tagma/runtime/variable_access.hpp"
 
 namespace tagma::runtime {
 
@@ -40,13 +41,27 @@ class kernel_state {
   virtual ~kernel_state() = default;
 };
 
+/// Where a kernel says what it has found, of an operation that is late. Extents that `infer` left dynamic it sets, each
+/// once; the others are there already.
+class late_results {
+ public:
+  virtual ~late_results() = default;
+  /// Memory for result `r`, where its operation knows no bound for its extents: sets all of them. nullptr where nobody
+  /// reads it. Kernels of the host only; throws ResourceExhausted.
+  [[nodiscard]] virtual std::byte* allocate(int r, const shape& dims) = 0;
+  void set(int axis, extent found, int r = 0) { extents[r * max_rank + axis] = found; }
+
+  extent* extents = nullptr;  ///< `max_rank` for each result; devices write there, too
+};
+
 class trace_sink;
 
 /// What all kernels of one run share.
 struct run_context {
   executor* threads = nullptr;
-  std::uint64_t seed = 0;  ///< of the session
-  std::uint64_t step = 0;  ///< counts the runs of the session
+  std::uint64_t seed = 0;    ///< of the session
+  std::uint64_t step = 0;    ///< counts the runs of the session
+  std::uint64_t writes = 0;  ///< how often a variable was written before the run began, or more
   trace_sink* trace = nullptr;
   int step_threads = 1;            ///< the most threads that share the steps of a run
   run_control* control = nullptr;  ///< of the run; none while kernels are prepared
@@ -65,10 +80,13 @@ struct kernel_args {
   array_view<operand> outs{};  ///< instead, of an operation with several results; without data where nobody reads it
   ir::attribute_list attributes;
   std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
+  bool repeated = false;             ///< part of a loop of the plan: calls follow each other closely
   array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
   const carried_value* value = nullptr;  ///< what the program carries for this node
   kernel_state* state = nullptr;
+  const void* recipe = nullptr;  ///< of the entry
+  late_results* late = nullptr;  ///< of an operation that is late; its results have the largest extents, 0 if unknown
 };
 
 using kernel_function = void (*)(const kernel_args&, const run_context&);
@@ -84,6 +102,7 @@ struct kernel_entry {
   prepare_function prepare = nullptr;
   start_function start = nullptr;
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
+  const void* recipe = nullptr;  ///< of a kernel that is one for many steps: what this one does
 };
 
 class accelerated_steps;
@@ -101,6 +120,77 @@ class waiting_steps {
   virtual void start(std::size_t s, const run_context& context, completion done) = 0;
   /// What runs do about variables that they need before they wait; nullptr if they need none then.
   [[nodiscard]] virtual access_function access() const = 0;
+  /// Of each step, what it waits for, where devices do the steps; else nothing.
+  [[nodiscard]] virtual array_view<const step_hold> holds() const = 0;
+};
+
+/// Reads elements of a node of a plan wherever they are.
+struct element_reader {
+  void (*copy)(void* self, ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) = nullptr;
+  /// The same to a place beside them.
+  void (*move)(void* self, ir::node_id node, const std::byte* from, std::byte* to, std::size_t bytes) = nullptr;
+  void* self = nullptr;
+};
+
+/// Does the steps of a bound plan with loops.
+class loop_steps {
+ public:
+  virtual ~loop_steps() = default;
+  /// Keeps `where` at the address of row node `row` in the iteration under way.
+  virtual void follow(std::int32_t row, std::byte** where) = 0;
+  /// Where the rows of a row node are, to be filled in.
+  virtual operand& base(std::size_t row) = 0;
+  /// All rows have their bases, and all that follow them are known.
+  virtual void finish() = 0;
+  /// Does all steps, those of loops as often as they iterate, until something goes wrong.
+  virtual void run(run_control& control, run_steps& steps) = 0;
+  /// The memory of a block is elsewhere. Any thread may say so, for a block that no loop under way uses.
+  virtual void rebase(std::int32_t block) = 0;
+  /// For whoever does the steps in another way.
+  /// @{
+
+  /// Iterations of loop `l` of the plan; where elements decide, of the last time.
+  [[nodiscard]] virtual std::int64_t iterations(std::size_t l) const = 0;
+  /// A run begins: feeds and variables may be elsewhere.
+  virtual void begin() = 0;
+  /// Points operands at the rows of these iterations, one of each loop; as many as there are stand for its end.
+  virtual void point(array_view<const std::int32_t> iterations) = 0;
+  /// Does loop `l`, of which elements tell how often; those around it are pointed at their iterations. Throws what went
+  /// wrong.
+  virtual void run_one(std::size_t l, run_control& control, run_steps& steps, element_reader reader) = 0;
+  /// @}
+
+  bool joined = false;  ///< each loop is one step of the graph of steps, also where devices do them
+};
+
+/// Binds the steps of a plan whose extents other steps find, in each run when it comes to them.
+class late_extents {
+ public:
+  virtual ~late_extents() = default;
+  /// Before memory is placed: true if node `i` depends on what is found. Its extents are the largest then.
+  [[nodiscard]] virtual bool infer(ir::node_id i) = 0;
+  /// Behind that: finds out which steps are bound late.
+  virtual void bind() = 0;
+  /// True if step `s` is bound in each run; if its kernel finds extents.
+  [[nodiscard]] virtual bool is_late(std::size_t s) const = 0;
+  [[nodiscard]] virtual bool finds(std::size_t s) const = 0;
+  /// Binds step `s` to the extents that were found before it. Throws what does not fit.
+  virtual void begin(std::size_t s, const run_context& context) = 0;
+  /// Before the first iteration of loop `l`, which is in no other: finds the extents of all that is in it, and room.
+  /// True if anything is not as it was the last time.
+  [[nodiscard]] virtual bool enter_loop(std::size_t l) = 0;
+  /// Takes what the kernel of step `s` has found. Throws if it cannot be.
+  virtual void end(std::size_t s) = 0;
+  /// Where fetch `f` is, behind the steps before it.
+  [[nodiscard]] virtual raw_view fetched(std::size_t f) = 0;
+  /// A number that is another one whenever a late step in [first, end) is bound otherwise.
+  [[nodiscard]] virtual std::uint64_t bound_as(std::size_t first, std::size_t end) const = 0;
+  /// Bytes beside the arenas.
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
+
+  /// Asked where there is no memory for what was found: true if something was given back.
+  bool (*let_one_go)(void* from) = nullptr;
+  void* from = nullptr;
 };
 
 /// The kernels of the steps of a plan, in their order.
@@ -111,10 +201,17 @@ struct kernel_tables {
   /// it.
   /// @param apart whether runs are kept apart as a whole
   owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner, bool apart) = nullptr;
+  /// Makes what binds steps late; nullptr if no kernel finds extents.
+  owned<late_extents> (*late)(bound_plan& plan) = nullptr;
   /// Does the steps of a plan with devices that are no CPUs; nullptr if the program knows of none.
   /// @param pool whose threads do them; nullptr: the thread that calls
   void (*run_on_devices)(accelerated_steps& steps, run_control& control, run_steps& host, const run_context& context,
                          const session_pools& pools, step_pool* pool) = nullptr;
+  /// Makes what does loops; nullptr if there are none.
+  owned<loop_steps> (*loops)(bound_plan& plan) = nullptr;
+  /// Does the steps of a plan with loops, on the thread that calls or, if there is one, on one of `pool`.
+  void (*run_loops)(loop_steps& loops, run_control& control, run_steps& steps, const session_pools& pools,
+                    step_pool* pool) = nullptr;
 };
 
 /// True if one of the kernels may wait.
@@ -129,11 +226,11 @@ template <class Plan>
 struct kernel_table;
 
 /// The devices besides CPUs that a program has nodes on, or nothing where the machine has none.
-/// @tparam Used whether it has such nodes
-template <class Graph, bool Used>
+/// @tparam Kind of these devices; below 0 if it has no such nodes
+template <class Graph, int Kind>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (Used) {
-    owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
+  if constexpr (Kind >= 0) {
+    owned<accelerator> others = ir::accelerator_of<Graph, Kind>::start(options);
     if (others->devices() > 0) return others;
   }
   return {};

@@ -42,9 +42,12 @@ class pinned_variables final : public variable_access {
     for (const use& u : uses_of(s)) {
       if (u.writes)
         end_update(u, done);
-      else if (phase& p = phases_[u.phase]; p.left.fetch_sub(1, memory_order::acq_rel) == 1)
-        stored_variable::unpin(*p.pinned);
+      else if (!u.in_loop)
+        let_go(phases_[u.phase]);
     }
+  }
+  void end_loop(std::size_t l) noexcept override {
+    for (const use& u : uses_of(plan_.step_count() + plan_.plan().fetches.size() + l)) let_go(phases_[u.phase]);
   }
   void begin_fetch(std::size_t f) override { begin(plan_.step_count() + f); }
   void end_fetch(std::size_t f) noexcept override { end(plan_.step_count() + f, true); }
@@ -82,15 +85,20 @@ class pinned_variables final : public variable_access {
   struct use {
     std::size_t phase = 0;  ///< of one that it writes, the phase behind it
     bool writes = false;
-    bool keep = false;  ///< it also reads what it writes
+    bool keep = false;     ///< it also reads what it writes
+    bool in_loop = false;  ///< read in each iteration, so it is the loop that lets go of it
   };
 
   TAGMA_COLD pinned_variables(Bound& plan, array_view<const counted<stored_variable>> variables)
       : plan_(plan), variables_(variables) {
     const plan::plan_view& tables = plan.plan();
-    const std::size_t users = tables.steps.size() + tables.fetches.size();
+    const std::size_t users = tables.steps.size() + tables.fetches.size() + tables.loops.size();
     std::size_t most = tables.fetches.size() + variables.size();
-    for (const plan::plan_step& step : tables.steps) most += static_cast<std::size_t>(step.operands) + 1;
+    for (const plan::plan_step& step : tables.steps) {
+      most += 1;
+      for (int k = 0; k < step.operands; ++k)
+        tables.each_member(tables.operands[step.first_operand + k], [&](ir::node_id) { most += 2; });
+    }
     first_use_ = heap_array<std::size_t>(users + 1);
     uses_ = heap_array<use>(most);
     phases_ = heap_array<phase>(most);
@@ -108,6 +116,10 @@ class pinned_variables final : public variable_access {
       if (fetched[f] > 0) add({fetched[f] - 1, false, false});
       first_use_[tables.steps.size() + f + 1] = use_count_;
     }
+    for (std::size_t l = 0; l < tables.loops.size(); ++l) {
+      if (tables.loops[l].parent < 0) add_loop(tables.loops[l]);
+      first_use_[tables.steps.size() + fetched.size() + l + 1] = use_count_;
+    }
     list_whole_run();
   }
 
@@ -120,6 +132,7 @@ class pinned_variables final : public variable_access {
   TAGMA_COLD void add_step(std::size_t s, const plan::plan_step& step) {
     const plan::plan_view& tables = plan_.plan();
     const std::size_t begin = use_count_;
+    const bool in_loop = tables.outermost_loop(s) >= 0;
     each_written(tables, step, [&](std::int32_t slot, int k) {
       bool reads = k > 0 || !tables.nodes[step.node].op->overwrites;
       for (int j = 1; j < step.operands; ++j) reads = reads || is_variable(step, j, slot);
@@ -128,14 +141,25 @@ class pinned_variables final : public variable_access {
     });
     sort(array_view<use>(uses_).subspan(begin, use_count_ - begin));
     for (int k = 0; k < step.operands; ++k) {
-      const plan::plan_node& in = tables.nodes[tables.operands[step.first_operand + k]];
-      if (!in.is_in(plan::storage_kind::variable)) continue;
-      bool known = false;
-      for (std::size_t u = begin; u < use_count_; ++u)
-        known = known || phases_[uses_[u].phase].slot == static_cast<std::size_t>(in.slot);
-      if (!known) add({phase_of(in.slot), false, false});
+      tables.each_member(tables.operands[step.first_operand + k], [&](ir::node_id i) {
+        const plan::plan_node& in = tables.nodes[i];
+        if (!in.is_in(plan::storage_kind::variable)) return;
+        bool known = false;
+        for (std::size_t u = begin; u < use_count_; ++u)
+          known = known || phases_[uses_[u].phase].slot == static_cast<std::size_t>(in.slot);
+        if (!known) add({phase_of(in.slot), false, false, in_loop});
+      });
     }
     first_use_[s + 1] = use_count_;
+  }
+  /// All that the steps of a loop read, once.
+  TAGMA_COLD void add_loop(const plan::plan_loop& l) {
+    const std::size_t begin = use_count_;
+    for (std::size_t u = first_use_[l.first]; u < first_use_[l.end]; ++u) {
+      bool known = !uses_[u].in_loop;
+      for (std::size_t e = begin; e < use_count_; ++e) known = known || uses_[e].phase == uses_[u].phase;
+      if (!known) add({uses_[u].phase, false, false});
+    }
   }
   [[nodiscard]] bool is_variable(const plan::plan_step& step, int k, std::int32_t slot) const {
     const plan::plan_node& in = plan_.plan().nodes[plan_.plan().operands[step.first_operand + k]];
@@ -157,7 +181,7 @@ class pinned_variables final : public variable_access {
   }
   void add(const use& u) {
     uses_[use_count_++] = u;
-    if (!u.writes) ++phases_[u.phase].uses;
+    if (!u.writes && !u.in_loop) ++phases_[u.phase].uses;
   }
   /// What locks several variables takes them in one order, whatever the program.
   void sort(array_view<use> all) const {
@@ -186,6 +210,9 @@ class pinned_variables final : public variable_access {
     sort(whole_run_);
   }
 
+  static void let_go(phase& p) {
+    if (p.left.fetch_sub(1, memory_order::acq_rel) == 1 && p.pinned != nullptr) stored_variable::unpin(*p.pinned);
+  }
   void read(phase& p) {
     const mutex_lock lock(p.one);
     if (p.pinned == nullptr) pin(p);
@@ -225,7 +252,7 @@ class pinned_variables final : public variable_access {
   Bound& plan_;
   array_view<const counted<stored_variable>> variables_;
   heap_array<phase> phases_;
-  heap_array<use> uses_;  // of each step, then of each fetch
+  heap_array<use> uses_;  // of each step, then of each fetch, then of each loop
   heap_array<std::size_t> first_use_;
   heap_array<std::size_t> current_;  // of each variable, one more than its phase
   std::size_t phase_count_ = 0, use_count_ = 0;
@@ -236,9 +263,10 @@ class pinned_variables final : public variable_access {
 
 namespace tagma {
 
-inline container::container(isolation kept_apart)
-    : state_(new runtime::state_container(
-          kept_apart == isolation::variables ? &runtime::pinned_variables<runtime::bound_plan>::make : nullptr)) {}
+template <class Bound>
+container::container(isolation kept_apart)
+    : state_(new runtime::state_container(kept_apart == isolation::variables ? &runtime::pinned_variables<Bound>::make
+                                                                             : nullptr)) {}
 
 TAGMA_COLD inline std::size_t container::bytes() const {
   std::size_t sum = 0;

@@ -113,7 +113,7 @@ class plan_store {
   /// What tells runs that the session closes.
   [[nodiscard]] closing& end() { return end_; }
 
-  /// Begins a visit. Throws Cancelled if the session was closed.
+  /// Begins a visit. Throws Cancelled if the session was closed, Aborted if its container was reset.
   /// @param purpose what errors begin with
   TAGMA_COLD void enter(std::string_view purpose) {
     const mutex_lock lock(mutex_);
@@ -214,7 +214,7 @@ class plan_store {
     [[nodiscard]] bool hopeless() const {
       return store_.idle_.empty() && store_.freed_ == seen_ && store_.at_work() == 1;
     }
-    bool wait_for_turn(const run_guard& guard) {
+    TAGMA_COLD bool wait_for_turn(const run_guard& guard) {
       const waiting here(store_);
       while (store_.binds_alone_)
         if (!wait(guard)) return false;
@@ -222,7 +222,7 @@ class plan_store {
       return true;
     }
     /// Throws where the limits of the run say so; false if it took too long.
-    bool wait(const run_guard& guard) {
+    TAGMA_COLD bool wait(const run_guard& guard) {
       guard.check();
       const std::int64_t soon = now_ns() + look_again;
       static_cast<void>(store_.wait(soon < end_ ? soon : end_));
@@ -265,16 +265,13 @@ class plan_store {
   }
 
   void count_visit(std::string_view purpose) {
-    if (end_.begun()) refuse(purpose);
+    if (end_.begun()) end_.refuse(purpose);
     ++visits_;
   }
   void count_leave() {
     --visits_;
     ++freed_;
     tell();
-  }
-  [[noreturn]] TAGMA_COLD static void refuse(std::string_view purpose) {
-    fail(status_code::cancelled, {purpose, "Session has been closed."});
   }
   /// Visits that may have memory, or may take some.
   [[nodiscard]] int at_work() const { return visits_ - waiting_; }

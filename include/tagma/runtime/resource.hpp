@@ -22,6 +22,8 @@ class resource : public counted_object {
 
   [[nodiscard]] std::string_view kind() const { return kind_; }
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// It left its container: whoever waits for it, waits in vain. Called by any thread.
+  virtual void left_container() {}
 
  private:
   friend class state_container;

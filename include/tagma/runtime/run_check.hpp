@@ -36,11 +36,14 @@ struct not_fed {};
 struct no_order {};
 template <class Operation>
 struct no_kernel {};
-template <class Operation, class Spec, class Device>
+/// The devices that a program knows of.
+template <class... Device>
+struct there_are {};
+template <class Operation, class Spec, class Device, class There>
 struct no_kernel_there {};
-template <class Operation, class Device>
+template <class Operation, class Device, class There>
 struct no_such_device {};
-template <class Operation, class Device, class Other, class OtherDevice>
+template <class Operation, class Device, class Other, class OtherDevice, class There>
 struct no_common_device {};
 
 /// A run has no fault of this kind. `Fault` is the first one that it has, or void.
@@ -98,16 +101,16 @@ template <class Operation>
 inline constexpr bool has_kernels<no_kernel<Operation>> = false;
 template <class Fault>
 inline constexpr bool has_kernels_there = true;
-template <class Operation, class Spec, class Device>
-inline constexpr bool has_kernels_there<no_kernel_there<Operation, Spec, Device>> = false;
+template <class Operation, class Spec, class Device, class There>
+inline constexpr bool has_kernels_there<no_kernel_there<Operation, Spec, Device, There>> = false;
 template <class Fault>
 inline constexpr bool devices_exist = true;
-template <class Operation, class Device>
-inline constexpr bool devices_exist<no_such_device<Operation, Device>> = false;
+template <class Operation, class Device, class There>
+inline constexpr bool devices_exist<no_such_device<Operation, Device, There>> = false;
 template <class Fault>
 inline constexpr bool colocates_what_fits = true;
-template <class Operation, class Device, class Other, class OtherDevice>
-inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice>> = false;
+template <class Operation, class Device, class Other, class OtherDevice, class There>
+inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice, There>> = false;
 }  // namespace diagnose
 
 namespace detail {
@@ -172,6 +175,17 @@ struct first_fault<First, Rest...> {
   using type = decltype(First::fault());
 };
 
+/// The name of a device of this process, as a constant.
+template <class Placed, std::size_t D>
+struct listed_device {
+  static constexpr device_spec name = Placed::placed.set()[D].name;
+  static constexpr device_spelling spelling{device_spec{{}, -1, -1, name.type, name.id}};
+  static constexpr std::string_view text = spelling.view();
+};
+template <class Placed, std::size_t... D>
+constexpr auto list_devices(std::index_sequence<D...>)
+    -> diagnose::there_are<spelled<fixed_copy<&listed_device<Placed, D>::text>()>...>;
+
 /// What a message about a placement is about.
 template <class Graph, class Plan>
 struct misplaced {
@@ -181,6 +195,7 @@ struct misplaced {
   static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
                                     other_name = Graph::view.info(other).name, other_device = other_asked.view();
   static constexpr tensor_spec declared = Graph::view[node].spec;
+  using there = decltype(list_devices<typename Plan::where>(std::make_index_sequence<Plan::where::device_count>{}));
 };
 
 /// Whether the arguments of a run fit a program, and whether its plan can run.
@@ -226,13 +241,14 @@ struct run_check {
     using about = misplaced<Graph, Plan>;
     using operation = spelled<fixed_copy<&about::name>()>;
     using place = spelled<fixed_copy<&about::device>()>;
+    using there = typename about::there;
     if constexpr (about::failure.problem == ir::place_problem::no_kernel_there)
-      return diagnose::no_kernel_there<operation, spec_of<about::declared>, place>{};
+      return diagnose::no_kernel_there<operation, spec_of<about::declared>, place, there>{};
     else if constexpr (about::failure.problem == ir::place_problem::no_such_device)
-      return diagnose::no_such_device<operation, place>{};
+      return diagnose::no_such_device<operation, place, there>{};
     else
       return diagnose::no_common_device<operation, place, spelled<fixed_copy<&about::other_name>()>,
-                                        spelled<fixed_copy<&about::other_device>()>>{};
+                                        spelled<fixed_copy<&about::other_device>()>, there>{};
   }
 
   /// The first fault of a run that fetches `What`, or void.

@@ -126,7 +126,7 @@ class run_control {
     return true;
   }
 
-  void note(std::exception_ptr e, bool late_run = false) noexcept {
+  TAGMA_COLD void note(std::exception_ptr e, bool late_run = false) noexcept {
     if (first_ == nullptr) {
       first_ = static_cast<std::exception_ptr&&>(e);
       try {
@@ -155,7 +155,7 @@ class run_control {
   void add_if_room(list l, std::string_view entry) noexcept {
     if (has_room(l)) add(l, entry);
   }
-  void add(list l, std::string_view entry) noexcept {
+  TAGMA_COLD void add(list l, std::string_view entry) noexcept {
     std::string& text = lists_->text[index(l)];
     try {
       append_parts(text, {text.empty() ? "" : "; ", entry});

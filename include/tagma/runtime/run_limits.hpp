@@ -226,8 +226,8 @@ class run_guard {
   /// Throws the error that says so.
   /// @param meanwhile what the run did then: " while ..."
   [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
-    if (reason == status_code::cancelled)
-      fail(reason, {"the run was cancelled", closed() ? ", since its session was closed" : ""});
+    if (reason == status_code::cancelled && closed()) session_->stop_run();
+    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
     fail(reason, {"the run took longer than its timeout of ", timeout_ns_ / 1'000'000, " ms", meanwhile});
   }
 

@@ -58,7 +58,7 @@ template <class Feed, class T>
     return {&value, type, {}};
 }
 
-/// A fetched value: a plain number where the rank is 0, else a tensor, or nothing.
+/// A fetched value: a plain number or a text where the rank is 0, else a tensor, which owns its characters; or nothing.
 template <class Spec>
 struct fetched_value {
   using T = typename Spec::element_type;
@@ -68,6 +68,7 @@ struct fetched_value {
       to = *static_cast<const T*>(from.data);
     else
       to = tensor<T>(view<const T>(static_cast<const T*>(from.data), from.dims));
+    if constexpr (std::is_same_v<T, string_element>) to.own_characters();
   }
 };
 template <>
@@ -102,14 +103,15 @@ constexpr auto find_unmade() {
 /// Finds the resources of a program, each by the functions of its operation.
 template <class Tables, std::size_t... I>
 TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_container& state,
-                                                                 std::index_sequence<I...>) {
+                                                                 std::string_view prefix, std::index_sequence<I...>) {
   constexpr runtime::resource_functions functions[] = {
       {&named_resource<Tables, I>::functions::make, &named_resource<Tables, I>::functions::check}...};
   heap_array<counted<runtime::resource>> found(sizeof...(I));
   for (std::size_t i = 0; i < sizeof...(I); ++i) {
     const plan::plan_resource& named = Tables::resources[i];
-    const runtime::resource_request request{named.kind, named.name, named.attributes};
-    found[i] = state.find_or_add(named.kind, named.name, [&] { return functions[i].make(request); });
+    const std::string name = runtime::name_in_container(prefix, named.name);
+    const runtime::resource_request request{named.kind, name, named.attributes};
+    found[i] = state.find_or_add(named.kind, name, [&] { return functions[i].make(request); });
     functions[i].check(*found[i], request);
   }
   return found;
@@ -119,8 +121,8 @@ template <class Tables>
   if constexpr (Tables::resources.size() == 0 || !std::is_void_v<decltype(find_unmade<Tables>())>)
     return nullptr;
   else
-    return [](runtime::state_container& state) {
-      return find_resources<Tables>(state, std::make_index_sequence<Tables::resources.size()>{});
+    return [](runtime::state_container& state, std::string_view prefix) {
+      return find_resources<Tables>(state, prefix, std::make_index_sequence<Tables::resources.size()>{});
     };
 }
 
@@ -139,6 +141,9 @@ namespace diagnose {
 /// There is no resource that nothing makes.
 template <class Kind>
 inline constexpr bool makes_resources = std::is_void_v<Kind>;
+/// Nodes are on CPUs and on one kind of other devices at most.
+template <class Placed>
+inline constexpr bool has_one_kind_of_devices = Placed::kind != -2;
 }  // namespace diagnose
 
 /// Nothing is wrong with what a run fetches; with what it feeds; with all of it.
@@ -194,11 +199,13 @@ class session {
   template <class Unmade = decltype(detail::find_unmade<tables>())>
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu),
+              runtime::start_accelerator<graph, detail::placed_graph<graph>::kind>(options.gpu),
               detail::finder_of_resources<tables>()) {
     static_assert(
         diagnose::makes_resources<Unmade>,
         "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
+    static_assert(diagnose::has_one_kind_of_devices<detail::placed_graph<graph>>,
+                  "TAGMA-E213 session: the program has nodes on two kinds of devices besides CPUs; a session has one");
   }
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.

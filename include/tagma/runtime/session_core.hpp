@@ -8,6 +8,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
+#include "tagma/expr/name.hpp"
 #include "tagma/runtime/container.hpp"
 #include "tagma/runtime/placement_log.hpp"
 #include "tagma/runtime/plan_store.hpp"
@@ -32,12 +33,21 @@ struct session_options {
   std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
                                               used last is kept in any case. 0: a quarter of the memory that there is */
   container_option state{};              ///< whose variables it has; none: a container of its own
+  std::string_view variable_prefix{};    /**< before the names of variables and other resources, with a slash: several
+                                              copies of a model in one container, or in one file */
 };
 
 namespace runtime {
 
 /// Finds the resources of a program in a container, or puts them there.
-using resource_finder = heap_array<counted<resource>> (*)(state_container& state);
+/// @param prefix of their names, or nothing
+using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix);
+
+/// A name of the program as the container knows it.
+[[nodiscard]] TAGMA_COLD inline std::string name_in_container(std::string_view prefix, std::string_view name,
+                                                              std::string_view suffix = {}) {
+  return sentence({prefix, prefix.empty() ? "" : "/", name, suffix});
+}
 
 /// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
 struct run_numbers {
@@ -75,8 +85,13 @@ class session_core {
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
     state_ = options.state.state() ? options.state.state() : counted<state_container>(new state_container);
     gate_ = &state_->runs();
-    find_variables(options.initialize);
-    if (resources != nullptr) resources_ = resources(*state_);
+    if (options.state.state()) use_.join(state_, plans_.end());
+    if (const std::string_view prefix = options.variable_prefix;
+        !prefix.empty() && (!is_name(prefix) || prefix.back() == '/'))
+      fail(status_code::invalid_argument,
+           {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
+    find_variables(options.initialize, options.variable_prefix);
+    if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix);
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
@@ -88,6 +103,8 @@ class session_core {
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
   [[nodiscard]] stored_variable& variable(std::size_t i) const { return *stored_[i]; }
+  /// Number `i` of the resources of the program.
+  [[nodiscard]] resource& resource_at(int i) const { return *resources_[i]; }
   [[nodiscard]] const device_table& devices() const { return devices_; }
   [[nodiscard]] executor& threads() { return devices_.threads(); }
   /// Runs so far; random operations draw from the number of the run.
@@ -143,25 +160,27 @@ class session_core {
 
   /// Takes the variables of the program from the container, or puts them there.
   /// Throws InvalidArgument that names a variable which is another one there.
-  TAGMA_COLD void find_variables(bool with_values) {
+  TAGMA_COLD void find_variables(bool with_values, std::string_view prefix) {
     stored_.allocate(variables_.size());
+    all_initialized_ = with_values;
     for (std::size_t i = 0; i < stored_.size(); ++i) {
       const plan::plan_variable& v = variables_[i];
+      const bool begins = with_values && v.initializer != tagma::detail::preloaded_kind;
+      all_initialized_ = all_initialized_ && begins;
       const int device = devices_[v.device].number;
-      const std::string name = sentence({v.name, v.suffix});
+      const std::string name = name_in_container(prefix, v.name, v.suffix);
       const counted<resource> found = state_->find_or_add("variable", name, [&] {
         const counted<stored_variable> made = make_variable(name, v.spec, device);
-        if (with_values) initialize(i, *made);
+        if (begins) initialize(i, *made);
         return counted<resource>(made.get());
       });
       stored_[i] = counted<stored_variable>(static_cast<stored_variable*>(found.get()));
       check_variable(*stored_[i], v.spec, device);
-      if (with_values && !stored_[i]->initialized()) {
+      if (begins && !stored_[i]->initialized()) {
         const pass alone(*this, true, {});
         initialize(i, *stored_[i]);
       }
     }
-    all_initialized_ = with_values;
   }
   /// Idle plans of other sessions go where there is no room.
   TAGMA_COLD counted<stored_variable> make_variable(const std::string& name, const tensor_spec& spec, int device) {
@@ -211,19 +230,30 @@ class session_core {
     /// @param in_order the calling thread does the steps, one after the other
     /// @param numbers of the run, or nullptr
     void begin(bool in_order, const run_numbers* numbers) {
+      context_.writes = stored_variable::writes();
       first_with_variable_ = in_order ? bound_.first_with_variable() : bound_.step_count();
+      numbered_ = numbers != nullptr;
+      if (numbered_) context_.step = numbers->step, context_.seed = numbers->seed;
       if (access_ != nullptr) begin_access();
-      if (!in_order && !bound_.asynchronous()) enter();
-      context_.step = numbers != nullptr ? numbers->step : session_.step_.fetch_add(1, memory_order::relaxed);
-      if (numbers != nullptr) context_.seed = numbers->seed;
+      if (!in_order && !bound_.asynchronous() && bound_.waits_on_devices() == nullptr) enter();
+      // The number of a run that updates is as old as its updates: a file has both or neither.
+      if (!in_order || !plan_.writes_variables || access_ != nullptr) return count();
+      if (!numbered_) context_.step = ~session_.step();  // until it is in; another one than that of the run before
+      if (context_.trace != nullptr) enter();
     }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
       if (access_ == nullptr || session_.state_->access() == nullptr) pass_gate();
     }
+    /// Gives the run its number, if it has none.
+    void count() {
+      if (!numbered_) context_.step = session_.step_.fetch_add(1, memory_order::relaxed);
+      numbered_ = true;
+    }
     [[gnu::noinline]] void pass_gate() {
       session_.gate_->enter(plan_.writes_variables, control_.guard());
       inside_ = true;
+      count();
       if (access_ != nullptr) return;
       for (stored_variable* const v : bound_.written())
         if (v->is_read()) v->own_alone();
@@ -231,7 +261,9 @@ class session_core {
       if (!session_.all_initialized_) session_.require_initialized(plan_);
     }
     void leave() override {
-      if (inside_) session_.gate_->leave(plan_.writes_variables);
+      if (!inside_) return;
+      if (plan_.writes_variables) stored_variable::note_write();
+      session_.gate_->leave(plan_.writes_variables);
       inside_ = false;
     }
     TAGMA_COLD void read_variables() override {
@@ -244,6 +276,12 @@ class session_core {
         throw;
       }
       runs.leave(false);
+    }
+    TAGMA_COLD void begin_last() override {
+      enter();
+      if (access_ == nullptr || all_begun_) return;
+      access_->begin_all();
+      all_begun_ = true;
     }
     void step(std::size_t s) override {
       if (s == first_with_variable_) enter_at_step();
@@ -263,6 +301,7 @@ class session_core {
     /// All steps have ended.
     void finish() {
       control_.finish();
+      if (bound_.waits_on_devices() != nullptr) begin_last();
       enter();
       take_before(bound_.step_count());
       if (!session_.all_initialized_ && plan_.writes_variables && access_ == nullptr) session_.mark_overwritten(plan_);
@@ -295,7 +334,8 @@ class session_core {
 
     TAGMA_COLD void begin_access() {
       access_->begin_run();
-      if (bound_.step_access() == nullptr) access_->begin_all(), all_begun_ = true;
+      if (bound_.step_access() == nullptr && bound_.waits_on_devices() == nullptr)
+        access_->begin_all(), all_begun_ = true;
     }
     TAGMA_COLD void end_access() noexcept {
       if (all_begun_) access_->end_all(ended_);
@@ -344,6 +384,7 @@ class session_core {
     run_context context_;
     variable_access* const access_ = bound_.access();
     std::size_t first_with_variable_ = 0;
+    bool numbered_ = false;
     bool inside_ = false;
     bool entering_ = false;
     bool all_begun_ = false;
@@ -374,6 +415,8 @@ class session_core {
     const kernel_scope scope(devices_.threads());
     if (accelerated_steps* const steps = bound.device_steps(); steps != nullptr)
       request.kernels.run_on_devices(*steps, control, run, run.context(), pools_, takes_part ? nullptr : threads);
+    else if (loop_steps* const loops = bound.loops(); loops != nullptr)
+      request.kernels.run_loops(*loops, control, run, pools_, takes_part ? nullptr : threads);
     else if (runner != nullptr)
       runner->run(control, threads, takes_part, run);
     else if (takes_part)
@@ -423,6 +466,10 @@ class session_core {
         return make_owned<bound_plan>(plan, kernels, feeds, session_state{stored_, resources_, state_->access()},
                                       values_, context_, devices_, others_.get());
       });
+      if (late_extents* const late = bound->late(); late != nullptr) {
+        late->let_one_go = [](void* from) { return static_cast<plan_store*>(from)->let_one_go(); };
+        late->from = &plans_;
+      }
       log_(*bound);
       return bound;
     } catch (const no_memory& e) {
@@ -494,6 +541,7 @@ class session_core {
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};
   mutable plan_store plans_;
+  container_user use_;
 };
 
 }  // namespace runtime

@@ -10,6 +10,7 @@
 #include "tagma/plan/step_graph.hpp"
 #include "tagma/runtime/completion.hpp"
 #include "tagma/runtime/executor.hpp"
+#include "tagma/runtime/variable_access.hpp"
 
 namespace tagma::runtime {
 
@@ -30,6 +31,8 @@ class run_steps {
   virtual void leave() {}
   /// Before the first of the steps that read variables beside what other runs do with them.
   virtual void read_variables() {}
+  /// Where devices do the steps: before those that come last, with which the run has its variables to its end.
+  virtual void begin_last() {}
 
  protected:
   ~run_steps() = default;
@@ -56,8 +59,10 @@ class step_runner final : public shared_work {
   TAGMA_COLD ~step_runner() = default;
 
   /// Finds out what waits for what; before that, and until `cost` is filled in, nothing may be run.
-  TAGMA_COLD void set_plan(const plan::plan_view& plan) {
+  /// @param loops a loop is one step, its first
+  TAGMA_COLD void set_plan(const plan::plan_view& plan, bool loops = false) {
     graph_ = plan::step_graph(plan);
+    if (loops) graph_.join_loops();
     steps_ = heap_array<step_state>(graph_.size());
   }
   /// Gives back what a plan takes whose steps are not shared after all.
@@ -70,13 +75,7 @@ class step_runner final : public shared_work {
     expect_waits();
     steps_[s].asynchronous = steps_[s].cheap = true;
   }
-  /// What a step that needs a variable waits for, beside other steps.
-  enum class hold : std::uint8_t {
-    none,
-    last,    ///< until all others are done: what waits for long then keeps no run from the variables
-    reads,   ///< until the run has looked at the variables
-    writes,  ///< for the thread that asked for the run, which does it after `enter`
-  };
+  using hold = step_hold;
   /// Holds steps back; also those behind one that comes last.
   /// @param of tells what a step waits for
   template <class Of>
@@ -84,10 +83,11 @@ class step_runner final : public shared_work {
     expect_waits();
     for (std::size_t s = 0; s < graph_.size(); ++s) {
       step_state& own = steps_[s];
-      if (own.held != hold::last) own.held = of(s);
-      if (own.held != hold::last) continue;
+      if (!own.waits_for(hold::last)) own.wait_for(of(s));
+      if (!own.waits_for(hold::last)) continue;
       ++late_;
-      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) steps_[graph_[e].after].held = hold::last;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+        steps_[graph_[e].after].wait_for(hold::last);
     }
   }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
@@ -168,6 +168,10 @@ class step_runner final : public shared_work {
     bool cheap = false;
     bool asynchronous = false;
     hold held = hold::none;
+
+    // By functions: clang takes as long to read a comparison of enumerations as ten calls.
+    [[nodiscard]] bool waits_for(hold h) const noexcept { return static_cast<int>(held) == static_cast<int>(h); }
+    void wait_for(hold h) noexcept { held = h; }
   };
 
   /// Cheap steps that this thread does next.
@@ -204,10 +208,10 @@ class step_runner final : public shared_work {
       held_count_ = 0;
     }
     [[nodiscard]] bool passes(step_id s) noexcept override {
-      const hold held = runner_.steps_[s].held;
-      if (held == hold::last) return !runner_.holds_back_;
+      const step_state& own = runner_.steps_[s];
+      if (own.waits_for(hold::last)) return !runner_.holds_back_;
       const mutex_lock lock(mutex_);
-      if (held == hold::reads && looked_) return true;
+      if (own.waits_for(hold::reads) && looked_) return true;
       held_[held_count_++] = s;
       runner_.events_.change(true);
       return false;
@@ -216,7 +220,7 @@ class step_runner final : public shared_work {
       step_id s = take(false);
       if (s < 0) return false;
       for (bool inside = false; s >= 0; s = take(inside)) {
-        if (runner_.steps_[s].held == hold::reads) {
+        if (runner_.steps_[s].waits_for(hold::reads)) {
           look();
           runner_.share(s);
           runner_.call_helpers(1);
@@ -237,7 +241,7 @@ class step_runner final : public shared_work {
     [[nodiscard]] step_id take(bool writing) {
       const mutex_lock lock(mutex_);
       std::size_t i = 0;
-      while (i < held_count_ && writing && runner_.steps_[held_[i]].held != hold::writes) ++i;
+      while (i < held_count_ && writing && !runner_.steps_[held_[i]].waits_for(hold::writes)) ++i;
       if (i == held_count_) return -1;
       const step_id s = held_[i];
       for (--held_count_; i < held_count_; ++i) held_[i] = held_[i + 1];
@@ -246,7 +250,7 @@ class step_runner final : public shared_work {
     [[nodiscard]] bool more_writes() {
       const mutex_lock lock(mutex_);
       for (std::size_t i = 0; i < held_count_; ++i)
-        if (runner_.steps_[held_[i]].held == hold::writes) return true;
+        if (runner_.steps_[held_[i]].waits_for(hold::writes)) return true;
       return false;
     }
     void look() {
@@ -352,7 +356,7 @@ class step_runner final : public shared_work {
   [[nodiscard]] bool becomes_ready(step_id t) noexcept {
     return steps_[t].pending.fetch_sub(1, memory_order::acq_rel) == 1 && may_go(t);
   }
-  [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].held == hold::none || waits_->passes(t); }
+  [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].waits_for(hold::none) || waits_->passes(t); }
 
   /// A step has ended and made others ready for everybody.
   void ended(int shared) noexcept {
@@ -379,7 +383,7 @@ class step_runner final : public shared_work {
     holds_back_ = false;
     remaining_.store(late_, memory_order::relaxed);
     for (std::size_t s = 0; s < graph_.size(); ++s)
-      if (steps_[s].held == hold::last && steps_[s].pending.load(memory_order::acquire) == 0)
+      if (steps_[s].waits_for(hold::last) && steps_[s].pending.load(memory_order::acquire) == 0)
         insert(static_cast<step_id>(s));
     call_helpers(ready_count_.load(memory_order::relaxed));
   }

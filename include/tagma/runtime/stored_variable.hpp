@@ -40,6 +40,12 @@ class stored_variable final : public resource {
       : resource("variable", std::move(name)), from_(std::move(from)), spec_(spec), device_(device) {
     current_.store(add_version(""), memory_order::relaxed);
   }
+  /// A variable of the host that has these elements.
+  TAGMA_COLD stored_variable(std::string name, const tensor_spec& spec, owned<memory_block>&& elements)
+      : resource("variable", std::move(name)), spec_(spec), device_(on_host) {
+    take(static_cast<owned<memory_block>&&>(elements));
+    set_initialized();
+  }
   TAGMA_COLD ~stored_variable() override {
     while (first_ != nullptr) {
       variable_version* const gone = first_;
@@ -83,6 +89,7 @@ class stored_variable final : public resource {
       moves_.fetch_add(1, memory_order::acq_rel);
     }
     set_initialized();
+    note_write();
     mutex_.unlock();
   }
   /// The same, and pins it.
@@ -112,6 +119,16 @@ class stored_variable final : public resource {
 
   /// Changes whenever a variable of the process is somewhere else than before.
   [[nodiscard]] static std::uint64_t moves() { return moves_.load(memory_order::acquire); }
+
+  /// Writes are counted from now on. Called before a run whose results hold until the next write: a write that does not
+  /// see the call is over before that run reads the variable.
+  static void count_writes() { writes_counted_.store(true); }
+  /// Changes whenever a variable of the process has another value than before, if writes are counted.
+  [[nodiscard]] static std::uint64_t writes() { return writes_.load(memory_order::acquire); }
+  /// Somebody has written one, before anybody reads it again.
+  static void note_write() {
+    if (writes_counted_.load(memory_order::acquire)) add_write();
+  }
 
   /// Bytes of all versions.
   [[nodiscard]] TAGMA_COLD std::size_t held_bytes() {
@@ -147,6 +164,17 @@ class stored_variable final : public resource {
   /// The same as an update of its own.
   TAGMA_COLD void assign(const void* elements) {
     overwrite([&](std::byte* to) { write(to, elements); });
+  }
+  /// The same, where the host has the variable: it owns their memory from then on.
+  TAGMA_COLD void adopt(owned<memory_block>&& elements) {
+    static_cast<void>(begin_update(false));
+    try {
+      target_ = take(static_cast<owned<memory_block>&&>(elements));
+    } catch (...) {
+      abandon_update();
+      throw;
+    }
+    end_update();
   }
   /// An update of which `f(to)` writes all elements.
   template <class F>
@@ -209,7 +237,22 @@ class stored_variable final : public resource {
     return first_ = made.release();
   }
 
+  /// A version that has such elements; it is the current one if there is none.
+  TAGMA_COLD variable_version* take(owned<memory_block>&& elements) {
+    owned<variable_version> made = make_owned<variable_version>();
+    made->block_ = static_cast<owned<memory_block>&&>(elements);
+    made->data_ = made->block_->data;
+    made->next_ = first_;
+    first_ = made.release();
+    if (current_.load(memory_order::relaxed) == nullptr) current_.store(first_, memory_order::relaxed);
+    return first_;
+  }
+
+  TAGMA_COLD static void add_write() { writes_.fetch_add(1, memory_order::acq_rel); }
+
   static inline constinit atomic<std::uint64_t> moves_{0};
+  static inline constinit atomic<std::uint64_t> writes_{0};
+  static inline constinit atomic<bool> writes_counted_{false};
 
   counted<accelerator> from_;
   tensor_spec spec_;

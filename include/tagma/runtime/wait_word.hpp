@@ -67,15 +67,22 @@ class wait_word {
   static constexpr std::int64_t never = 0x7fff'ffff'ffff'ffff;
 
   /// Changes the number and wakes one thread that waits for that, or all. A signal handler may do it, too.
-  [[gnu::noinline]] void change(bool all) {
-    word_.fetch_add(1);
+  void change(bool all) {
+    change_awake();
+    wake(all ? 0x7fffffff : 1);
+  }
+  /// The two halves of a change: threads that wait awake see the first; the second wakes `count` of those asleep.
+  /// @{
+  void change_awake() { word_.fetch_add(1); }
+  [[gnu::noinline]] void wake(int count) {
     if (sleepers_.load() == 0) return;
 #if defined(__linux__)
-    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, all ? 0x7fffffff : 1, nullptr, nullptr, 0);
+    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 #else
-    static_cast<void>(all);
+    static_cast<void>(count);
 #endif
   }
+  /// @}
 
  private:
   void sleep(std::uint32_t seen, std::int64_t end_ns) {

@@ -6,6 +6,9 @@
 /// compile what is here.
 
 #include "tagma/base/config.hpp"
+#include "tagma/graph/pass/late.hpp"
+#include "tagma/plan/late.hpp"
+#include "tagma/runtime/loop_runner.hpp"
 #include "tagma/runtime/pinned_variables.hpp"
 #include "tagma/runtime/session_pools.hpp"
 
@@ -26,10 +29,17 @@ class started_steps final : public waiting_steps {
       if (plan.is_asynchronous(s) && made->writes_variable(s))
         fail(status_code::internal, {"the kernel of ", detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
                                      " waits while it updates a variable: nothing that waits may hold one"});
+    for (const plan::plan_loop& l : plan.plan().loops)
+      for (std::int32_t s = l.first; s < l.end; ++s)
+        if (plan.is_asynchronous(static_cast<std::size_t>(s)))
+          fail(status_code::unimplemented, {detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
+                                            " waits, which nothing in the body of a loop or a branch can"});
     if (runner != nullptr) {
       for (std::size_t s = 0; s < plan.plan().steps.size(); ++s)
         if (plan.is_asynchronous(s)) runner->set_asynchronous(s);
       if (apart) made->hold_back(*runner);
+    } else {
+      made->hold_on_devices();
     }
     return owned<waiting_steps>(static_cast<owned<started_steps>&&>(made));
   }
@@ -38,8 +48,11 @@ class started_steps final : public waiting_steps {
     return uses_while_waiting_ ? &pinned_variables<Bound>::make : nullptr;
   }
 
+  [[nodiscard]] array_view<const step_hold> holds() const override { return {holds_.data(), holds_.size()}; }
+
   void start(std::size_t s, const run_context& context, completion done) override {
-    if (context.trace != nullptr || plan_.step_access() != nullptr) {
+    plan_.begin_late(s, context);
+    if (context.trace != nullptr || plan_.step_access() != nullptr || plan_.finds_extents(s)) {
       waits_[s].begin(plan_, s, context, done);
       done = completion(waits_[s], static_cast<std::int32_t>(s));
     }
@@ -53,26 +66,56 @@ class started_steps final : public waiting_steps {
     return writes;
   }
 
-  /// Steps that need a variable come last, so that no step waits while the run has it to itself. Those that somebody
-  /// else may wait for cannot: what is before a step that waits, or that has an effect outside. They read versions that
-  /// they hold, and write each by itself.
-  TAGMA_COLD void hold_back(step_runner& runner) {
-    using hold = step_runner::hold;
-    const plan::step_graph& graph = runner.graph();
+  /// The end of what is done with step `s`: the steps of a loop are one, its first.
+  [[nodiscard]] TAGMA_COLD std::size_t end_of(std::size_t s) const {
+    const std::int32_t loop = plan_.plan().outermost_loop(s);
+    if (loop < 0) return s + 1;
+    const plan::plan_loop& l = plan_.plan().loops[loop];
+    return static_cast<std::size_t>(static_cast<std::size_t>(l.first) == s ? l.end : l.first);
+  }
+
+  /// Which steps somebody else may wait for: those that wait or have an effect outside, and those before them.
+  [[nodiscard]] TAGMA_COLD heap_array<bool> find_waited_for() const {
+    const plan::step_graph& graph = plan_.graph();
     const array_view<const plan::plan_step> steps = plan_.plan().steps;
-    const heap_array<bool> waited_for(steps.size());  // by somebody else, or a step behind it is
+    heap_array<bool> waited_for(steps.size());
     for (std::size_t s = steps.size(); s-- > 0;) {
-      const ir::op_info& op = *plan_.plan().nodes[steps[s].main_node()].op;
-      waited_for[s] = plan_.is_asynchronous(s) || (op.stateful && !op.is(ir::op_kind::update));
+      for (std::size_t k = s; k < end_of(s); ++k) {
+        const ir::op_info& op = *plan_.plan().nodes[steps[k].main_node()].op;
+        waited_for[s] = waited_for[s] || plan_.is_asynchronous(k) || (op.stateful && !op.is(ir::op_kind::update));
+      }
       for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next)
         waited_for[s] = waited_for[s] || waited_for[graph[e].after];
     }
-    runner.hold_back([&](std::size_t s) {
-      if (!needs_variable(plan_.plan(), steps[s])) return hold::none;
-      if (!waited_for[s]) return hold::last;
-      uses_while_waiting_ = true;
-      return writes_variable(s) ? hold::writes : hold::reads;
-    });
+    return waited_for;
+  }
+  [[nodiscard]] TAGMA_COLD step_hold hold_of(std::size_t s, const heap_array<bool>& waited_for) {
+    bool needs = false;
+    for (std::size_t k = s; k < end_of(s); ++k) needs = needs || needs_variable(plan_.plan(), plan_.plan().steps[k]);
+    if (!needs) return step_hold::none;
+    if (!waited_for[s]) return step_hold::last;
+    uses_while_waiting_ = true;
+    return writes_variable(s) ? step_hold::writes : step_hold::reads;
+  }
+
+  /// Steps that need a variable come last, so that no step waits while the run has it to itself. Those that somebody
+  /// else may wait for cannot. They read versions that they hold, and write each by itself.
+  TAGMA_COLD void hold_back(step_runner& runner) {
+    const heap_array<bool> waited_for = find_waited_for();
+    runner.hold_back([&](std::size_t s) { return hold_of(s, waited_for); });
+  }
+  /// The same where no runner does the steps.
+  TAGMA_COLD void hold_on_devices() {
+    const plan::step_graph& graph = plan_.graph();
+    const heap_array<bool> waited_for = find_waited_for();
+    heap_array<bool> last(waited_for.size());
+    holds_ = heap_array<step_hold>(waited_for.size());
+    for (std::size_t s = 0; s < holds_.size(); ++s) {
+      const step_hold own = last[s] ? step_hold::last : hold_of(s, waited_for);
+      holds_[s] = own;
+      if (static_cast<int>(own) != static_cast<int>(step_hold::last)) continue;
+      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) last[graph[e].after] = true;
+    }
   }
 
   /// A step whose run is recorded, or that holds versions of variables: stands between the kernel and who waits for it.
@@ -86,6 +129,7 @@ class started_steps final : public waiting_steps {
       begin_ns_ = now_ns();
     }
     void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+      if (problem == nullptr && plan_->finds_extents(step_)) problem = end_late();
       if (variable_access* const access = plan_->step_access()) access->end(step_, problem == nullptr);
       if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
       if (context_->trace != nullptr) plan_->add_to_trace(step_, *context_, begin_ns_);
@@ -93,6 +137,15 @@ class started_steps final : public waiting_steps {
     }
 
    private:
+    [[nodiscard]] TAGMA_COLD std::exception_ptr end_late() const noexcept {
+      try {
+        plan_->end_late(step_);
+        return nullptr;
+      } catch (...) {
+        return std::current_exception();
+      }
+    }
+
     const Bound* plan_ = nullptr;
     std::size_t step_ = 0;
     const run_context* context_ = nullptr;
@@ -102,6 +155,7 @@ class started_steps final : public waiting_steps {
 
   Bound& plan_;
   heap_array<watched_wait> waits_;  // one a step
+  heap_array<step_hold> holds_;
   bool uses_while_waiting_ = false;
 };
 
@@ -133,16 +187,153 @@ void run_on_devices(accelerated_steps& steps, run_control& control, run_steps& h
     pools.run(*pool, control, all, 1);
 }
 
-/// The kernels of all devices that a program knows of.
+/// A run with steps on devices and with steps that wait: a thread does what can be done, and leaves it while nothing
+/// can. A template as above.
+/// @tparam Steps accelerated_steps
+template <class Steps>
+class parked_run final : public shared_work, public wake_target {
+ public:
+  parked_run(Steps& steps, run_control& control) : shared_work(1), steps_(steps), control_(control) {}
+
+  /// Returns when all steps have ended; sleeps meanwhile.
+  /// @param threads who does the steps; nullptr: the thread that calls
+  void run(run_steps& host, const run_context& context, step_pool* threads) {
+    steps_.begin(host, context, *this);
+    threads_ = threads;  // before it is offered: helpers look
+    if (threads_ != nullptr && !threads_->offer(*this)) threads_ = nullptr;
+    wake();
+    for (;;) {
+      const std::uint32_t seen = events_.load(memory_order::acquire);
+      if (control_.stopping()) control_.tell();
+      if (threads_ == nullptr || control_.stopping()) help();
+      if (asked_.load() && !taken_.exchange(true)) {
+        asked_.store(false);
+        go_on(true);
+        taken_.store(false);
+        wake();  // whoever was called meanwhile saw that it was taken
+        continue;
+      }
+      if (ended_.load()) break;
+      control_.wait(events_, seen);
+    }
+    if (threads_ != nullptr) threads_->withdraw(*this);
+    steps_.end();
+  }
+
+  [[nodiscard]] bool open() const noexcept override { return ready_.load() && !taken_.load() && !ended_.load(); }
+  void help() noexcept override {
+    while (ready_.load() && !taken_.exchange(true)) {
+      ready_.store(false);
+      if (!ended_.load()) go_on(false);
+      taken_.store(false);  // who made it ready meanwhile saw that it was taken: so it is looked at again
+    }
+    if (asked_.load()) events_.change(true);
+  }
+  /// There is something to do: a step that waited has ended. Called by any thread, with locks held.
+  void wake() noexcept override {
+    ready_.store(true);
+    events_.change(true);
+    if (threads_ != nullptr) threads_->call_helpers(1);
+  }
+
+ private:
+  /// @param asked the thread that asked for the run does what only that does
+  void go_on(bool asked) noexcept {
+    bool done = false;
+    try {
+      if (!failed_ && asked) {
+        steps_.serve();
+        return;
+      }
+      if (!failed_) {
+        const auto next = steps_.advance();
+        done = next == Steps::next::nothing;
+        if (next == Steps::next::serve) asked_.store(true), events_.change(true);
+      }
+    } catch (...) {
+      failed_ = true;
+      control_.failed(std::current_exception());
+      control_.tell();
+    }
+    if (!done && (!failed_ || steps_.waits())) return;
+    ended_.store(true);
+    events_.change(true);
+  }
+
+  Steps& steps_;
+  run_control& control_;
+  step_pool* threads_ = nullptr;
+  atomic<bool> ready_{false};
+  atomic<bool> taken_{false};  // by the thread that does the steps now
+  atomic<bool> asked_{false};  // for the thread that asked for the run
+  atomic<bool> ended_{false};
+  bool failed_ = false;
+  wait_word events_;
+};
+
+/// The same as `run_on_devices` for plans with steps that wait.
+template <class Steps>
+void run_parked(Steps& steps, run_control& control, run_steps& host, const run_context& context, const session_pools&,
+                step_pool* pool) {
+  parked_run<Steps>(steps, control).run(host, context, pool);
+}
+
+/// The kernels of the devices besides CPUs for the steps of a plan, each step's those of its device.
+template <class Plan>
+struct accelerator_kernels {
+  using graph = typename Plan::graph;
+
+  template <int... Kind>
+  static constexpr auto gather(std::integer_sequence<int, Kind...>) {
+    fixed_array<kernel_entry, Plan::steps.size()> list{};
+    const auto take = [&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (ir::accelerator_of<graph, K>::exists) {
+        const array_view<const kernel_entry> of_kind = ir::accelerator_of<graph, K>::template entries<Plan>();
+        for (std::size_t s = 0; s < list.size(); ++s)
+          if (Plan::where::kinds[Plan::nodes[Plan::steps[s].node].device] == K) list[s] = of_kind[s];
+      }
+    };
+    (take(std::integral_constant<int, Kind>{}), ...);
+    return list;
+  }
+  static constexpr auto entries = gather(std::make_integer_sequence<int, ir::most_kinds>{});
+};
+
+/// bound_plan, for `late_steps`, which only programs with late operations define (runtime/late_steps.hpp).
+template <class Plan>
+struct choose_bound_plan {
+  using type = bound_plan;
+};
+template <class Plan>
+using bound_plan_of = typename choose_bound_plan<Plan>::type;
+
+/// The kernels of all devices that a program has nodes on.
 template <class Plan>
 [[nodiscard]] constexpr kernel_tables kernels_of() {
-  using others = ir::accelerator_of<typename Plan::graph>;
   kernel_tables tables{kernel_table<Plan>::entries};
-  if constexpr (others::exists) {
-    tables.accelerator = others::template entries<Plan>();
-    tables.run_on_devices = &run_on_devices<session_pools>;
+  if constexpr (Plan::where::is_accelerated) {
+    if constexpr (Plan::where::kind >= 0)
+      tables.accelerator = ir::accelerator_of<typename Plan::graph, Plan::where::kind>::template entries<Plan>();
+    else
+      tables.accelerator = accelerator_kernels<Plan>::entries;
+    if constexpr (starts_any(kernel_table<Plan>::entries))
+      tables.run_on_devices = &run_parked<accelerated_steps>;
+    else
+      tables.run_on_devices = &run_on_devices<session_pools>;
+  }
+  if constexpr (Plan::loops.size() > 0) {
+    tables.loops = &started_loops<bound_plan>::make;
+    tables.run_loops = &run_loops<session_pools>;
+    if constexpr (starts_any(kernel_table<Plan>::entries))
+      tables.run_loops = &run_around_loops<bound_plan, session_pools>;
+    if constexpr (Plan::where::is_accelerated &&
+                  (starts_any(kernel_table<Plan>::entries) || ir::has_late(Plan::graph::view))) {
+      tables.loops = &started_loops<bound_plan>::make_joined;
+      tables.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
+    }
   }
   if constexpr (starts_any(kernel_table<Plan>::entries)) tables.waiting = &started_steps<bound_plan>::make;
+  if constexpr (plan::finds_extents(Plan::nodes)) tables.late = &late_steps<bound_plan_of<Plan>>::make;
   return tables;
 }
 

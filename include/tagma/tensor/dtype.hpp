@@ -132,16 +132,29 @@ constexpr element_table make_element_table(std::index_sequence<I...>) {
 }
 inline constexpr element_table facts_of_types = make_element_table(std::make_index_sequence<dtype_count>{});
 
-template <class T, std::size_t... I>
-constexpr dtype find_dtype(std::index_sequence<I...>) {
-  return static_cast<dtype>((std::size_t{0} + ... + (std::is_same_v<T, element_of<static_cast<dtype>(I)>> ? I : 0)));
+// The entry of a type is found as the base class that has it, which takes compilers less than a comparison with each.
+template <class T, dtype D>
+struct element_entry {};
+template <class Sequence>
+struct element_entries;
+template <std::size_t... I>
+struct element_entries<std::index_sequence<I...>>
+    : element_entry<element_of<static_cast<dtype>(I)>, static_cast<dtype>(I)>... {};
+inline constexpr element_entries<std::make_index_sequence<dtype_count>> all_entries{};
+template <class T, dtype D>
+constexpr dtype find_dtype(const element_entry<T, D>*) {
+  return D;
+}
+template <class>
+constexpr dtype find_dtype(const void*) {
+  return dtype::none;
 }
 
 }  // namespace detail
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
-inline constexpr dtype dtype_of = detail::find_dtype<T>(std::make_index_sequence<detail::dtype_count>{});
+inline constexpr dtype dtype_of = detail::find_dtype<T>(&detail::all_entries);
 
 /// A C++ type that a tensor can hold.
 template <class T>

@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <initializer_list>
 #include <new>
 #include <string>
@@ -15,6 +16,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/no_memory.hpp"
+#include "tagma/base/shared_bytes.hpp"
 #include "tagma/tensor/view.hpp"
 
 namespace tagma {
@@ -37,12 +39,36 @@ concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v
   if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
   return data;
 }
+
+/// What a tensor owns beside its elements.
+template <class T>
+struct tensor_characters {};
+template <>
+struct tensor_characters<string_element> {
+  shared_bytes characters;
+};
+
+/// Copies the characters that strings are views of, and makes these views of the copies.
+[[nodiscard]] TAGMA_COLD inline shared_bytes copy_characters(array_view<string_element> texts) {
+  std::size_t size = 0;
+  for (const string_element& t : texts) size += t.size();
+  shared_bytes copies;
+  if (size > 0) copies = shared_bytes(size);
+  char* to = reinterpret_cast<char*>(copies.data());
+  for (string_element& t : texts) {
+    if (!t.empty()) std::memcpy(to, t.data(), t.size());
+    t = {to, t.size()};
+    to += t.size();
+  }
+  return copies;
+}
 }  // namespace detail
 
 /// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
-/// else lives in one block of the heap. A moved-from tensor has shape [0].
+/// else lives in one block of the heap. A moved-from tensor has shape [0]. Strings are views of somebody's characters,
+/// unless the tensor was told to own them.
 template <element T>
-class tensor {
+class tensor : detail::tensor_characters<T> {
  public:
   using element_type = T;
   using value_type = T;
@@ -79,7 +105,7 @@ class tensor {
   /// A copy of what a view shows.
   explicit tensor(const view<const T>& v) : tensor(v.dims(), v.span()) {}
 
-  tensor(const tensor& other) : dims_(other.dims_) {
+  tensor(const tensor& other) : detail::tensor_characters<T>(other), dims_(other.dims_) {
     allocate();
     copy_from(other.data_);
   }
@@ -138,6 +164,11 @@ class tensor {
     return view<const T>(data_, dims_).rows(first, last);
   }
 
+  /// From now on the strings are views of characters that this tensor and its copies own.
+  void own_characters() requires std::is_same_v<T, string_element> {
+    this->characters = detail::copy_characters(span());
+  }
+
   /// Equal shapes and equal elements; a NaN equals nothing.
   [[nodiscard]] friend bool operator==(const tensor& a, const tensor& b) {
     return view<const T>(a) == view<const T>(b);
@@ -152,6 +183,7 @@ class tensor {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
   }
   void take(tensor& other) noexcept {
+    static_cast<detail::tensor_characters<T>&>(*this) = static_cast<detail::tensor_characters<T>&&>(other);
     dims_ = other.dims_;
     size_ = other.size_;
     scalar_ = other.scalar_;

@@ -12,6 +12,11 @@
 namespace tagma {
 namespace detail {
 
+/// A data set that was preloaded is no part of a model.
+[[nodiscard]] inline bool is_saved(const plan::plan_variable& v) {
+  return v.initializer != tagma::detail::preloaded_kind;
+}
+
 inline void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts) {
   const runtime::session_core::pass reading(session, false, path + ": nothing was saved: ");
   std::vector<safetensors::named_tensor> tensors;
@@ -19,6 +24,7 @@ inline void save_variables(runtime::session_core& session, const std::string& pa
   std::vector<runtime::pinned_version> versions(copies.size());
   for (std::size_t i = 0; i < copies.size(); ++i) {
     runtime::stored_variable& v = session.variable(i);
+    if (!is_saved(session.variables()[i])) continue;
     if (!v.initialized())
       fail(status_code::failed_precondition,
            path + ": variable '" + v.name() + "' has no value yet, so nothing was saved");
@@ -32,8 +38,12 @@ inline void save_variables(runtime::session_core& session, const std::string& pa
 
 inline safetensors::metadata restore_variables(runtime::session_core& session, const std::string& path) {
   const safetensors::file stored(path);
-  std::vector<const safetensors::stored_tensor*> sources;
+  std::vector<const safetensors::stored_tensor*> sources;  // of each variable; nullptr if files leave it out
   for (std::size_t i = 0; i < session.variables().size(); ++i) {
+    if (!is_saved(session.variables()[i])) {
+      sources.push_back(nullptr);
+      continue;
+    }
     const std::string& name = session.variable(i).name();
     const tensor_spec& wanted = session.variables()[i].spec;
     const safetensors::stored_tensor* found = stored.find(name);
@@ -59,7 +69,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
 
   const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    session.variable(i).assign(sources[i]->data);
+    if (sources[i] != nullptr) session.variable(i).assign(sources[i]->data);
   }
   if (text != stored.metadata().end()) session.set_step(step);
   return stored.metadata();
@@ -67,9 +77,10 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
 
 }  // namespace detail
 
-/// Writes all variables of a session, slots of optimizers included, under their names, and replaces the file at `path`
-/// in one step. The number of runs so far goes along as the text "step": with it, and with the session's old seed,
-/// random operations go on where they were. Updates wait until the file is written; runs that only read go on.
+/// Writes all variables of a session but those that were preloaded, slots of optimizers included, under their names,
+/// and replaces the file at `path` in one step. The number of runs so far goes along as the text "step": with it, and
+/// with the session's old seed, random operations go on where they were. Updates wait until the file is written; runs
+/// that only read go on.
 /// @param texts free texts beside the tensors; "step" is taken
 /// Throws FailedPrecondition if a variable has no value, InvalidArgument for a text "step", and what
 /// `safetensors::write` throws.

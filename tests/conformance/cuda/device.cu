@@ -51,6 +51,30 @@ class mirrored {
   cuda::device_bytes block_;
 };
 
+/// Where a kernel writes what it finds: memory of the host that a GPU reaches.
+class found_on_gpu final : public runtime::late_results {
+ public:
+  explicit found_on_gpu(runtime::late_results* of) : of_(of) {
+    if (of == nullptr) return;
+    if (cuda::emulates())
+      extents = of->extents;
+    else
+      cuda::check(cudaHostAlloc(reinterpret_cast<void**>(&extents), size, cudaHostAllocPortable), "cudaHostAlloc");
+    if (extents != of->extents) std::memcpy(extents, of->extents, size);
+  }
+  ~found_on_gpu() override {
+    if (of_ != nullptr && !cuda::emulates()) cudaFreeHost(extents);
+  }
+  [[nodiscard]] std::byte* allocate(int, const shape&) override { return nullptr; }
+  void finish() const {
+    if (of_ != nullptr && extents != of_->extents) std::memcpy(of_->extents, extents, size);
+  }
+
+ private:
+  static constexpr std::size_t size = 3 * max_rank * sizeof(extent);
+  runtime::late_results* of_;
+};
+
 class cuda_gpu final : public device {
  public:
   cuda_gpu() {
@@ -76,7 +100,11 @@ class cuda_gpu final : public device {
       o.data = found->data();
     };
     for (runtime::operand& o : there.in) mirror(o);
-    mirror(there.out);
+    if (there.outs.empty()) mirror(there.out);
+    for (runtime::operand& o : there.outs)
+      if (o.data != nullptr) mirror(o);
+    found_on_gpu found(call.late);
+    if (call.late != nullptr) there.late = &found;
 
     cuda::stream_resources& shared = test::shared_resources();
     runtime::run_context context;
@@ -90,6 +118,7 @@ class cuda_gpu final : public device {
     if (!cuda::emulates()) cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     cuda::check_run(test::noted_failure(), [&](std::int32_t) { return std::string(call.op->name); });
     for (const auto& b : blocks) b->finish(call.op->name);
+    found.finish();
   }
 
  private:

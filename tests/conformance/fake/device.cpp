@@ -77,7 +77,9 @@ class fake_gpu final : public device {
     const bool update = call.op->kind == ir::op_kind::update;
     for (std::size_t i = 0; i < there.in.size(); ++i)
       mirror(there.in[i], !call.op->ignores_elements(static_cast<int>(i)), update);
-    mirror(there.out, false, true);
+    if (there.outs.empty()) mirror(there.out, false, true);
+    for (runtime::operand& o : there.outs)
+      if (o.data != nullptr) mirror(o, false, true);
 
     driver_.make_current(0);
     driver_.hold();  // until the kernel is prepared, which must not look at operands

@@ -28,4 +28,14 @@ TEST_CASE("one line says what the program was compiled with") {
 #else
   CHECK(!contains("zlib"));
 #endif
+#if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
+  CHECK(contains("libpng"));
+#else
+  CHECK(!contains("libpng"));
+#endif
+#if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+  CHECK(contains("libjpeg"));
+#else
+  CHECK(!contains("libjpeg"));
+#endif
 }

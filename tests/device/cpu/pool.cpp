@@ -72,6 +72,24 @@ TEST_CASE("workers that sleep take part", "[pool]") {
   }
 }
 
+TEST_CASE("workers that sleep take part beside one that is awake") {
+  thread_pool pool(2);
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    int missing = 0;
+    for (const int threads : {2, 3}) {  // the first wakes one worker, as a rule
+      std::atomic<int> arrived{0}, alone{0};
+      pool.parallel_for(threads, [&](std::int64_t) {
+        ++arrived;
+        for (int i = 0; i < 1'000'000 && arrived < threads; ++i) std::this_thread::yield();
+        if (arrived < threads) ++alone;
+      });
+      missing += alone;
+    }
+    CHECK(missing == 0);
+  }
+}
+
 TEST_CASE("no more helpers take part than a loop allows", "[pool]") {
   thread_pool pool(3);
   for (const int helpers : {0, 1, 2}) {

@@ -30,7 +30,7 @@ void train_on_both(const std::string& what, const Loss& loss, const Train& step,
   const auto on_cpu = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(loss, step)); });
   const auto on_gpu = tg::compile([=] { return tg::outputs(loss, step); });
   using graph = typename decltype(on_gpu)::graph;
-  for (const bool has : tg::ir::accelerator_of<graph>::kernels) check(has, what + ": the GPU has all kernels");
+  for (const bool has : tg::ir::accelerator_of<graph, 0>::kernels) check(has, what + ": the GPU has all kernels");
   tg::session expected(on_cpu, {.seed = 5, .intra_op_threads = 1, .gpu = gpu});
   tg::session found(on_gpu, {.seed = 5, .intra_op_threads = 1, .gpu = gpu});
   check(numbers_of(found) == numbers_of(expected), what + ": initial values are equal");
@@ -75,6 +75,21 @@ void words() {
   train_on_both("words", loss, train, at = tg::tensor<std::int32_t>(tg::shape{7}, {3, 1, 3, 10, 3, 0, 1}));
 }
 
+/// Operations with several results, of which some are read.
+void sequences() {
+  constexpr auto x = tg::placeholder<"x", float, tg::dyn, 3, 4>();
+  const auto states = tg::gru<"gru", 5>(tg::lstm<"lstm", 4>(x, tg::return_sequences), tg::return_sequences);
+  const auto steps = tg::split<1, 3>(states);
+  const auto moments = tg::moments<0, 1>(states);
+  const auto best = tg::top_k<2>(tg::tanh(std::get<2>(steps) - std::get<0>(steps)));
+  const auto loss =
+      tg::sum(tg::square(best.first - 1.0f)) + tg::sum(std::get<1>(moments)) + tg::mean(std::get<0>(steps));
+  const auto train = tg::minimize(loss, tg::sgd{.learning_rate = 0.1});
+  tg::tensor<float> in(tg::shape{6, 3, 4});
+  for (std::size_t i = 0; i < in.size(); ++i) in.data()[i] = static_cast<float>(i * 7919 % 101) / 50 - 1;
+  train_on_both("sequences", loss, train, x = in);
+}
+
 // A kernel of a GPU cannot throw: the run does, when it is over, and the session goes on.
 void wrong_index() {
   const auto rows = rows_of_words();
@@ -100,6 +115,7 @@ int main() {
   tg::test::on_gpu();
   images();
   words();
+  sequences();
   wrong_index();
   if (tg::test::has_stand_ins()) {
     const auto& calls = tg::test::stand_ins;

@@ -316,6 +316,56 @@ TEST_CASE("a step that is not replayable is launched in every run") {
   CHECK(steps.done == std::vector<int>(5, 4));
 }
 
+/// Is told which steps have ended; they have by then.
+struct told_of_ends : step_functions {
+  explicit told_of_ends(counting& c) : steps(c) {}
+  void launch(std::size_t s, tg::runtime::stream_ref stream) override { steps.launch(s, stream); }
+  copy_request copy(std::size_t s) override { return steps.copy(s); }
+  void run_host(std::size_t s) override { steps.run_host(s); }
+  [[nodiscard]] std::string describe(std::size_t s) const override { return steps.describe(s); }
+  [[nodiscard]] std::uint64_t arguments(std::size_t first, std::size_t) const override {
+    asked.push_back(first);
+    return steps.argument;
+  }
+  void ended(std::size_t s) override {
+    CHECK(steps.done[s] == run);
+    for (std::size_t behind = s + 1; behind < steps.done.size(); ++behind) CHECK(steps.done[behind] == run - 1);
+    if (s == failing) throw tg::error(tg::status_code::internal, "too many rows");
+    ends.push_back(s);
+  }
+  counting& steps;
+  int run = 1;
+  std::size_t failing = 99;
+  std::vector<std::size_t> ends;
+  mutable std::vector<std::size_t> asked;
+};
+
+TEST_CASE("the host waits for a step that is awaited before it issues what follows") {
+  chain plan({k, k, k, h, k, k, k});
+  plan.steps[1].awaited = plan.steps[4].awaited = plan.steps[6].awaited = true;
+  for (const bool capture : {false, true}) {
+    fake::driver driver({.eager = 0});
+    counting steps(driver, 7);
+    told_of_ends functions(steps);
+    dispatcher d(driver, plan.list(), {.capture = capture});
+    for (int run = 1; run <= 4; ++run) {
+      functions.run = run;
+      functions.ends.clear();
+      functions.asked.clear();
+      d.run(functions, unlimited);
+      CHECK(functions.ends == std::vector<std::size_t>{1, 4, 6});
+      CHECK(steps.done == std::vector<int>(7, run));
+      // Only segments of two steps or more are recorded; each is asked about when what is before it has ended.
+      CHECK(functions.asked == (capture ? std::vector<std::size_t>{0, 5} : std::vector<std::size_t>{}));
+    }
+    CHECK(d.captured() == (capture ? 2 : 0));
+    functions.run = 5;
+    functions.failing = 4;
+    CHECK_THROWS_WITH(d.run(functions, unlimited), Catch::Contains("relu #4 on /device:GPU:0: too many rows"));
+    CHECK(driver.counts().pending == 0);
+  }
+}
+
 TEST_CASE("branches overlap, replayed or not") {
   // Two chains of four kernels, joined by a ninth.
   std::vector<step> steps(9, step{k, true, 0, 0, 1});

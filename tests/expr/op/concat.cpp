@@ -107,3 +107,67 @@ TEST_CASE("concat and tile: extents beyond counting stay beyond it, without over
   STATIC_REQUIRE(more.spec.dims == tg::shape{tg::too_many, tg::dyn});
   STATIC_REQUIRE(tg::sum<0>(more).spec.dims == tg::shape{tg::dyn});
 }
+
+TEST_CASE("split is one step, whose parts are fetched, fed and left out one by one") {
+  constexpr auto x = tg::placeholder<"x", double, tg::dyn, 6>();
+  constexpr auto parts = tg::split<1, 3>(x);
+  constexpr auto first = std::get<0>(parts);
+  constexpr auto second = std::get<1>(parts);
+  constexpr auto third = std::get<2>(parts);
+  constexpr auto all = tg::sum(first * second) + tg::sum(tg::square(third) * third);
+  constexpr auto slope = tg::gradient(all, x);
+  constexpr auto by_second = tg::gradient(tg::sum(tg::square(second)), x);
+  constexpr auto by_two = tg::gradient(tg::sum(first * third), x);
+  const auto program = tg::compile([=] { return tg::outputs(first, second, third, all, slope, by_second, by_two); });
+  int steps = 0;
+  for (const auto& s : decltype(program)::full_plan::steps)
+    steps += decltype(program)::full_plan::nodes[static_cast<std::size_t>(s.node)].op->name == "split";
+  CHECK(steps == 1);
+  tg::session session(program);
+  const tg::tensor<double> in({2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  CHECK(session.run(second, x = in) == tg::tensor<double>({2, 2}, {3, 4, 9, 10}));
+  const auto [a, c] = session.run(tg::fetch(first, third), x = in);
+  CHECK(a == tg::tensor<double>({2, 2}, {1, 2, 7, 8}));
+  CHECK(c == tg::tensor<double>({2, 2}, {5, 6, 11, 12}));
+  CHECK(session.run(by_second, x = in) == tg::tensor<double>({2, 6}, {0, 0, 6, 8, 0, 0, 0, 0, 18, 20, 0, 0}));
+  CHECK(session.run(by_two, x = in) == tg::tensor<double>({2, 6}, {5, 6, 0, 0, 1, 2, 11, 12, 0, 0, 7, 8}));
+  const tg::tensor<double> zeros({2, 2});
+  CHECK(session.run(all, x = in, third = zeros) == 1 * 3 + 2 * 4 + 7 * 9 + 8 * 10);
+  CHECK(session.run(all, first = zeros, second = zeros, third = zeros) == 0);
+  tg::test::check_gradient([&](const auto& z) { return session.run(tg::fetch(all, slope), x = z); }, in);
+}
+
+TEST_CASE("parts of any extents are one step, and so is what flows back into all of them") {
+  constexpr auto x = tg::placeholder<"x", double, tg::dyn, 6>();
+  constexpr auto parts = tg::detail::make_parts<1, void, 1, 3, 2>(x);
+  constexpr auto first = std::get<0>(parts);
+  constexpr auto second = std::get<1>(parts);
+  constexpr auto third = std::get<2>(parts);
+  STATIC_REQUIRE(second.spec.dims == tg::shape{tg::dyn, 3});
+  constexpr auto all = tg::sum(first * tg::sum<1>(tg::square(second), tg::keep_dims)) + tg::sum(third * third * third);
+  constexpr auto slope = tg::gradient(all, x);
+  constexpr auto by_two = tg::gradient(tg::sum(first * third), x);
+  constexpr auto by_one = tg::gradient(tg::sum(tg::square(second)), x);
+  const auto program = tg::compile([=] { return tg::outputs(second, all, slope, by_two, by_one); });
+  tg::session session(program);
+  const tg::tensor<double> in({2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  CHECK(session.run(second, x = in) == tg::tensor<double>({2, 3}, {2, 3, 4, 8, 9, 10}));
+  CHECK(session.run(by_two, x = in) == tg::tensor<double>({2, 6}, {11, 0, 0, 0, 1, 1, 23, 0, 0, 0, 7, 7}));
+  CHECK(session.run(by_one, x = in) == tg::tensor<double>({2, 6}, {0, 4, 6, 8, 0, 0, 0, 16, 18, 20, 0, 0}));
+  tg::test::check_gradient([&](const auto& z) { return session.run(tg::fetch(all, slope), x = z); }, in);
+}
+
+TEST_CASE("split into one part, and into more than an operation has results") {
+  constexpr auto x = tg::placeholder<"x", float, 9, 2>();
+  constexpr auto parts = tg::split<0, 9>(x);
+  constexpr auto sum = std::apply([](const auto&... part) { return (part + ...); }, parts);
+  constexpr auto slope = tg::gradient(tg::sum(tg::square(sum)), x);
+  constexpr auto whole = std::get<0>(tg::split<0, 1>(x));
+  const auto program = tg::compile([=] { return tg::outputs(sum, slope, whole); });
+  tg::session session(program);
+  tg::tensor<float> in({9, 2});
+  for (tg::extent i = 0; i < 18; ++i) in[i] = static_cast<float>(i);
+  CHECK(session.run(sum, x = in) == tg::tensor<float>({1, 2}, {72, 81}));
+  CHECK(session.run(slope, x = in)(4, 1) == 2 * 81);
+  CHECK(session.run(whole, x = in) == in);
+}

@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 #include <initializer_list>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "tagma/graph/placement.hpp"
 
@@ -57,18 +59,19 @@ constexpr device_spec device(std::string_view text) { return *parse_device(text)
 
 /// Ten CPUs and ten GPUs in job a.
 constexpr auto twenty = [] {
-  fixed_array<device_spec, 20> all;
+  fixed_array<device_entry, 20> all;
   for (int i = 0; i < 10; ++i) {
-    all[i] = {device_text("a"), 0, 0, device_text("CPU"), i};
-    all[10 + i] = {device_text("a"), 0, 0, device_text("GPU"), i};
+    all[i] = {{device_text("a"), 0, 0, device_text("CPU"), i}, memory_kind::host};
+    all[10 + i] = {{device_text("a"), 0, 0, device_text("GPU"), i}, memory_kind::own};
   }
   return all;
 }();
 constexpr ir::device_set cluster{twenty, types, has_kernel};
-constexpr device_spec cpu_only[] = {device("/job:a/replica:0/task:0/cpu:0")};
+constexpr device_entry cpu_only[] = {{device("/job:a/replica:0/task:0/cpu:0")}};
 /// Only the first task of job b has a GPU.
-constexpr device_spec two_tasks[] = {device("/job:b/replica:0/task:0/cpu:0"), device("/job:b/replica:0/task:0/gpu:0"),
-                                     device("/job:b/replica:0/task:1/cpu:0")};
+constexpr device_entry two_tasks[] = {{device("/job:b/replica:0/task:0/cpu:0")},
+                                      {device("/job:b/replica:0/task:0/gpu:0"), memory_kind::own},
+                                      {device("/job:b/replica:0/task:1/cpu:0")}};
 
 /// A graph that a test writes node by node.
 class drawing {
@@ -101,7 +104,7 @@ class drawing {
   [[nodiscard]] std::string where(node_id i, bool soft = false, const ir::device_set& set = cluster) const {
     const auto p = place(soft, set);
     if (p.failure.problem != place_problem::none) return why_not(soft, set);
-    const device_spec& d = set.devices[p.device[i]];
+    const device_spec& d = set.devices[p.device[i]].name;
     return std::string(d.type.view()) + ":" + std::to_string(d.id);
   }
   [[nodiscard]] std::string why_not(bool soft = false, const ir::device_set& set = cluster) const {
@@ -117,15 +120,18 @@ class drawing {
   std::string_view assigned_[room]{};
 };
 
+/// What the sentences about a cluster end with.
+const std::string there = ". Available devices: " + ir::detail::devices_text(cluster);
+
 /// The same in a constant expression.
 constexpr bool places_while_compiling() {
   drawing d;
   const node_id in = d.add<input_cpu>(), relu = d.add<relu_both>({in}), pinned = d.add<relu_both>({in}, "/cpu:3");
   const auto p = d.place();
   return p.failure.problem == place_problem::none &&
-         cluster.devices[p.device[in]] == device("/job:a/replica:0/task:0/cpu:0") &&
-         cluster.devices[p.device[relu]] == device("/job:a/replica:0/task:0/gpu:0") &&
-         cluster.devices[p.device[pinned]].id == 3 && p.reason[pinned] == place_reason::asked &&
+         cluster.devices[p.device[in]].name == device("/job:a/replica:0/task:0/cpu:0") &&
+         cluster.devices[p.device[relu]].name == device("/job:a/replica:0/task:0/gpu:0") &&
+         cluster.devices[p.device[pinned]].name.id == 3 && p.reason[pinned] == place_reason::asked &&
          p.reason[relu] == place_reason::first_choice &&
          d.place(false, {cpu_only, types, has_kernel}).failure.problem == place_problem::no_such_device;
 }
@@ -213,9 +219,10 @@ TEST_CASE("earlier placements that cannot be are internal errors") {
     return d.why_not();
   };
   CHECK(problem("/foo:bar") == "Malformed assigned device '/foo:bar' of 'input_cpu #0'");
-  CHECK(problem("/job:b/cpu:0") == "Assigned device '/job:b/cpu:0' of 'input_cpu #0' does not match any device");
-  CHECK_THAT(problem("/job:a"), Catch::EndsWith("does not match any device"));
-  CHECK_THAT(problem("/gpu:0"), Catch::EndsWith("does not have registered OpKernel support for input_cpu"));
+  CHECK(problem("/job:b/cpu:0") ==
+        "Assigned device '/job:b/cpu:0' of 'input_cpu #0' does not match any device" + there);
+  CHECK_THAT(problem("/job:a"), Catch::EndsWith("does not match any device" + there));
+  CHECK_THAT(problem("/gpu:0"), Catch::EndsWith("does not have registered OpKernel support for input_cpu" + there));
 }
 
 TEST_CASE("soft placement moves a CPU operation off the GPU, and only that") {
@@ -251,7 +258,8 @@ TEST_CASE("a GPU variable asked for on a CPU is moved under soft placement, and 
   CHECK(d.where(v, true) == "GPU:0");
   CHECK(d.why_not() ==
         "Cannot assign a device for operation 'variable_gpu #0': Could not satisfy explicit device specification "
-        "'/device:CPU:0' because no supported kernel for CPU devices is available. Registered kernels: device='GPU'");
+        "'/device:CPU:0' because no supported kernel for CPU devices is available. Registered kernels: device='GPU'" +
+            there);
 }
 
 TEST_CASE("a variable comes to where its update is asked for") {
@@ -278,7 +286,8 @@ TEST_CASE("a CPU variable with a GPU update has no device") {
   CHECK(
       d.why_not() ==
       "Cannot colocate nodes 'variable_cpu #1' and 'assign_gpu #2' because no device type supports both of those nodes "
-      "and the other nodes colocated with them. Kernels: variable_cpu: CPU; assign_gpu: GPU");
+      "and the other nodes colocated with them. Kernels: variable_cpu: CPU; assign_gpu: GPU" +
+          there);
 }
 
 TEST_CASE("nodes are placed together with those they are colocated with") {
@@ -294,7 +303,8 @@ TEST_CASE("colocated nodes that are asked for in two places are an error, and so
                 b = d.add<relu_both>({in}, "/gpu:2", {a});
   CHECK(d.why_not() ==
         "Cannot colocate nodes 'relu_both #1' and 'relu_both #2': cannot merge devices with incompatible ids: "
-        "'/device:GPU:1' and '/device:GPU:2'");
+        "'/device:GPU:1' and '/device:GPU:2'" +
+            there);
   CHECK(d.where(a, true) == "GPU:0");
   CHECK(d.where(b, true) == "GPU:0");
 }
@@ -306,7 +316,10 @@ TEST_CASE("a group that is asked for where no kernel is tells the kernels of its
   d.add<assign_both>({v, in}, "/job:b/task:1");
   CHECK(d.why_not(false, set) ==
         "Cannot assign a device for operation 'variable_gpu #1': the node was colocated with a group of nodes that "
-        "required incompatible device '/job:b/task:1'. Kernels: variable_gpu: GPU; assign_both: GPU CPU");
+        "required incompatible device '/job:b/task:1'. Kernels: variable_gpu: GPU; assign_both: GPU CPU. Available "
+        "devices: "
+        "[ /job:b/replica:0/task:0/device:CPU:0, /job:b/replica:0/task:0/device:GPU:0, "
+        "/job:b/replica:0/task:1/device:CPU:0 ]");
 }
 
 TEST_CASE("an operation without kernels, and a GPU operation where there is no GPU") {
@@ -329,8 +342,9 @@ TEST_CASE("a set of no devices is a failed precondition") {
 }
 
 TEST_CASE("numbers of devices count as numbers, and the caller's own task comes first") {
-  const device_spec gpus[] = {device("/job:a/replica:0/task:10/gpu:0"), device("/job:a/replica:0/task:2/gpu:10"),
-                              device("/job:a/replica:0/task:2/gpu:2")};
+  const device_entry gpus[] = {{device("/job:a/replica:0/task:10/gpu:0")},
+                               {device("/job:a/replica:0/task:2/gpu:10")},
+                               {device("/job:a/replica:0/task:2/gpu:2")}};
   drawing d;
   const node_id relu = d.add<relu_gpu>({d.add<relu_gpu>()});
   CHECK(d.place(false, {gpus, types, has_kernel}).device[relu] == 2);
@@ -348,6 +362,100 @@ TEST_CASE("what no run needs is not placed") {
   CHECK(p.failure.problem == place_problem::none);
   CHECK(p.device[1] == -1);
   CHECK(p.reason[1] == place_reason::not_placed);
+}
+
+using relu_npu = made_up<"relu_npu", op_kind::elementwise>;
+
+constexpr device_text three_types[] = {device_text("NPU"), device_text("GPU"), device_text("CPU")};
+constexpr bool has_kernel_of_three(const ir::op_info& op, dtype type, std::string_view device_type) {
+  return has_kernel(op, type, device_type) || (op.name.ends_with("_npu") && device_type == "NPU");
+}
+
+/// Devices of three kinds, given where the test runs.
+std::vector<device_entry> random_cluster(std::mt19937& random) {
+  std::vector<device_entry> list;
+  for (const char* job : {"a", "b"})
+    for (std::int32_t task = 0; task < static_cast<std::int32_t>(1 + random() % 3); ++task)
+      for (const device_text& type : three_types)
+        for (std::int32_t id = 0; id < static_cast<std::int32_t>(random() % 3); ++id)
+          list.push_back(
+              {{device_text(job), 0, task, type, id}, type.view() == "CPU" ? memory_kind::host : memory_kind::own});
+  for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random() % i]);
+  return list;
+}
+
+TEST_CASE("random graphs on random clusters: requests and bonds hold, in arrays of the compiler and of the heap") {
+  int placed = 0, refused = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    const std::vector<device_entry> devices = random_cluster(random);
+    const ir::device_set set{devices, three_types, has_kernel_of_three, device("/job:b/replica:0/task:1")};
+    const bool soft = random() % 2 == 0;
+    drawing d;
+    std::vector<std::string> asked;
+    std::vector<std::vector<node_id>> bound;
+    const auto add = [&]<class Op>(Op, std::initializer_list<node_id> in) {
+      const std::string requests[] = {"", "", "", "", "/gpu:0", "/device:NPU:1", "/job:a", "/job:b/task:1", "/cpu:0"};
+      asked.push_back(requests[random() % 9]);
+      bound.emplace_back();
+      if (asked.size() > 1 && random() % 4 == 0) {
+        const auto with = static_cast<node_id>(random() % (asked.size() - 1));
+        bound.back().push_back(with);
+        return d.add<Op>(in, asked.back(), {with});
+      }
+      return d.add<Op>(in, asked.back());
+    };
+    add(constant_both{}, {});
+    while (asked.size() < room - 1) {
+      const auto any = static_cast<node_id>(random() % asked.size());
+      switch (random() % 6) {
+        case 0:
+          add(relu_npu{}, {any});
+          break;
+        case 1:
+          add(relu_gpu{}, {any});
+          break;
+        case 2:
+          add(relu_cpu{}, {any});
+          break;
+        case 3:
+          add(constant_both{}, {});
+          break;
+        default:
+          add(relu_both{}, {any});
+      }
+    }
+    const auto p = d.place(soft, set);
+    std::vector<need> needs(asked.size(), need::value);
+    const ir::graph_view g = d.view();
+    const ir::heap_placement same = ir::place_on_heap(g, needs, set, soft);
+    REQUIRE(same.failure.problem == p.failure.problem);
+    if (p.failure.problem != place_problem::none) {
+      ++refused;
+      const std::string why = to_string(same.failure, g, set);
+      CHECK(why == to_string(p.failure, g, set));
+      if (!devices.empty()) {
+        CHECK_THAT(why, Catch::Contains(to_string(devices[0].name)));
+        CHECK_THAT(why, Catch::Contains(std::string(g.info(p.failure.node).name)));
+      }
+      continue;
+    }
+    ++placed;
+    CHECK(to_string(same, g, set) == to_string(p, g, set));
+    for (node_id i = 0; i < g.size(); ++i) {
+      REQUIRE(same.device[i] == p.device[i]);
+      REQUIRE(same.reason[i] == p.reason[i]);
+      const device_spec& where = devices[static_cast<std::size_t>(p.device[i])].name;
+      CHECK(has_kernel_of_three(g.info(i), dtype::float32, where.type.view()));
+      device_spec wanted = device(asked[static_cast<std::size_t>(i)]);
+      if (soft) wanted.type = {}, wanted.id = -1;
+      CHECK(covers(wanted, where));
+      for (const node_id with : bound[static_cast<std::size_t>(i)]) CHECK(p.device[with] == p.device[i]);
+    }
+  }
+  CHECK(placed > 20);
+  CHECK(refused > 20);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Three recurrent layers over 32 steps.
+// Three recurrent layers over 100 steps, or as many as STEPS says.
 #include "layers.hpp"
 
-constexpr auto x = tg::placeholder<"x", float, tg::dyn, 32, 16>();
+#if !defined(STEPS)
+#define STEPS 100
+#endif
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, STEPS, 16>();
 constexpr auto y = tg::placeholder<"y", std::int32_t, tg::dyn>();
 
 int main() {
@@ -14,7 +18,7 @@ int main() {
   auto program = tg::compile([=] { return tg::outputs(loss, train); });
   std::printf("%zu nodes\n", static_cast<std::size_t>(program.node_count()));
   tg::session session(program, {.seed = 1});
-  tg::tensor<float> sequences({4, 32, 16});
+  tg::tensor<float> sequences({4, STEPS, 16});
   for (std::size_t i = 0; i < sequences.size(); ++i) sequences.data()[i] = static_cast<float>(i % 13) / 13.0f;
   tg::tensor<std::int32_t> labels({4}, {1, 2, 3, 4});
   train_a_little(session, loss, train, x = sequences, y = labels);

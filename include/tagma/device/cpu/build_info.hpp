@@ -32,6 +32,12 @@ namespace tagma {
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
   add_part("zlib");
 #endif
+#if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
+  add_part("libpng");
+#endif
+#if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+  add_part("libjpeg");
+#endif
   (void)add_part;
   return text + parts;
 }

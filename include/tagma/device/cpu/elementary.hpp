@@ -88,13 +88,13 @@ TAGMA_INLINE void reduce_exp(const pack<T, W>& x, pack<T, W>& r, pack<T, W>& n, 
   r = mul_add(n, splat<pack<T, W>>(-c::ln2_lo), r);
 }
 
-// Two factors, because 2^n alone may be beyond the range of a result that is within it.
+// e^x below the limit above which it is infinite. Two factors, because 2^n alone may be beyond the range of a result
+// that is within it.
 template <class T, int W>
-TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& argument) {
+TAGMA_INLINE pack<T, W> bounded_exp(const pack<T, W>& argument) {
   using P = pack<T, W>;
   using c = ieee<T>;
-  P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
-  x = select(x < c::exp_low, splat<P>(c::exp_low), x);
+  const P x = select(argument < c::exp_low, splat<P>(c::exp_low), argument);
   P r, n, biased;
   reduce_exp(x, r, n, biased);
   const P y = mul_add(r * r, exp_tail(r), r) + T{1};
@@ -103,16 +103,28 @@ TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& argument) {
 }
 
 template <class T, int W>
-TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
-  using P = pack<T, W>;
+TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& x) {
   using c = ieee<T>;
-  P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
-  x = select(x < c::expm1_low, splat<P>(c::expm1_low), x);
+  return bounded_exp(select(x > c::exp_high, splat<pack<T, W>>(c::exp_high), x));
+}
+
+// e^x - 1 between the limits beyond which it is -1 or infinite.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> bounded_expm1(const pack<T, W>& x) {
+  using P = pack<T, W>;
   P r, n, biased;
   reduce_exp(x, r, n, biased);
   const P y = mul_add(r * r, exp_tail(r), r);
   const P scale = power_of_two<T>(magic_integer(biased) - 1);
   return select(n == T{0}, y, mul_add(y, scale, scale - T(0.5)) * T{2});
+}
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
+  using P = pack<T, W>;
+  using c = ieee<T>;
+  const P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
+  return bounded_expm1(select(x < c::expm1_low, splat<P>(c::expm1_low), x));
 }
 
 // x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for x > 0.
@@ -197,20 +209,20 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> tanh_part(const pack<T, W>& x) {
   using P = pack<T, W>;
   const P a = magnitude(x);
-  const P e = expm1_part(select(a > T{20}, splat<P>(T{40}), a + a));
+  const P e = bounded_expm1(select(a > T{20}, splat<P>(T{40}), a + a));
   return with_sign(e / (e + T{2}), x);
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sigmoid_part(const pack<T, W>& x) {
   using P = pack<T, W>;
-  const P e = exp_part(-magnitude(x));
+  const P e = bounded_exp(-magnitude(x));
   return select(x < T{0}, e, splat<P>(T{1})) / (e + T{1});
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> softplus_part(const pack<T, W>& x) {
-  return max(x, splat<pack<T, W>>(T{0})) + log1p_part(exp_part(-magnitude(x)));
+  return max(x, splat<pack<T, W>>(T{0})) + log1p_part(bounded_exp(-magnitude(x)));
 }
 
 // erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x.
@@ -230,7 +242,7 @@ TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   l = mul_add(l, t, 0.105244632f);
   l = mul_add(l, t, 0.635730953f);
   l = mul_add(l, t, 1.12851076f);
-  return select(a < 0.925f, mul_add(x, s, x), with_sign(1.0f - exp_part(-(l * t)), x));
+  return select(a < 0.925f, mul_add(x, s, x), with_sign(1.0f - bounded_exp(-(l * t)), x));
 }
 template <int W>
 TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
@@ -267,7 +279,7 @@ TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
   l = mul_add(l, d, 0.027952877490352416);
   l = mul_add(l, d, 0.867845086843052752);
   l = mul_add(l, d, 2.68247063230831905);
-  return select(a < 1.0, mul_add(x, s, x), with_sign(1.0 - exp_part(-(l * t)), x));
+  return select(a < 1.0, mul_add(x, s, x), with_sign(1.0 - bounded_exp(-(l * t)), x));
 }
 }  // namespace detail
 

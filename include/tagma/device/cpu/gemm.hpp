@@ -104,7 +104,7 @@ struct portable_gemm {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 /// oneDNN's own threads are ten times slower on small shapes than one thread of ours, so each of our threads tells the
 /// OpenMP runtime behind it, once, to use one.
-inline void use_one_openmp_thread() {
+[[gnu::noinline]] inline void use_one_openmp_thread() {
   thread_local const bool done = [] {
     using set_threads = void (*)(int);
     if (auto* set = reinterpret_cast<set_threads>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);

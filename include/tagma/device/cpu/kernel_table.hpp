@@ -10,9 +10,21 @@ namespace tagma {
 
 namespace device::cpu::detail {
 
+/// The kernel of a step of a program that keeps values; <tagma/passes.hpp> has it.
+template <class Plan, std::size_t Step>
+struct kept_entry;
+
+template <class Plan, std::size_t Step>
+constexpr kernel_entry entry_of_step() {
+  if constexpr (Plan::graph::keeps)
+    return kept_entry<Plan, Step>::value;
+  else
+    return step_entry<on_cpu, Plan, Step>();
+}
+
 template <class Plan, std::size_t... Step>
 constexpr fixed_array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
-  return {{step_entry<on_cpu, Plan, Step>()...}};
+  return {{entry_of_step<Plan, Step>()...}};
 }
 
 }  // namespace device::cpu::detail

@@ -201,6 +201,15 @@ TAGMA_INLINE void write(void* to, const pack<T, W>& p) {
 }
 }  // namespace detail
 
+namespace detail {
+/// The first `bytes` of `room` bytes, and zeros behind them. Out of line: g++ writes a copy of a few bytes out, in
+/// several cases, and there is one at the end of each loop.
+[[gnu::noinline]] inline void copy_padded(void* to, const void* from, std::size_t bytes, std::size_t room) {
+  __builtin_memset(static_cast<char*>(to) + bytes, 0, room - bytes);
+  __builtin_memcpy(to, from, bytes);
+}
+}  // namespace detail
+
 /// W elements from `from`, which needs no alignment.
 template <int W = default_width, class T>
 TAGMA_INLINE pack<compute_t<T>, W> load(const T* from) {

@@ -99,7 +99,7 @@ class thread_pool {
     if (helpers <= 0 || detail::inside_task || !offer(work)) {
       work.help();
     } else {
-      wake(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
+      wake_missing(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
       work.help();
       withdraw(work);
     }
@@ -143,6 +143,13 @@ class thread_pool {
     std::exception_ptr error{};
   };
 
+  /// Calls workers that are awake, and wakes as many more as are missing. For work that does not depend on them: who is
+  /// awake may see another offer first.
+  void wake_missing(int count) {
+    round_.change_awake();
+    if (const int awake = awake_.load(); awake < count) round_.wake(count - awake);
+  }
+
   /// Helps with one offer; false if there is nothing to do.
   bool help() {
     runtime::shared_work* work = nullptr;
@@ -170,7 +177,11 @@ class thread_pool {
       const std::uint32_t seen = pool.round_.load(memory_order::acquire);
       if (pool.stop_.load(memory_order::relaxed)) return nullptr;
       if (pool.help()) continue;
-      pool.round_.wait(seen);
+      // Whoever counts this one among those awake has changed the word before.
+      pool.awake_.fetch_add(1);
+      const bool changed = pool.round_.changes_soon(seen);
+      pool.awake_.fetch_sub(1);
+      if (!changed) pool.round_.sleep_until(seen, runtime::wait_word::never);
     }
   }
 
@@ -183,6 +194,7 @@ class thread_pool {
   runtime::shared_work* last_ = nullptr;
   alignas(64) runtime::wait_word round_;
   alignas(64) runtime::wait_word left_;
+  alignas(64) atomic<int> awake_{0};  ///< workers that look for work
 };
 
 }  // namespace tagma::device::cpu

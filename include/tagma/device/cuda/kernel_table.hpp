@@ -4,12 +4,15 @@
 /// @file
 /// The kernels of the GPU for the steps of a plan.
 
+#include "tagma/device/cuda/kernel/cell.hpp"
 #include "tagma/device/cuda/kernel/concat.hpp"
 #include "tagma/device/cuda/kernel/conv.hpp"
 #include "tagma/device/cuda/kernel/elementwise.hpp"
+#include "tagma/device/cuda/kernel/filter.hpp"
 #include "tagma/device/cuda/kernel/fused.hpp"
 #include "tagma/device/cuda/kernel/gather.hpp"
 #include "tagma/device/cuda/kernel/matmul.hpp"
+#include "tagma/device/cuda/kernel/moments.hpp"
 #include "tagma/device/cuda/kernel/optimizers.hpp"
 #include "tagma/device/cuda/kernel/pool.hpp"
 #include "tagma/device/cuda/kernel/random.hpp"

@@ -72,14 +72,22 @@ struct row_number_keys {
 class ordered_positions {
  public:
   /// Reserves working memory for `count` positions; 2^32 and more are Unimplemented.
-  static void reserve(std::int64_t count, const run_context& context) {
+  /// @param more bytes behind it, for whoever asks
+  static void reserve(std::int64_t count, const run_context& context, std::size_t more = 0) {
     if (!can_be_sorted(count)) fail(status_code::unimplemented, {"the GPU sorts less than 2^32 elements, not ", count});
-    sort_memory{count}.reserve(context);
+    resources_of(context).reserve(workspace_part(sort_memory{count}.bytes()) + more);
   }
 
   ordered_positions(std::int64_t count, const run_context& context)
       : memory_{count}, arrays_(memory_.arrays(resources_of(context).workspace())), context_(context) {}
 
+  /// Puts the positions in the order of elements, NaN as the largest.
+  template <class T>
+  void sort_elements(const T* from, bool descending) {
+    constexpr int bits = sizeof(T) < 4 ? static_cast<int>(8 * sizeof(T)) : 32;
+    for (int shift = 0; shift < static_cast<int>(8 * sizeof(T)); shift += bits)
+      sort_by(detail::element_keys<T>{from, descending, shift}, bits);
+  }
   /// Puts the positions in the order of their keys; those of equal keys stay as they are.
   /// @param bits the lowest bits of keys that count
   template <class Keys>
@@ -102,18 +110,23 @@ class ordered_positions {
   bool first_ = true;
 };
 
-/// Writes the positions of the elements of each row of `in` in their order, as many as a row of `out` has. NaN counts
-/// as the largest; of equal elements the lower position comes first. Memory is that of `ordered_positions::reserve`.
+/// Puts the positions of the elements of rows in the order of rows, and in each of the elements. NaN counts as the
+/// largest; of equal elements the lower position comes first. There is at least one element.
+template <class T>
+void sort_rows(ordered_positions& order, const operand& in, bool descending) {
+  const std::int64_t n = in.dims[in.dims.rank - 1], rows = quotient(in.elements(), n);
+  order.sort_elements(in.as<const T>(), descending);
+  if (rows > 1) order.sort_by(detail::row_number_keys{n}, significant_bits(rows - 1));
+}
+
+/// Writes the positions of the elements of each row of `in` in their order, as many as a row of `out` has. Memory is
+/// that of `ordered_positions::reserve`.
 template <class T>
 void order_rows(const operand& in, const operand& out, bool descending, const run_context& context) {
   const std::int64_t n = in.dims[in.dims.rank - 1], k = out.dims[out.dims.rank - 1];
   if (out.elements() == 0) return;
-  constexpr int bits = sizeof(T) < 4 ? static_cast<int>(8 * sizeof(T)) : 32;
   ordered_positions order(in.elements(), context);
-  for (int shift = 0; shift < static_cast<int>(8 * sizeof(T)); shift += bits)
-    order.sort_by(detail::element_keys<T>{in.as<const T>(), descending, shift}, bits);
-  const std::int64_t rows = quotient(in.elements(), n);
-  if (rows > 1) order.sort_by(detail::row_number_keys{n}, significant_bits(rows - 1));
+  sort_rows<T>(order, in, descending);
   launch<detail::positions_body>(geometry::over(out.elements()), context,
                                  {order.get(), out.as<std::int64_t>(), out.elements(), n, k});
 }

@@ -12,7 +12,7 @@ namespace tagma {
 /// Programs of a file that includes this know of GPUs.
 template <class Graph>
   requires(true)
-struct ir::accelerator_of<Graph> {
+struct ir::accelerator_of<Graph, 0> {
   static constexpr bool exists = true;
   static constexpr std::string_view type = "GPU";
   static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;

@@ -78,9 +78,8 @@ struct sort_memory {
     const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
     return {array(0), array(1), array(2), array(3), count, bits};
   }
-  void reserve(const run_context& context) const {
-    resources_of(context).reserve(4 * array_bytes() + sort_bytes(arrays(nullptr)));
-  }
+  [[nodiscard]] std::size_t bytes() const { return 4 * array_bytes() + sort_bytes(arrays(nullptr)); }
+  void reserve(const run_context& context) const { resources_of(context).reserve(bytes()); }
   void sort(const sort_arrays& a, const run_context& context) const {
     const stream_resources& r = resources_of(context);
     const std::size_t used = 4 * array_bytes();

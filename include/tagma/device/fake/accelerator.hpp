@@ -42,8 +42,13 @@ class machine {
 
 class accelerator : public stream::accelerator {
  public:
-  accelerator(machine& on, const gpu_options& options)
-      : stream::accelerator(on.devices(), options), driver_(on.driver()), threads_(runtime::make_cpu_executor(1, 1)) {}
+  accelerator(machine& on, const gpu_options& options, std::string_view type = "GPU")
+      : stream::accelerator(on.devices(), options),
+        driver_(on.driver()),
+        threads_(runtime::make_cpu_executor(1, 1)),
+        type_(type) {}
+
+  [[nodiscard]] std::string_view type() const override { return type_; }
 
   [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref, std::byte*, stream::memory_pool&) override {
     auto state = make_owned<stream::stream_state>();
@@ -68,7 +73,12 @@ class accelerator : public stream::accelerator {
     for (const runtime::operand& o : call.outs) add(accesses, o, true);
     driver_.launch_kernel(
         {context.stream, local().number(plan.device_of(s).number)},
-        [kernel = plan.device_kernel(s).run, &call, &context] { kernel(call, context); },
+        [kernel = plan.device_kernel(s).run, given = arguments(call), &context] {
+          runtime::kernel_args now = given.call;
+          now.in = {given.in.data(), given.in.size()};
+          now.outs = {given.outs.data(), given.outs.size()};
+          kernel(now, context);
+        },
         static_cast<std::vector<access>&&>(accesses), std::string(node.op->name));
   }
   [[nodiscard]] std::size_t words_size() const override { return 0; }
@@ -76,6 +86,13 @@ class accelerator : public stream::accelerator {
   void check_words(const std::byte*, const runtime::bound_plan&) const override {}
 
  private:
+  /// Arguments as they are when a kernel is launched: operands of loops move on meanwhile.
+  struct arguments {
+    explicit arguments(const runtime::kernel_args& c)
+        : call(c), in(c.in.begin(), c.in.end()), outs(c.outs.begin(), c.outs.end()) {}
+    runtime::kernel_args call;
+    mutable std::vector<runtime::operand> in, outs;
+  };
   static void add(std::vector<access>& to, const runtime::operand& o, bool writes) {
     const std::size_t bytes = o.bytes();
     if (bytes > 0) to.push_back({o.data, bytes, writes});
@@ -83,6 +100,7 @@ class accelerator : public stream::accelerator {
 
   fake::driver& driver_;
   owned<runtime::executor> threads_;
+  std::string_view type_;
 };
 
 }  // namespace tagma::device::fake

@@ -9,12 +9,12 @@
 
 namespace tagma {
 
-/// Programs of a file that includes this know of GPUs, which are fake.
+/// Programs of a file that includes this know of GPUs, which are fake; beside true ones they are called FAKE_GPU.
 template <class Graph>
   requires(true)
-struct ir::accelerator_of<Graph> {
+struct ir::accelerator_of<Graph, 1> {
   static constexpr bool exists = true;
-  static constexpr std::string_view type = "GPU";
+  static constexpr std::string_view type = accelerator_of<Graph, 0>::exists ? "FAKE_GPU" : "GPU";
   static constexpr auto kernels = [] {
     fixed_array<bool, Graph::nodes> result{};
     for (node_id i = 0; i < Graph::view.size(); ++i) result[i] = !needs_host(Graph::view, i);
@@ -29,7 +29,7 @@ struct ir::accelerator_of<Graph> {
   /// Memory is taken as it is needed: that of a fake device is the host's.
   [[nodiscard]] static owned<runtime::accelerator> start(gpu_options options) {
     options.allow_growth = true;
-    return make_owned<device::fake::accelerator>(device::fake::machine::current(), options);
+    return make_owned<device::fake::accelerator>(device::fake::machine::current(), options, type);
   }
 };
 

@@ -5,6 +5,7 @@
 /// What a session has of devices with streams, whoever makes them.
 
 #include "tagma/base/config.hpp"
+#include "tagma/device/stream/looped_steps.hpp"
 #include "tagma/device/stream/plan_steps.hpp"
 #include "tagma/runtime/plan_memory.hpp"
 
@@ -50,6 +51,8 @@ class accelerator : public runtime::accelerator, public kernel_source {
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_steps> bind(runtime::bound_plan& plan,
                                                                   const runtime::run_context& context) override {
+    if (plan.loops() != nullptr && plan.loops()->joined)
+      return make_owned<looped_steps>(*this, devices_, plan, context);
     return make_owned<plan_steps>(*this, devices_, options_, plan, context);
   }
 

@@ -152,7 +152,7 @@ class assigner {
       join(known, clock(before));
       if (finish_[before] > begin) begin = finish_[before];
     }
-    const int slot = s.kind == step_kind::kernel ? compute_slot(s.device)
+    const int slot = s.kind == step_kind::kernel ? (s.first_stream ? s.device * (compute_ + 3) : compute_slot(s.device))
                                                  : s.device * (compute_ + 3) + compute_ + static_cast<int>(s.kind) - 2;
     const step_id tail = tails_[slot];
     std::int32_t* const own = clock(i);

@@ -38,6 +38,13 @@ class step_functions {
   /// A number that is another one whenever an address or anything else has changed that the steps [first, end) have
   /// among their arguments.
   [[nodiscard]] virtual std::uint64_t arguments(std::size_t first, std::size_t end) const = 0;
+  /// Told when step `s`, which is awaited, is done. May throw.
+  virtual void ended(std::size_t /*s*/) {}
+  /// False if one of the steps [first, end) waits for something that is no step of a device: for a step of the host
+  /// that was begun and has not ended. Then `advance` returns, and is called again. Asked before they are issued.
+  [[nodiscard]] virtual bool may_begin(std::size_t /*first*/, std::size_t /*end*/) { return true; }
+  /// False if a step of the host that was begun has not ended. Asked when all were begun.
+  [[nodiscard]] virtual bool may_end() { return true; }
   /// Told when a timed run is over: when step `s` of a device was done there, by the host's monotonic clock.
   virtual void timed(std::size_t /*s*/, const stream_place& /*where*/, std::int64_t /*begin_ns*/,
                      std::int64_t /*end_ns*/) {}
@@ -76,21 +83,45 @@ class dispatcher {
   /// with the name of the step; steps that were not issued by then are left out.
   /// @param timed the time of each step is taken, which a replayed segment does not tell: all are issued one by one
   void run(step_functions& functions, const runtime::run_guard& guard, bool timed = false) {
+    begin(timed);
+    static_cast<void>(advance(functions, guard));
+  }
+  /// Begins a run by pieces.
+  void begin(bool timed) {
+    waited_ = -1;
+    timed_ = timed;
+    began_ = false;
+    next_part_ = next_step_ = 0;
+  }
+  /// Does steps, on the calling thread, until all are done: true; or until `functions` says that the next may not begin
+  /// yet: false. Throws as `run`.
+  [[nodiscard]] bool advance(step_functions& functions, const runtime::run_guard& guard) {
     const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
     current_ = -1;
+    bool done = false;
     try {
-      waited_ = -1;
-      timed_ = timed;
-      if (timed) start_timers();
-      for (std::size_t i = 0; i < parts_.size(); ++i) run_part(i, functions, guard);
-      finish(functions, guard);
-      if (timed) tell_times(functions);
+      if (timed_ && !began_) start_timers();
+      began_ = true;
+      while (next_part_ < parts_.size() && run_part(next_part_, functions, guard)) ++next_part_;
+      if (next_part_ == parts_.size() && functions.may_end()) {
+        finish(functions, guard);
+        if (timed_) tell_times(functions);
+        done = true;
+      }
     } catch (...) {
       drain();
       if (stream_count_ > 0) driver_.restore(before);
       throw;
     }
     if (stream_count_ > 0) driver_.restore(before);
+    return done;
+  }
+  /// Waits until step `s`, which was issued, is done. Throws what went wrong on the way there.
+  TAGMA_COLD void settle(std::size_t s) {
+    if (steps_.steps[s].kind == step_kind::host) return;
+    const runtime::owned_event done = make_event(steps_.steps[s].device);
+    driver_.record(done.get(), stream_of(s));
+    static_cast<void>(driver_.host_wait(done.get(), -1));
   }
 
   /// The stream of step `s`, which is not one of the host; the same in every run.
@@ -148,7 +179,7 @@ class dispatcher {
     std::size_t count = 0;
     const heap_array<std::int32_t> part_of(n);
     for (std::size_t s = 0; s < n; ++s) {
-      if (s == 0 || alone(s) || alone(s - 1)) ++count;
+      if (s == 0 || alone(s) || alone(s - 1) || steps_.steps[s].begins || steps_.steps[s - 1].awaited) ++count;
       part_of[s] = static_cast<std::int32_t>(count) - 1;
     }
     parts_ = heap_array<part>(count);
@@ -176,12 +207,20 @@ class dispatcher {
     for (std::size_t s = p.first; s < p.end; ++s)
       if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
         p.events[e] = make_event(steps_.steps[s].device);
-    if (!options_.capture) return;
+    if (!options_.capture) return prepare_awaited(p);
     if (!origin_) {
       origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
       forked_ = make_event(origin_.get().device);
     }
     p.ended = make_event(origin_.get().device);
+  }
+  /// Events for the steps that are awaited by themselves.
+  TAGMA_COLD void prepare_awaited(const part& p) {
+    for (std::size_t s = p.first; s < p.end; ++s) {
+      if (!steps_.steps[s].awaited) continue;
+      if (awaited_.size() == 0) awaited_ = heap_array<runtime::owned_event>(steps_.size());
+      awaited_[s] = make_event(steps_.steps[s].device);
+    }
   }
   TAGMA_COLD runtime::owned_event make_event(int device) { return {driver_, driver_.make_event(device)}; }
 
@@ -205,13 +244,17 @@ class dispatcher {
     return p.events[p.plan.event_at(s)].get();
   }
 
-  void run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
+  /// False if not all of it may begin yet.
+  bool run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
     part& p = parts_[i];
     if (!options_.capture) return issue(p, functions, guard);
+    next_step_ = p.first;
     if (guard.limited()) guard.check();
+    if (!functions.may_begin(p.first, p.end)) return false;
     if (p.host) {
       if (p.needs > waited_) wait_for(p.needs, functions, guard);
-      return run_host(p.first, functions);
+      run_host(p.first, functions);
+      return true;
     }
     if (p.capturable && !timed_) {
       const std::uint64_t arguments = functions.arguments(p.first, p.end);
@@ -225,10 +268,19 @@ class dispatcher {
       in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
     } else {
       in_part(p, functions, [&] { fork(p); });
-      issue(p, functions, guard);
+      const bool limited = guard.limited();
+      for (std::size_t s = p.first; s < p.end; ++s) {
+        if (limited) guard.check();
+        issue_step(p, s, functions, guard);
+      }
       in_part(p, functions, [&] { join(p); });
     }
     in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
+    if (steps_.steps[p.end - 1].awaited) {
+      wait_for(static_cast<std::int32_t>(i), functions, guard);
+      end(p.end - 1, functions);
+    }
+    return true;
   }
   template <class Call>
   static void in_part(const part& p, step_functions& functions, const Call& call) {
@@ -239,13 +291,15 @@ class dispatcher {
     }
   }
 
-  /// Issues the steps of a part, each on its stream.
-  void issue(part& p, step_functions& functions, const runtime::run_guard& guard) {
+  /// Issues the steps of the only part, each on its stream; false if the next may not begin yet.
+  bool issue(part& p, step_functions& functions, const runtime::run_guard& guard) {
     const bool limited = guard.limited();
-    for (std::size_t s = p.first; s < p.end; ++s) {
+    for (; next_step_ < p.end; ++next_step_) {
       if (limited) guard.check();
-      issue_step(p, s, functions, guard);
+      if (!functions.may_begin(next_step_, next_step_ + 1)) return false;
+      issue_step(p, next_step_, functions, guard);
     }
+    return true;
   }
   void issue_step(const part& p, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
     const auto id = static_cast<step_id>(s);
@@ -268,6 +322,17 @@ class dispatcher {
       }
       if (timed_) driver_.record(timers_[2 * s + 1].get(), stream);
       if (p.plan.event_at(id) >= 0) driver_.record(event_of(p, id), stream);
+      if (!what.awaited || options_.capture) return;
+      driver_.record(awaited_[s].get(), stream);
+    } catch (...) {
+      explain(functions, s, "");
+    }
+    wait_for(awaited_[s].get(), s, functions, guard);
+    end(s, functions);
+  }
+  TAGMA_COLD static void end(std::size_t s, step_functions& functions) {
+    try {
+      functions.ended(s);
     } catch (...) {
       explain(functions, s, "");
     }
@@ -392,6 +457,9 @@ class dispatcher {
   std::size_t stream_count_ = 0;
   heap_array<part> parts_;
   bool timed_ = false;
+  heap_array<runtime::owned_event> awaited_;  // of steps that the host waits for, without capture
+  bool began_ = false;
+  std::size_t next_part_ = 0, next_step_ = 0;
   heap_array<runtime::owned_event> timers_;  // before and behind each step of a device, once a run was timed
   heap_array<start_of_device> starts_;
   int current_ = -1;          // the device that is current

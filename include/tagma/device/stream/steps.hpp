@@ -23,9 +23,12 @@ struct step {
   step_kind kind = step_kind::kernel;
   /// False if it must be launched anew for every run: its arguments are other ones each time.
   bool replayable = true;
-  std::int16_t device = 0;  ///< whose stream it takes; of a copy between devices, the one that sends
-  std::int16_t other = 0;   ///< of a copy between devices, the one that receives
-  float cost = 1;           ///< how long it takes, in any unit that all steps share
+  std::int16_t device = 0;    ///< whose stream it takes; of a copy between devices, the one that sends
+  std::int16_t other = 0;     ///< of a copy between devices, the one that receives
+  float cost = 1;             ///< how long it takes, in any unit that all steps share
+  bool awaited = false;       ///< the host waits for it before it issues what follows: it reads what the step has found
+  bool begins = false;        ///< no segment is recorded across its begin
+  bool first_stream = false;  ///< a kernel that takes the first stream of its device, as it does every time in a loop
 };
 
 /// Steps in an order in which one thread could do them, and which earlier ones each waits for.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// Tensors side by side: concat, stack, tile.
+/// Tensors side by side: concat, stack, tile; and apart again: split.
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
@@ -112,6 +112,60 @@ constexpr void concat::gradient(auto& g) {
   }
 }
 
+/// The input in parts along the axis in attribute 0, as many as attribute 1 says, up to eight: equal ones, or of the
+/// extents that further attributes say.
+struct split {
+  static constexpr const char* name = "split";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int outputs = ir::most_outputs;
+
+  /// The extent of part `k` of an axis.
+  static constexpr extent part_extent(ir::attribute_list attributes, extent whole, int k) {
+    return attributes.size() > 2 ? attributes[2 + k] : whole / attributes[1];
+  }
+  /// A result beyond the parts has no type.
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::none, {0}};
+    if (a.output >= a.attributes[1]) return nullptr;
+    a.out = a.in[0];
+    extent& size = a.out.dims[static_cast<int>(a.attributes[0])];
+    extent rest = size;
+    for (int k = 0; k < a.attributes[1]; ++k) rest -= part_extent(a.attributes, size, k);
+    if (size != dyn && rest != 0) return "the parts do not make up the axis";
+    if (size != dyn || a.attributes.size() > 2) size = part_extent(a.attributes, size, a.output);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    const int axis = static_cast<int>(g.attr(0)), parts = static_cast<int>(g.attr(1)), rank = g.in_spec(0).dims.rank;
+    const extent whole = g.in_spec(0).dims[axis];
+    int flowing = 0, last = 0;
+    for (int k = 0; k < parts; ++k)
+      if (g.upstream_of(k) != ir::no_node) ++flowing, last = k;
+    if (flowing < parts && (flowing == 1 || g.g.attributes(g.self).size() > 2)) {  // zeros around parts
+      ir::node_id sum = ir::no_node;
+      extent at = 0;
+      for (int k = 0; k < parts; ++k) {
+        ir::attribute ranges[2 * max_rank]{};
+        for (int i = 0; i < rank; ++i) ranges[2 * i + 1] = to_end;
+        ranges[2 * axis] = at;
+        ranges[2 * axis + 1] = at += part_extent(g.g.attributes(g.self), whole, k);
+        if (g.upstream_of(k) == ir::no_node) continue;
+        const auto part = g.emit_with(slice_gradient{}, {ranges, 2 * rank}, g.upstream_of(k), g.in(0));
+        sum = sum == ir::no_node ? part : g.emit(add{}, sum, part);
+      }
+      g.set(0, sum);
+      return;
+    }
+    ir::node_id inputs[ir::most_outputs]{};
+    for (int k = 0; k < parts; ++k) {
+      inputs[k] = g.upstream_of(k);
+      if (inputs[k] == ir::no_node)
+        inputs[k] = g.emit(broadcast_like{}, ir::emit_constant(g.g, g.in_spec(0).type, 0), g.upstream_of(last));
+    }
+    g.set(0, g.emit_over(concat{}, {inputs, parts}, ir::pack_attributes(axis)));
+  }
+};
+
 struct tile_gradient;
 
 /// The input repeated along axis i as often as attribute i says.
@@ -174,6 +228,16 @@ inline constexpr bool operands_fit_one_node = sizeof...(Specs) >= 1 && sizeof...
 /// All operands of `stack` have one shape.
 template <class First, class... Rest>
 inline constexpr bool have_one_shape = (true && ... && compatible(First::value.dims, Rest::value.dims));
+/// An axis has a static extent that a number of parts divides.
+template <class Spec, int Axis, int Parts>
+inline constexpr bool splits_evenly = [] {
+  if constexpr (!axis_exists<Spec, Axis> || Parts < 1) {
+    return false;
+  } else {
+    const extent size = Spec::value.dims[Axis < 0 ? Axis + Spec::value.dims.rank : Axis];
+    return size != dyn && size % Parts == 0;
+  }
+}();
 /// There is one multiple for each axis, and each is at least 1.
 template <class Spec, extent... Multiples>
 inline constexpr bool multiples_fit = static_cast<int>(sizeof...(Multiples)) == Spec::value.dims.rank &&
@@ -194,6 +258,27 @@ template <int Axis, class Place, class First, class... Rest>
 template <int Axis, class Place, class... E, int... I>
 [[nodiscard]] constexpr auto stack_operands(std::integer_sequence<int, I...>, const E&... e) {
   return make_concat<Axis, Place>(make_node<op::expand_dims, ir::pack_attributes(1 << Axis), part<Place, I>>(e)...);
+}
+
+template <int Axis, extent Size, class Place, class E, int... Part>
+[[nodiscard]] constexpr auto split_into(const E& e, std::integer_sequence<int, Part...>) {
+  return std::make_tuple(
+      make_node<op::slice, part_attributes<E::rank, Axis, Part * Size, (Part + 1) * Size>, part<Place, Part>>(e)...);
+}
+
+/// The same by one operation, of at most eight parts.
+template <int Axis, int Parts, class Place, class E>
+[[nodiscard]] constexpr auto make_split(const E& e) {
+  using whole = node_definition<op::split, ir::pack_attributes(Axis, Parts), id_list<typename E::id>>;
+  return split_results<whole>(make_handle<whole, Place>(e), std::make_integer_sequence<int, Parts>{});
+}
+
+/// Parts of these extents along an axis, by one operation.
+template <int Axis, class Place, extent... Extents, class E>
+[[nodiscard]] constexpr auto make_parts(const E& e) {
+  constexpr int parts = sizeof...(Extents);
+  using whole = node_definition<op::split, ir::pack_attributes(Axis, parts, Extents...), id_list<typename E::id>>;
+  return split_results<whole>(make_handle<whole, Place>(e), std::make_integer_sequence<int, parts>{});
 }
 
 }  // namespace detail
@@ -228,6 +313,20 @@ template <int Axis = 0, expression First, expression... Rest, class Place = TAGM
   if constexpr (Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank)
     return detail::stack_operands < Axis < 0 ? Axis + First::rank + 1 : Axis,
            Place > (std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);
+}
+
+/// A tuple of `Parts` equal slices along an axis of static extent. Raises TAGMA-E103 if the parts do not divide it.
+template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto split(const E& e) {
+  static_assert(diagnose::splits_evenly<typename E::spec_type, Axis, Parts>,
+                "TAGMA-E103 split: the axis needs a static extent that the number of parts divides");
+  if constexpr (diagnose::splits_evenly<typename E::spec_type, Axis, Parts>) {
+    constexpr int axis = Axis < 0 ? Axis + E::rank : Axis;
+    if constexpr (Parts > 1 && Parts <= ir::most_outputs)
+      return detail::make_split<axis, Parts, Place>(e);
+    else
+      return detail::split_into<axis, E::spec.dims[axis] / Parts, Place>(e, std::make_integer_sequence<int, Parts>{});
+  }
 }
 
 /// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 unless each axis has one multiple.

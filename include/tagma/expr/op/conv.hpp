@@ -30,7 +30,8 @@ struct convolution {
     return {attributes, filter[0], filter[1]};
   }
   /// The shape of the output, from images and filter; a sentence if they do not fit.
-  static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter, shape& out) {
+  TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter,
+                                                       shape& out) {
     if (x.rank != 4 || filter.rank != 4) return "images and filter need four axes";
     const extent groups = a.attributes[2];
     if (filter[2] != dyn && !compatible(x[3], bounded_product(filter[2], groups)))
@@ -82,7 +83,7 @@ struct conv2d : convolution {
   static constexpr const char* name = "conv2d";
 
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
+    a.out = a.in[0];
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
   }
   static constexpr void gradient(auto& g) { set_gradients(g, g.upstream); }
@@ -123,7 +124,7 @@ struct conv2d_bias : convolution {
   static constexpr const char* name = "conv2d_bias";
 
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
+    a.out = a.in[0];
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
     return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
   }

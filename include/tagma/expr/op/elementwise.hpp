@@ -56,7 +56,7 @@ TAGMA_COLD constexpr const char* infer_elementwise(ir::infer_args& a, std::size_
     if (!broadcastable(a.out.dims, in[i].dims)) return "shapes do not broadcast";
     a.out.dims = broadcast(a.out.dims, in[i].dims);
   }
-  a.out.type = in[from].type;
+  a.out = {in[from].type, a.out.dims};
   return nullptr;
 }
 
@@ -71,7 +71,7 @@ struct elementwise_predicate {
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = infer_elementwise(a);
-    a.out.type = dtype::boolean;
+    a.out = {dtype::boolean, a.out.dims};
     return problem;
   }
 };

@@ -6,7 +6,9 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/transpose.hpp"
 #include "tagma/expr/rules.hpp"
+#include "tagma/ir/loops.hpp"
 
 namespace tagma {
 
@@ -55,16 +57,40 @@ struct matmul {
     const auto value = g.emit_with(matmul{}, ir::pack_attributes(ta, tb), a, b);
     g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
   }
+  /// The rows of all matrices in one; columns are static.
+  static constexpr ir::node_id joined_rows(auto& g, ir::node_id x) {
+    const shape& dims = g.g.spec(x).dims;
+    return g.emit_with(reshape{}, ir::pack_attributes(dyn, dims[dims.rank - 1]), x);
+  }
   static constexpr void gradient(auto& g) {
     const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
     if (ta)
       set_product(g, g.in(1), tb, g.upstream, true, 0);
     else
       set_product(g, g.upstream, false, g.in(1), !tb, 0);
+    const shape x = g.in_spec(0).dims, y = g.in_spec(1).dims;
+    if (!ta && x.rank > 2 && y.rank == 2 && y.is_static()) {
+      // The second operand is the same for all rows: one product over all of them.
+      const auto rows = joined_rows(g, g.in(0)), upstream = joined_rows(g, g.upstream);
+      set_product(g, tb ? upstream : rows, true, tb ? rows : upstream, false, 1);
+      return;
+    }
     if (tb)
       set_product(g, g.upstream, true, g.in(0), ta, 1);
     else
       set_product(g, g.in(0), !ta, g.upstream, false, 1);
+  }
+  /// Elements times a matrix that stays are one product. A matrix that stays is transposed once, in front of the loop.
+  static constexpr void lift(auto& l) {
+    if (l.attributes[1] != 0 && l.stays_inside(1, 0) && l.g.spec(l.in(1)).dims.rank == 2) {
+      const ir::node_id turned = l.emit_with(transpose{}, ir::pack_attributes(1, 0), l.in(1));
+      l.result = l.emit_with(matmul{}, ir::pack_attributes(l.attributes[0] != 0, false), l.in(0), turned);
+      return;
+    }
+    const ir::node_id all = l.sequence(0);
+    if (all == ir::no_node || l.attributes[0] != 0 || !l.stays(1, 0)) return;
+    if (l.g.spec(all).dims.rank < 3 || l.g.spec(l.in(1)).dims.rank != 2) return;
+    l.set(l.emit_with(matmul{}, l.attributes, all, l.in(1)), 0);
   }
 };
 

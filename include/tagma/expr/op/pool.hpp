@@ -26,14 +26,14 @@ struct pooling {
   static constexpr window_plane plane(ir::attribute_list attributes) {
     return {attributes, attributes[2], attributes[3]};
   }
-  static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
+  TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
     if (x.rank != 4) return "images need four axes";
     const window_plane w = plane(a.attributes);
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
     return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
+    a.out = a.in[0];
     return infer_output(a, a.in[0].dims, a.out.dims);
   }
   static constexpr auto options(const auto& g) {

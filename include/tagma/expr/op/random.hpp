@@ -20,8 +20,7 @@ struct random_source {
   static constexpr bool stops_gradient = true;
   static constexpr std::uint64_t shape_only = 0b1;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = static_cast<dtype>(a.attributes[0]);
-    a.out.dims = a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims;
+    a.out = {static_cast<dtype>(a.attributes[0]), a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims};
     return nullptr;
   }
 };
@@ -72,6 +71,10 @@ template <class Place, class E, class Low, class High>
 
 template <class A>
 concept parameter = expression<A> || scalar<A>;
+
+[[noreturn]] TAGMA_COLD inline void refuse_dropout_rate(double rate) {
+  fail(status_code::invalid_argument, {"dropout: the rate is ", number_text(rate).text, ", not in [0, 1)"});
+}
 
 }  // namespace detail
 
@@ -177,8 +180,7 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
                          detail::step<op::divide, Place, 1>(e, rest));
     } else {
       const auto value = static_cast<double>(rate);
-      if (!(value >= 0 && value < 1))
-        fail(status_code::invalid_argument, {"dropout: the rate is ", std::to_string(value), ", not in [0, 1)"});
+      if (!(value >= 0 && value < 1)) detail::refuse_dropout_rate(value);
       return keep_scaled(value, detail::make_binary<op::multiply, detail::part<Place, 1>>(e, 1 / (1 - value)));
     }
   }

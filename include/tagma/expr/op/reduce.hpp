@@ -121,7 +121,7 @@ struct argmax : reduction {
   static constexpr const char* name = "argmax";
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
-    a.out.type = dtype::int64;
+    a.out = {dtype::int64, a.out.dims};
     return problem;
   }
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// Parts of tensors and frames around them: slice, split, pad.
+/// Parts of tensors and frames around them: slice, pad.
 
 #include <tuple>
 
@@ -149,16 +149,6 @@ inline constexpr bool ranges_fit = [] {
 template <class Spec, padding... Paddings>
 inline constexpr bool paddings_fit = static_cast<int>(sizeof...(Paddings)) == Spec::value.dims.rank &&
                                      (true && ... && (Paddings.before >= 0 && Paddings.after >= 0));
-/// An axis has a static extent that a number of parts divides.
-template <class Spec, int Axis, int Parts>
-inline constexpr bool splits_evenly = [] {
-  if constexpr (!axis_exists<Spec, Axis> || Parts < 1) {
-    return false;
-  } else {
-    const extent size = Spec::value.dims[Axis < 0 ? Axis + Spec::value.dims.rank : Axis];
-    return size != dyn && size % Parts == 0;
-  }
-}();
 }  // namespace diagnose
 
 namespace detail {
@@ -188,12 +178,6 @@ inline constexpr auto pad_attributes = [] {
   return list;
 }();
 
-template <int Axis, extent Size, class Place, class E, int... Part>
-[[nodiscard]] constexpr auto split_into(const E& e, std::integer_sequence<int, Part...>) {
-  return std::make_tuple(
-      make_node<op::slice, part_attributes<E::rank, Axis, Part * Size, (Part + 1) * Size>, part<Place, Part>>(e)...);
-}
-
 }  // namespace detail
 
 /// A part of a tensor: `slice<tagma::range{0, 3}, tagma::all_of_axis, tagma::range{-2}>(x)` is x[0:3, :, -2:].
@@ -205,17 +189,6 @@ template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE(E)>
                 "TAGMA-E104 slice: there are more ranges than axes, or a range reaches beyond its axis");
   if constexpr (diagnose::ranges_fit<typename E::spec_type, Ranges...>)
     return detail::make_node<op::slice, detail::slice_attributes<E::rank, Ranges...>, Place>(e);
-}
-
-/// A tuple of `Parts` equal slices along an axis of static extent. Raises TAGMA-E103 if the parts do not divide it.
-template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto split(const E& e) {
-  static_assert(diagnose::splits_evenly<typename E::spec_type, Axis, Parts>,
-                "TAGMA-E103 split: the axis needs a static extent that the number of parts divides");
-  if constexpr (diagnose::splits_evenly<typename E::spec_type, Axis, Parts>) {
-    constexpr int axis = Axis < 0 ? Axis + E::rank : Axis;
-    return detail::split_into<axis, E::spec.dims[axis] / Parts, Place>(e, std::make_integer_sequence<int, Parts>{});
-  }
 }
 
 /// A tensor in a frame of equal elements: `pad<tagma::padding{1, 1}, tagma::padding{}>(x, 0.0f)`.

@@ -13,19 +13,20 @@
 namespace tagma {
 namespace op {
 
-/// Positions of the largest elements of the last axis, as many as attribute 0 says, the largest first.
-struct top_k_indices {
-  static constexpr const char* name = "top_k_indices";
+/// The largest elements of the last axis, as many as attribute 0 says, the largest first, and their positions.
+struct top_k {
+  static constexpr const char* name = "top_k";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = 2;
 
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::int64, a.in[0].dims};
+    a.out = {a.output == 0 ? a.in[0].type : dtype::int64, a.in[0].dims};
     extent& last = a.out.dims[a.out.dims.rank - 1];
     if (last != dyn && last < a.attributes[0]) return "the last axis has fewer elements than are asked for";
     last = a.attributes[0];
     return nullptr;
   }
+  static constexpr void gradient(auto& g);
 };
 
 /// Zeros in the shape of input 2, to whose rows the elements of input 0 are added at the positions in input 1.
@@ -60,6 +61,7 @@ struct gather_last {
   static constexpr void gradient(auto& g) { g.set(0, g.emit(scatter_last{}, g.upstream, g.in(1), g.in(0))); }
 };
 
+constexpr void top_k::gradient(auto& g) { g.set(0, g.emit(scatter_last{}, g.upstream_of(0), g.output(1), g.in(0))); }
 constexpr void scatter_last::gradient(auto& g) { g.set(0, g.emit(gather_last{}, g.upstream, g.in(1))); }
 
 }  // namespace op
@@ -78,9 +80,8 @@ namespace detail {
 template <int K, class Place, class E>
 [[nodiscard]] constexpr auto make_top_k(const E& e) {
   if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>) {
-    const auto indices = make_node<op::top_k_indices, ir::pack_attributes(K), part<Place, 0>>(e);
-    const auto values = make_node<op::gather_last, ir::attributes<0>{}, part<Place, 1>>(e, indices);
-    return std::pair{values, indices};
+    const auto results = make_nodes<op::top_k, ir::pack_attributes(K), Place>(e);
+    return std::pair{std::get<0>(results), std::get<1>(results)};
   }
 }
 
@@ -93,7 +94,7 @@ template <int K, class Place, class E>
   TAGMA_NEEDS_NUMBERS(Spec)
 
 /// The `K` largest elements of the last axis and their positions, largest first; of equal ones the lower position comes
-/// first, and NaN counts as larger than everything. Gradients flow through the values.
+/// first, and NaN counts as larger than everything. Gradients flow through the values, to where the positions say.
 /// @param e [..., n], numbers
 /// @return two handles: the values [..., K], and the positions [..., K] as int64
 /// Raises TAGMA-E111 if n is below `K`.

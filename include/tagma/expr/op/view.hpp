@@ -59,7 +59,7 @@ struct reshape {
   static constexpr std::uint8_t shape_only = 0b10;
 
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
+    a.out = a.in[0];
     const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
       a.out.dims = a.in[1].dims;

@@ -4,6 +4,7 @@
 /// @file
 /// Windows that slide over height and width: their sizes, steps and paddings, shared by convolutions and pooling.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/elementwise.hpp"
 #include "tagma/tensor/size.hpp"
 
@@ -57,7 +58,7 @@ struct window_axis {
   /// Input elements from the first to the last that one window covers.
   [[nodiscard]] constexpr extent reach() const { return bounded_sum(bounded_product(size - 1, dilation), 1); }
   /// Positions of the window over `in` elements; 0 if it does not fit, or reaches further than any axis.
-  [[nodiscard]] constexpr extent positions(extent in) const {
+  [[nodiscard]] TAGMA_COLD constexpr extent positions(extent in) const {
     if (in == dyn || (size == dyn && !automatic)) return dyn;
     if (reach() > max_bytes) return 0;
     if (automatic) return in / stride + (in % stride != 0);
@@ -71,7 +72,7 @@ struct window_axis {
     return missing > 0 ? missing / 2 : 0;
   }
   /// The smallest input (for `same` padding the largest) over which the window has `out` positions.
-  [[nodiscard]] constexpr extent covered(extent out) const {
+  [[nodiscard]] TAGMA_COLD constexpr extent covered(extent out) const {
     if (out == dyn || (size == dyn && !automatic)) return dyn;
     if (automatic) return bounded_product(out, stride);
     return bounded_sum(bounded_product(out - 1, stride), reach()) - before - after;

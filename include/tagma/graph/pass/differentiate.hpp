@@ -20,7 +20,22 @@ enum class build_problem : std::uint8_t {
   too_large,
   malformed_device,  ///< a device function returned a text that names no device
   oversized,         ///< a tensor has more bytes than can be addressed
+  beyond_loop,       ///< a value of a body is used behind its loop
+  too_many_loops,
+  update_in_loop,
+  update_in_block,  ///< of a variable of a repeated block
+  resource_in_block,
+  endless_loop,  ///< a gradient of a loop without a largest number of iterations
+  second_while,  ///< a gradient of a gradient of a loop that ends by itself
+  other_spec,    ///< a pass replaced a node by one of another type or shape
+  misfit,        ///< a pass added an operation over operands that it does not take
+  out_of_body,   ///< a pass used a value of the body of a loop behind that loop
 };
+
+/// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
+[[nodiscard]] constexpr bool differ(build_problem a, build_problem b) {
+  return static_cast<int>(a) != static_cast<int>(b);
+}
 
 struct record;
 
@@ -33,7 +48,8 @@ struct build_status {
   std::string_view text{};
   const record *one = nullptr, *other = nullptr;  ///< the variables of one name
 
-  [[nodiscard]] constexpr bool good() const { return problem == build_problem::none; }
+  [[nodiscard]] constexpr bool good() const { return static_cast<int>(problem) == 0; }
+  constexpr void stop(build_problem p) { problem = p; }
 };
 
 /// Scratch space of `differentiate`, as large as the graph may become.
@@ -88,6 +104,75 @@ class output_gradients {
 
 }  // namespace detail
 
+/// Marks the nodes up to `y` that depend on one of `xs` in a way that gradients flow along.
+template <class Graph>
+constexpr void mark_wanted(const Graph& g, node_id y, bool* wanted) {
+  for (node_id i = 0; i <= y; ++i) {
+    const node& n = g[i];
+    if (n.op->stops_gradient || (!is_floating(n.spec.type) && n.op->info->outputs == 0)) continue;
+    const node_id* const in = g.inputs(i).data();
+    for (int k = 0; k < n.inputs && !wanted[i]; ++k)
+      if (wanted[in[k]]) wanted[i] = !n.op->info->ignores_elements(k);
+  }
+}
+
+/// Where gradients begin: the sum of `y` by `y`.
+template <class Graph>
+constexpr node_id emit_seed(Graph& g, node_id y) {
+  const node_id seed = emit_constant(g, g.spec(y).type, 1);
+  if (g.spec(y).dims.rank == 0) return seed;
+  const node_id pair[] = {seed, y};
+  return g.emit_op(op::broadcast_like{}, pair);
+}
+
+/// Hands what flows into node `i` on to its inputs, each time by `add(input, gradient)`. False if that cannot be done:
+/// `status` knows why.
+template <class Graph, class Add>
+constexpr bool flow_back(Graph& g, node_id i, node_id upstream, detail::output_gradients& of_outputs,
+                         const bool* wanted, build_status& status, const Add& add) {
+  const op_rules& op = *g[i].op;
+  node_id upstreams[most_outputs]{};
+  if (op.info->outputs > 0) {
+    for (node_id& u : upstreams) u = no_node;
+    upstream = of_outputs.take(i, upstreams);
+  }
+  if (upstream == no_node || op.stops_gradient) return true;
+  if (op.info->is(op_kind::output)) {
+    of_outputs.put(g.input(i, 0), g.attributes(i)[0], upstream);
+    return true;
+  }
+  const int count = g[i].inputs;
+  const node_id* const inputs = g.inputs(i).data();
+  bool flows = false;
+  for (int k = 0; k < count && !flows; ++k) flows = wanted[inputs[k]] && !op.info->ignores_elements(k);
+  if (!flows) return true;
+  if (op.gradient == nullptr) {
+    status = {build_problem::no_gradient, op.info, g.spec(i), {}};
+    return false;
+  }
+  scratch_array<node_id, 4> room(count);
+  node_id* const parts = room.data();
+  for (int k = 0; k < count; ++k) parts[k] = no_node;
+  g.follow(i);
+  gradient_args args{{g}, i, upstream, room.view(), upstreams};
+  op.gradient(args);
+  const bool broadcasts = op.info->is(op_kind::elementwise);
+  for (int k = 0; k < count; ++k) {
+    const node_id in = inputs[k];
+    node_id part = parts[k];
+    if (part == no_node || !wanted[in]) continue;
+    if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
+    add(in, part);
+  }
+  return true;
+}
+/// A sum that may have had no part yet.
+template <class Graph>
+constexpr void add_gradient(Graph& g, node_id& sum, node_id part) {
+  const node_id pair[] = {sum, part};
+  sum = sum == no_node ? part : g.emit_op(op::add{}, pair);
+}
+
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
 /// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
@@ -99,65 +184,15 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
   for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
   for (const node_id x : xs)
     if (x <= y) wanted[x] = true;
-  for (node_id i = 0; i <= y; ++i) {
-    const node& n = g[i];
-    if (n.op->stops_gradient || (!is_floating(n.spec.type) && n.op->info->outputs == 0)) continue;
-    const node_id* const in = g.inputs(i).data();
-    for (int k = 0; k < n.inputs && !wanted[i]; ++k)
-      if (wanted[in[k]]) wanted[i] = !n.op->info->ignores_elements(k);
-  }
+  mark_wanted(g, y, wanted);
   if (!wanted[y]) return;
-
-  node_id seed = emit_constant(g, g.spec(y).type, 1);
-  if (g.spec(y).dims.rank > 0) {
-    const node_id pair[] = {seed, y};
-    seed = g.emit_op(op::broadcast_like{}, pair);
-  }
-  adjoint[y] = seed;
+  adjoint[y] = emit_seed(g, y);
 
   detail::output_gradients of_outputs;
-  node_id upstreams[most_outputs]{};
+  const auto add = [&](node_id in, node_id part) { add_gradient(g, adjoint[in], part); };
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
-    const op_rules& op = *g[i].op;
-    node_id upstream = adjoint[i];
-    if (op.info->outputs > 0) {
-      for (node_id& u : upstreams) u = no_node;
-      upstream = of_outputs.take(i, upstreams);
-    }
-    if (upstream == no_node || op.stops_gradient) continue;
-    if (op.info->is(op_kind::output)) {
-      of_outputs.put(g.input(i, 0), g.attributes(i)[0], upstream);
-      continue;
-    }
-    const int count = g[i].inputs;
-    const node_id* const inputs = g.inputs(i).data();
-    bool flows = false;
-    for (int k = 0; k < count && !flows; ++k) flows = wanted[inputs[k]] && !op.info->ignores_elements(k);
-    if (!flows) continue;
-    if (op.gradient == nullptr) {
-      status = {build_problem::no_gradient, op.info, g.spec(i), {}};
-      return;
-    }
-    scratch_array<node_id, 4> room(count);
-    node_id* const parts = room.data();
-    for (int k = 0; k < count; ++k) parts[k] = no_node;
-    g.follow(i);
-    gradient_args args{{g}, i, upstream, room.view(), upstreams};
-    op.gradient(args);
-    const bool broadcasts = op.info->is(op_kind::elementwise);
-    for (int k = 0; k < count; ++k) {
-      const node_id in = inputs[k];
-      node_id part = parts[k];
-      if (part == no_node || !wanted[in]) continue;
-      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
-      node_id& sum = adjoint[in];
-      if (sum == no_node) {
-        sum = part;
-      } else {
-        const node_id pair[] = {sum, part};
-        sum = g.emit_op(op::add{}, pair);
-      }
-    }
+    if (adjoint[i] == no_node && g.info(i).outputs == 0) continue;
+    if (!flow_back(g, i, adjoint[i], of_outputs, wanted, status, add)) return;
   }
   g.follow(no_node);
   for (std::size_t i = 0; i < xs.size(); ++i)

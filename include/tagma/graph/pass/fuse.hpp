@@ -20,6 +20,7 @@ enum class fusion_reason : std::uint8_t {
   other_shape,           ///< its reader broadcasts it
   group_full,            ///< the loop has reached its largest size
   other_device,          ///< its reader runs on another device
+  other_loop,            ///< its reader is done more often, or less
   ordered,               ///< a control dependency or an update holds it in place
 };
 
@@ -32,6 +33,7 @@ enum class fusion_reason : std::uint8_t {
                                    "broadcast by its reader",
                                    "the loop is full",
                                    "its reader runs on another device",
+                                   "its reader is in another loop",
                                    "held by a control dependency or an update"};
   return names[static_cast<std::size_t>(r)];
 }
@@ -57,6 +59,7 @@ template <std::size_t N>
                                        array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
                                        array_view<const bool> begins = {}) {
   fusion<N> f;
+  if constexpr (N == heap_room) make_room(g.size(), f.group, f.reason, f.size);
   node_id* const group = f.group.data();
   std::int8_t* const size = f.size.data();
   const node* const nodes = g.nodes.data();
@@ -65,11 +68,13 @@ template <std::size_t N>
   fixed_array<fusion_reason, N> obstacle_of{};
   fixed_array<std::int8_t, N> loads_of{};
   fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
+  if constexpr (N == heap_room) make_room(g.size(), reader_of, obstacle_of, loads_of, begun);
   node_id* const reader = reader_of.data();
   fusion_reason* const obstacle = obstacle_of.data();
   std::int8_t* const loads = loads_of.data();
-  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, group[i] = static_cast<node_id>(i), size[i] = 1;
+  for (node_id i = 0; i < g.size(); ++i) reader[i] = no_node, group[i] = i, size[i] = 1;
   for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
+  for (const back_edge& e : g.back_edges) obstacle[e.next] = fusion_reason::read_by_other_kernel;
 
   // A node reads a variable before some update; its reader may have to run behind that update.
   const auto versions = find_versions<N>(g, needs);
@@ -90,47 +95,43 @@ template <std::size_t N>
     const bool elementwise = info.is(op_kind::elementwise);
     const bool kernel = !elementwise && !begins.empty() && begins[i] && info.is(op_kind::compute);
     if (elementwise || kernel) {
-      fusion_reason why = obstacle[i];
       const node_id r = reader[i];
-      if (static_cast<int>(why) == none && n.controls > 0) why = fusion_reason::ordered;
-      if (static_cast<int>(why) == none && r != no_node) {
-        if (!(n.spec.dims == nodes[r].spec.dims))
-          why = fusion_reason::other_shape;
-        else if (kernel && (begun[r] || n.spec.type != nodes[r].spec.type))
-          why = fusion_reason::read_by_other_kernel;
-        else if (size[r] >= max_group || loads[r] + n.inputs > max_group_loads)
-          why = fusion_reason::group_full;
-        else if (!device.empty() && device[i] != device[r])
-          why = fusion_reason::other_device;
-        else if (parted_by_update(i, r))
-          why = fusion_reason::ordered;
-        else {
-          why = fusion_reason::fused;
-          group[i] = r;
-          if (kernel)
-            begun[r] = true;
-          else
-            size[r] = static_cast<std::int8_t>(size[r] + 1);
-          loads[r] = static_cast<std::int8_t>(loads[r] + n.inputs - 1);
-        }
-      }
+      // In one expression: clang takes as long to read an assignment of an enumeration as ten calls.
+      const fusion_reason why =
+          static_cast<int>(obstacle[i]) != none                           ? obstacle[i]
+          : n.controls > 0                                                ? fusion_reason::ordered
+          : r == no_node                                                  ? fusion_reason::not_elementwise
+          : !(n.spec.dims == nodes[r].spec.dims)                          ? fusion_reason::other_shape
+          : kernel && (begun[r] || n.spec.type != nodes[r].spec.type)     ? fusion_reason::read_by_other_kernel
+          : size[r] >= max_group || loads[r] + n.inputs > max_group_loads ? fusion_reason::group_full
+          : !device.empty() && device[i] != device[r]                     ? fusion_reason::other_device
+          : !g.share_iterations(i, r)                                     ? fusion_reason::other_loop
+          : parted_by_update(i, r)                                        ? fusion_reason::ordered
+                                                                          : fusion_reason::fused;
       f.reason[i] = why;
-      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(n.inputs);
+      if (static_cast<int>(why) == static_cast<int>(fusion_reason::fused)) {
+        group[i] = r;
+        if (kernel)
+          begun[r] = true;
+        else
+          size[r] = static_cast<std::int8_t>(size[r] + 1);
+        loads[r] = static_cast<std::int8_t>(loads[r] + n.inputs - 1);
+      } else if (elementwise) {
+        loads[i] = static_cast<std::int8_t>(n.inputs);
+      }
     }
     const node_id mine = group[i];
     const node_id* const in = g.edges.data() + n.first_edge;
-    for (int k = 0; k < n.inputs; ++k) {
-      fusion_reason& why = obstacle[in[k]];
-      if (static_cast<int>(why) != none || info.ignores_elements(k)) continue;
+    for (int k = 0; k < n.inputs + n.controls; ++k) {
+      const bool control = k >= n.inputs;
+      if (!control && (static_cast<int>(obstacle[in[k]]) != none || info.ignores_elements(k))) continue;
       node_id& known = reader[in[k]];
-      if (!elementwise)
-        why = fusion_reason::read_by_other_kernel;
-      else if (known == no_node)
-        known = mine;
-      else if (known != mine)
-        why = fusion_reason::read_by_many;
+      if (!control && elementwise && known == no_node) known = mine;
+      if (control || !elementwise || known != mine)
+        obstacle[in[k]] = control       ? fusion_reason::ordered
+                          : elementwise ? fusion_reason::read_by_many
+                                        : fusion_reason::read_by_other_kernel;
     }
-    for (int k = n.inputs; k < n.inputs + n.controls; ++k) obstacle[in[k]] = fusion_reason::ordered;
   }
   return f;
 }

@@ -14,6 +14,7 @@ namespace tagma::ir {
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
   fixed_array<bool, N> result{};
+  if constexpr (N == heap_room) make_room(g.size(), result);
   bool* const behind = result.data();
   const node* const nodes = g.nodes.data();
   const int size = g.size();
@@ -58,11 +59,12 @@ struct variable_versions {
 template <std::size_t N>
 [[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
   variable_versions<N> v;
-  node_id *const base = v.base.data(), *const first = v.first_update.data(), *const next = v.next_update.data();
   fixed_array<node_id, N> last_of{};
+  if constexpr (N == heap_room) make_room(g.size(), v.base, v.first_update, v.next_update, last_of);
+  node_id *const base = v.base.data(), *const first = v.first_update.data(), *const next = v.next_update.data();
   node_id* const last = last_of.data();
-  for (std::size_t i = 0; i < N; ++i) base[i] = first[i] = next[i] = last[i] = no_node;
   const int size = g.size();
+  for (int i = 0; i < size; ++i) base[i] = first[i] = next[i] = last[i] = no_node;
   for (node_id i = 0; i < size; ++i) {
     const op_info& info = g.info(i);
     const bool updates = info.is(op_kind::update);

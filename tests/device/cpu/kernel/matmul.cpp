@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/kernel/matmul.hpp"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "support/kernel_call.hpp"
 #include "support/naive.hpp"
@@ -76,6 +79,45 @@ TEST_CASE("large products are split, and threads do not change their bytes") {
   tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {0, 0}, a, b);
   CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
   CHECK(distance(one, naive_product(a, b, false, false, one.dims())) < 1e-4);
+}
+
+TEST_CASE("products of loops are split, and threads do not change their bytes") {
+  for (const auto& [m, k, n] : {std::array<tg::extent, 3>{32, 128, 512}, {32, 512, 130}, {9, 333, 790}, {1, 256, 9001}})
+    for (const tg::extent t : {0, 1}) {
+      const auto a = scattered<float>({m, k}, -1, 1, 1);
+      const auto b = scattered<float>(t == 0 ? tg::shape{k, n} : tg::shape{n, k}, -1, 1, 2);
+      tg::tensor<float> one(tg::shape{m, n}), four(tg::shape{m, n});
+      REQUIRE(tg::device::cpu::detail::product_split(m, n, k, true).parts > 1);
+      tg::test::call_with<tg::op::matmul>({.threads = 1, .repeated = true}, one, {0, t}, a, b);
+      tg::test::call_with<tg::op::matmul>({.threads = 4, .repeated = true}, four, {0, t}, a, b);
+      CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
+      CHECK(distance(one, naive_product(a, b, false, t == 1, one.dims())) < 1e-4);
+    }
+}
+
+TEST_CASE("the parts of a product are all of it, each element once") {
+  for (const bool repeated : {false, true})
+    for (const tg::extent m : {1, 15, 16, 17, 100, 333})
+      for (const tg::extent n : {1, 95, 191, 192, 193, 400, 1000}) {
+        const tg::extent k = 1000;
+        const tg::device::cpu::detail::product_split split(m, n, k, repeated);
+        std::vector<int> seen(static_cast<std::size_t>(m * n));
+        std::vector<float> matrices(static_cast<std::size_t>(k * (m > n ? m : n)));  // places for each of them
+        tg::device::cpu::gemm_args<float> whole;
+        whole.a = whole.b = whole.c = matrices.data();
+        whole.lda = k, whole.ldb = whole.ldc = n;
+        for (std::int64_t t = 0; t < split.parts; ++t) {
+          const auto g = split.part(whole, t);
+          REQUIRE(g.m > 0);
+          REQUIRE(g.n > 0);
+          const auto first = static_cast<std::size_t>(g.c - matrices.data());
+          for (std::int64_t i = 0; i < g.m; ++i)
+            for (std::int64_t j = 0; j < g.n; ++j) ++seen[first + static_cast<std::size_t>(i * n + j)];
+        }
+        INFO(m << " times " << n << " in " << split.parts);
+        CHECK(std::count(seen.begin(), seen.end(), 1) == m * n);
+        CHECK(split.parts <= 8);
+      }
 }
 
 TEMPLATE_TEST_CASE("16-bit floats multiply in float", "", tg::float16, tg::bfloat16) {

@@ -18,13 +18,19 @@ template <class T>
 void check_top_k(tg::extent n, tg::extent k) {
   tg::tensor<T> in(tg::shape{3, n});
   for (tg::extent i = 0; i < 3 * n; ++i) in[i] = T(static_cast<float>(i * 7919 % 41) - 20);
-  tg::tensor<std::int64_t> out(tg::shape{3, k});
-  tg::test::call<tg::op::top_k_indices>(out, {k}, in);
+  tg::tensor<std::int64_t> out(tg::shape{3, k}), alone(tg::shape{3, k});
+  tg::tensor<T> values(tg::shape{3, k}), only(tg::shape{3, k});
+  tg::test::call_for_two<tg::op::top_k>(&values, &out, {k}, in);
+  tg::test::call_for_two<tg::op::top_k, T>(nullptr, &alone, {k}, in);
+  tg::test::call_for_two<tg::op::top_k, T, std::int64_t>(&only, nullptr, {k}, in);
+  CHECK(alone == out);
+  CHECK(only == values);
   for (tg::extent r = 0; r < 3; ++r) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return in(r, a) > in(r, b); });
     CHECK(std::equal(order.begin(), order.begin() + k, out.data() + r * k));
+    for (tg::extent i = 0; i < k; ++i) CHECK(values(r, i) == in(r, out(r, i)));
   }
 }
 
@@ -44,7 +50,7 @@ TEST_CASE("top_k: NaN comes first, infinities stand where they belong") {
   const float nan = std::nanf(""), inf = INFINITY;
   const tg::tensor<float> in(tg::shape{6}, {1, -inf, nan, inf, nan, 2});
   tg::tensor<std::int64_t> out(tg::shape{6});
-  tg::test::call<tg::op::top_k_indices>(out, {6}, in);
+  tg::test::call_for_two<tg::op::top_k, float>(nullptr, &out, {6}, in);
   CHECK(out == tg::tensor<std::int64_t>(tg::shape{6}, {2, 4, 3, 5, 0, 1}));
 }
 

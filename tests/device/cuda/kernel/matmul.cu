@@ -113,11 +113,12 @@ void loops_behind_products(double tolerance) {
 
 /// The numbers of one call of the library, which a program without a GPU cannot make.
 void descriptions() {
-  tg::runtime::operand in[] = {{nullptr, dtype::float32, {2, 1, 3, 5, 7}}, {nullptr, dtype::float32, {2, 4, 1, 7, 6}}};
+  alignas(16) std::byte there[16];
+  tg::runtime::operand in[] = {{there, dtype::float32, {2, 1, 3, 5, 7}}, {there, dtype::float32, {2, 4, 1, 7, 6}}};
   const std::int64_t attributes[] = {0, 0};
   tg::runtime::kernel_args args;
   args.in = in;
-  args.out = {nullptr, dtype::float32, {2, 4, 3, 5, 6}};
+  args.out = {there, dtype::float32, {2, 4, 3, 5, 6}};
   args.attributes = attributes;
   const cuda::detail::batched_product p(args);
   check(p.problem.batch == 4 && p.calls() == 6, "the longest axis of a batch goes to the library");
@@ -125,10 +126,12 @@ void descriptions() {
   const auto last = p.at(5);  // batch [1, *, 2]
   check(last.a == 5 * 35 && last.b == 4 * 42 && last.c == 12 * 30 + 2 * 30, "where the last call begins");
   check(p.problem.alignment == 4, "matrices of 35 elements are not all aligned");
-  tg::runtime::operand even[] = {{nullptr, dtype::float16, {2, 1, 4, 4}}, {nullptr, dtype::float16, {1, 3, 4, 6}}};
+  tg::runtime::operand even[] = {{there, dtype::float16, {2, 1, 4, 4}}, {there, dtype::float16, {1, 3, 4, 6}}};
   args.in = even;
-  args.out = {nullptr, dtype::float16, {2, 3, 4, 6}};
+  args.out = {there, dtype::float16, {2, 3, 4, 6}};
   check(cuda::detail::batched_product(args).problem.alignment == 16, "steps of 32 and 144 bytes keep them aligned");
+  args.out.data = nullptr;
+  check(cuda::detail::batched_product(args).problem.alignment == 2, "rows of a loop begin anywhere");
 
   cuda::product_problem q;
   q.m = 5, q.n = 3, q.k = 7, q.transpose_b = true;

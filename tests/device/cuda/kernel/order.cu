@@ -85,19 +85,6 @@ void special_numbers() {
   }
 }
 
-/// From one element of each row on, on both sides of where rows are sorted.
-template <class T>
-void top_k(const shape& dims) {
-  constexpr dtype d = tg::dtype_of<T>;
-  const std::int64_t n = dims[dims.rank - 1];
-  for (const std::int64_t k : {std::int64_t{1}, std::int64_t{32}, std::int64_t{33}, n}) {
-    shape out = dims;
-    out[dims.rank - 1] = k;
-    compare_kernels<op::top_k_indices, dtype::int64, d>(
-        "top_k of " + std::to_string(k), {{random_tensor<T>(dims, 0, 30, 52)}, device_tensor(dtype::int64, out), {k}});
-  }
-}
-
 void back_to_rows() {
   for (const std::int64_t k : {3, 33, 200}) {
     const call c{{random_tensor<float>({4, k}, -1, 1, 53), random_tensor<std::int64_t>({4, k}, 0, 50, 54),
@@ -199,7 +186,7 @@ void sessions() {
   const auto all = [=] { return tg::outputs(mixed, sums, slope); };
   const auto on_gpu = tg::compile(all);
   using graph = typename decltype(on_gpu)::graph;
-  for (const bool has : tg::ir::accelerator_of<graph>::kernels) check(has, "the GPU has all kernels");
+  for (const bool has : tg::ir::accelerator_of<graph, 0>::kernels) check(has, "the GPU has all kernels");
   tg::session found(on_gpu, {.seed = 5, .gpu = tg::test::modest_gpu});
   tg::session expected(tg::compile([=] { return tg::on<tg::cpu<0>>(all()); }),
                        {.seed = 5, .gpu = tg::test::modest_gpu});
@@ -223,9 +210,6 @@ int main() {
   special_numbers<double>();
   special_numbers<tg::float16>();
   special_numbers<tg::bfloat16>();
-  top_k<float>({3, 500});
-  top_k<double>({1, 70});
-  top_k<std::int8_t>({40, 41});
   back_to_rows();
   wrong_positions<op::gather_last>("gather_last", 7, true);
   wrong_positions<op::scatter_last>("scatter_last of a few", 7, false);

@@ -83,7 +83,7 @@ void on_both(const Y& y) {
   const auto on_gpu = tg::compile([=] { return tg::outputs(y); });
   const auto on_cpu = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(y)); });
   using graph = typename decltype(on_gpu)::graph;
-  for (const bool has : tg::ir::accelerator_of<graph>::kernels) check(has, "the GPU has all kernels");
+  for (const bool has : tg::ir::accelerator_of<graph, 0>::kernels) check(has, "the GPU has all kernels");
   tg::session found(on_gpu, {.gpu = tg::test::modest_gpu});
   tg::session expected(on_cpu, {.gpu = tg::test::modest_gpu});
   const tg::tensor<float> in(tg::shape{2, 3}, {0, 1, -1, 0.5f, 2, -2});

@@ -35,12 +35,9 @@ void gather_windows(const conv_problem& p, std::int64_t group, const T* x, T* to
         const T* from = x + (y * p.columns.in + j * p.columns.stride - p.columns.before) * p.channels;
         std::memset(row, 0, bytes(left * c));
         std::memset(row + right * c, 0, bytes(run - right * c));
-        if (dense) {
-          std::memcpy(row + left * c, from + left * c, bytes((right - left) * c));
-          continue;
-        }
-        for (std::int64_t b = left; b < right; ++b)
-          std::memcpy(row + b * c, from + b * p.columns.dilation * p.channels, bytes(c));
+        const std::int64_t once = dense ? right - left : 1;  // columns that are neighbours in both
+        for (std::int64_t b = left; b < right; b += once)
+          std::memcpy(row + b * c, from + b * p.columns.dilation * p.channels, bytes(once * c));
       }
     }
   }
@@ -68,11 +65,9 @@ struct scatter_windows {
           const T* row = from + a * run_length;
           const std::int64_t y = i * p->rows.stride - p->rows.before + a * p->rows.dilation;
           T* to = x + (y * p->columns.in + j * p->columns.stride - p->columns.before) * p->channels;
-          if (dense) {
-            add(to + left * c, row + left * c, (right - left) * c);
-            continue;
-          }
-          for (std::int64_t b = left; b < right; ++b) add(to + b * p->columns.dilation * p->channels, row + b * c, c);
+          const std::int64_t once = dense ? right - left : 1;  // columns that are neighbours in both
+          for (std::int64_t b = left; b < right; b += once)
+            add(to + b * p->columns.dilation * p->channels, row + b * c, once * c);
         }
       }
     }
@@ -96,22 +91,23 @@ struct add_bias {
 template <class T>
 class matrix_convolution {
  public:
-  matrix_convolution(const conv_problem& p, conv_role role) : p_(p), role_(role) {
+  TAGMA_COLD matrix_convolution(const conv_problem& p, conv_role role) : p_(p), role_(role) {
     const std::int64_t window_elements = bounded_product(p.positions(), p.patch());
     // Small images are joined, so that the products are worth their calls.
     block_ = window_elements > 0 ? 131072 / window_elements : 1;
     if (block_ < 1) block_ = 1;
     if (block_ > p.images_per_part) block_ = p.images_per_part;
     const std::int64_t windows = bounded_product(block_, window_elements),
-                       sums = role == conv_role::filter_gradient ? 2 * p.filter_elements() : 0;
+                       sums = plays(role, conv_role::filter_gradient) ? 2 * p.filter_elements() : 0;
     const std::int64_t each = bounded_product(bounded_sum(windows, sums), sizeof(T));
     scratch_ = runtime::aligned_bytes(static_cast<std::size_t>(bounded_product(each, p.parts)));
     windows_ = static_cast<std::size_t>(windows);
     sums_ = static_cast<std::size_t>(sums);
   }
 
-  void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {
-    const auto task = [&](std::int64_t t) {
+  TAGMA_COLD void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {
+    // The time goes by in what this calls.
+    const auto task = [&](std::int64_t t) __attribute__((cold)) {
       T* windows = scratch(t) + sums_;
       const std::int64_t first = t * p_.images_per_part, last = first + p_.count(t);
       for (std::int64_t i = first; i < last; i += block_) {
@@ -222,26 +218,31 @@ struct conv_state final : kernel_state {
   conv_epilogue after;
 };
 
-template <class T, conv_role Role>
-owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
+/// For all roles, since a program that trains has each.
+template <class T>
+TAGMA_COLD owned<kernel_state> prepare_convolution_as(conv_role role, const kernel_args& args) {
   using C = compute_t<T>;
-  conv_problem p(Role, args);
-  auto state = make_owned<conv_state<T>>(conv_epilogue(Role, args));
+  conv_problem p(role, args);
+  auto state = make_owned<conv_state<T>>(conv_epilogue(role, args));
   if (p.images == 0 || args.out.elements() == 0) return state;
-  p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
+  p.split(plays(role, conv_role::filter_gradient) ? 8 : 16, 4e6);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      state->library = onednn_convolution::make(p, Role, state->after.biased, state->after.relu);
+      state->library = onednn_convolution::make(p, role, state->after.biased, state->after.relu);
       if (state->library != nullptr) return state;
     }
 #endif
-  state->matrices = make_owned<matrix_convolution<C>>(p, Role);
+  state->matrices = make_owned<matrix_convolution<C>>(p, role);
   return state;
+}
+template <class T, conv_role Role>
+owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
+  return prepare_convolution_as<T>(Role, args);
 }
 
 template <class T>
-void convolve(const kernel_args& args, const run_context& context) {
+TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   auto& s = *static_cast<conv_state<T>*>(args.state);
   C* out = s.out.room(args.out);

@@ -5,6 +5,7 @@
 /// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
 /// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
@@ -21,7 +22,7 @@ namespace tagma::device::cpu::detail {
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
+  TAGMA_COLD static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
     auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
     const std::int64_t rest = p.count(p.parts - 1);
@@ -29,7 +30,8 @@ class onednn_convolution {
     if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
     if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
     // All parts share one arranged filter, or sum theirs: they must agree on its layout.
-    const dnnl_query_t filter = role == conv_role::filter_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+    const dnnl_query_t filter =
+        plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
     if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter)))
       return nullptr;
     made->create();
@@ -41,7 +43,8 @@ class onednn_convolution {
     use_one_openmp_thread();
     const bool sums = is(conv_role::filter_gradient);
     if (!sums) arrange_filter(b);
-    const auto task = [&](std::int64_t t) {
+    // What is around the primitives is worth no more code than this.
+    const auto task = [&](std::int64_t t) __attribute__((cold)) {
       use_one_openmp_thread();
       part& one = parts_[t];
       const std::int64_t first = t * p_.images_per_part;
@@ -75,7 +78,7 @@ class onednn_convolution {
     dnnl_primitive_t primitive = nullptr;
   };
 
-  onednn_convolution(const conv_problem& p, conv_role role, bool bias) : p_(p), role_(role), biased_(bias) {
+  TAGMA_COLD onednn_convolution(const conv_problem& p, conv_role role, bool bias) : p_(p), role_(role), biased_(bias) {
     const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
     if (g == 1) {
       const dnnl_dims_t dims = {f, c, h, w}, strides = {1, f, w * c * f, c * f};
@@ -93,7 +96,7 @@ class onednn_convolution {
     return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
   }
   /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
-  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const {
+  [[nodiscard]] TAGMA_COLD dnnl_owned_desc describe(std::int64_t images, bool relu) const {
     const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
     const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
     const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
@@ -118,7 +121,7 @@ class onednn_convolution {
     return chosen;
   }
 
-  void create() {
+  TAGMA_COLD void create() {
     const bool sums = is(conv_role::filter_gradient);
     const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
     const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
@@ -177,12 +180,12 @@ class onednn_convolution {
     check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
     check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");
   }
-  void arrange_filter(const float* filter) {
+  TAGMA_COLD void arrange_filter(const float* filter) {
     if (reorder_ == nullptr) return;
     set_dnnl_data(outer_memory_, filter);
     reorder(outer_memory_.get(), inner_memory_.get());
   }
-  void collect_filter(float* out) {
+  TAGMA_COLD void collect_filter(float* out) {
     if (parts_.size() == 1 && reorder_ == nullptr) return;
     const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
     if (parts_.size() > 1)
@@ -193,7 +196,7 @@ class onednn_convolution {
     reorder(inner_memory_.get(), outer_memory_.get());
   }
 
-  [[nodiscard]] bool is(conv_role role) const { return role_ == role; }
+  [[nodiscard]] bool is(conv_role role) const { return plays(role_, role); }
 
   conv_problem p_;
   conv_role role_;

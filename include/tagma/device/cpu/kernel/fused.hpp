@@ -57,9 +57,8 @@ requires Load::contiguous struct held_load<Load> {
 template <class Load>
 TAGMA_INLINE void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(typename Load::stored_type));
-  __builtin_memset(to, 0, sizeof(typename Load::stored_type) * lanes);
-  __builtin_memcpy(to, Load::contiguous ? from + i * size : from,
-                   static_cast<std::size_t>(Load::contiguous ? n * size : size));
+  copy_padded(to, Load::contiguous ? from + i * size : from,
+              static_cast<std::size_t>(Load::contiguous ? n * size : size), static_cast<std::size_t>(size * lanes));
 }
 
 /// Calls the body of an operation with as many operands as it takes. Each device has its own such function:
@@ -107,18 +106,23 @@ struct loop_state final : kernel_state {
   std::int64_t steps[most_loads]{};  ///< bytes from an element to its neighbour, 0 where it is stretched
 };
 
+/// Where the tensors that a loop reads have row `row`.
+inline void point_at_row(const loop_extents& e, const kernel_args& args, std::int64_t row, const std::byte** in) {
+  for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
+  std::int64_t rest = row;
+  for (int a = e.axes; a-- > 0;) {
+    const std::int64_t at = rest % e.extents[a];
+    rest /= e.extents[a];
+    for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * e.strides[l][a];
+  }
+}
+
 /// Rows `first` to `last` of a loop.
 inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
   for (std::int64_t row = first; row < last; ++row) {
-    for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
-    std::int64_t rest = row;
-    for (int a = e.axes; a-- > 0;) {
-      const std::int64_t at = rest % e.extents[a];
-      rest /= e.extents[a];
-      for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * e.strides[l][a];
-    }
+    point_at_row(e, args, row, in);
     s.span(args.out.data + row * e.inner * s.result_size, in, e.inner);
   }
 }
@@ -139,18 +143,20 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
     run_rows(args, s, first, last);
 }
 
-/// Runs a loop, on several threads if it is long. The split depends on the extents alone.
-inline void run_loop(const kernel_args& args, const run_context& context) {
-  const auto& s = *static_cast<const loop_state*>(args.state);
-  const loop_extents& e = s.extents;
+/// Runs the parts of a loop, on several threads if it is long. The split depends on the extents alone.
+inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
+                       void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
   const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
-  if (count <= 2 * each) return run_part(args, 0, count);
+  if (count <= 2 * each) return part(args, 0, count);
   context.threads->parallel_for(pieces(count, each), [&](std::int64_t t) {
     const std::int64_t first = t * each;
-    run_part(args, first, first + each < count ? first + each : count);
+    part(args, first, first + each < count ? first + each : count);
   });
+}
+inline void run_loop(const kernel_args& args, const run_context& context) {
+  share_loop(static_cast<const loop_state*>(args.state)->extents, args, context, &run_part);
 }
 
 /// Works out the strides of a loop.
@@ -195,9 +201,9 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
-          __builtin_memcpy(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)), to,
-                           static_cast<std::size_t>(rest) * sizeof(result));
-          return;
+          const std::size_t bytes = static_cast<std::size_t>(rest) * sizeof(result);
+          return cpu::detail::copy_padded(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)), to, bytes,
+                                          bytes);
         }
         if (rest == 0) return;
         (cpu::detail::pad<Load>(padded[L], from[L], n - rest, rest), ...);

@@ -4,6 +4,7 @@
 /// @file
 /// Matrix products on the CPU.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/gemm.hpp"
@@ -16,8 +17,8 @@ namespace tagma::device {
 namespace cpu::detail {
 
 template <class T>
-void split_gemm(const gemm_args<T>& g, const run_context& context) {
-  const product_split split(g.m, g.n, g.k);
+void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
+  const product_split split(g.m, g.n, g.k, repeated);
   if (split.parts == 1) return gemm(g);
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
 }
@@ -64,7 +65,7 @@ void matmul(const kernel_args& args, const run_context& context) {
     if constexpr (std::is_same_v<T, float>)
       if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(a, b, c);
 #endif
-    return split_gemm(g, context);
+    return split_gemm(g, args.repeated, context);
   }
   context.threads->parallel_for(out.elements(0, out.rank - 2), [&](std::int64_t i) {
     gemm_args<T> one = g;
@@ -76,10 +77,10 @@ void matmul(const kernel_args& args, const run_context& context) {
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
-inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
+TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
   const product_extents p(args);
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
-  return onednn_product::make(describe_product<float>(args, p));
+  return onednn_product::make(describe_product<float>(args, p), args.repeated);
 }
 #endif
 
@@ -89,10 +90,9 @@ struct half_product final : kernel_state {
       : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
         in{args.in[0], args.in[1]},
         wide(args) {
-    in[0].data = reinterpret_cast<std::byte*>(values.data());
-    in[1].data = in[0].data + 4 * args.in[0].elements();
-    wide.out.data = in[1].data + 4 * args.in[1].elements();
-    in[0].type = in[1].type = wide.out.type = dtype::float32;
+    in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
+    in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
+    wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
     wide.in = in;
   }
   heap_array<float> values;

@@ -17,35 +17,47 @@ namespace tagma::device::cpu::detail {
 /// How one product is shared by threads. It depends on the extents alone, so that the bytes of the result do not depend
 /// on the number of threads.
 struct product_split {
-  bool by_rows = true;
-  std::int64_t parts = 1, step = 0, length = 0;
+  std::int64_t rows, columns;  ///< of each part but the last ones
+  std::int64_t across = 1, parts = 1;
+  std::int64_t all_rows, all_columns;
 
-  product_split(std::int64_t m, std::int64_t n, std::int64_t k) {
-    constexpr double least = 8e6;  // multiplications, below which sharing costs more than it gains
-    const double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
-    by_rows = m >= n;
-    step = length = by_rows ? m : n;
+  /// @param repeated threads that help with one call are still there at the next
+  [[gnu::noinline]] product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated)
+      : rows(m), columns(n), all_rows(m), all_columns(n) {
+    // Multiplications, below which sharing costs more than it gains.
+    const double least = repeated ? 1e6 : 8e6;
+    double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
     if (wanted < 2) return;
-    const auto shares = static_cast<std::int64_t>(wanted < 8 ? wanted : 8);
-    step = pieces(pieces(length, shares), 16) * 16;
-    parts = pieces(length, step);
+    for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+    across = pieces(n, columns);
+    parts = across * pieces(m, rows);
   }
 
   /// Part `t` of a product.
   template <class T>
   [[nodiscard]] gemm_args<T> part(const gemm_args<T>& whole, std::int64_t t) const {
     gemm_args<T> g = whole;
-    const std::int64_t first = t * step, count = first + step < length ? step : length - first;
-    if (by_rows) {
-      g.m = count;
-      g.a += g.transpose_a ? first : first * g.lda;
-      g.c += first * g.ldc;
-    } else {
-      g.n = count;
-      g.b += g.transpose_b ? first * g.ldb : first;
-      g.c += first;
-    }
+    const std::int64_t row = t / across * rows, column = t % across * columns;
+    g.m = row + rows < all_rows ? rows : all_rows - row;
+    g.n = column + columns < all_columns ? columns : all_columns - column;
+    g.a += g.transpose_a ? row : row * g.lda;
+    g.b += g.transpose_b ? column * g.ldb : column;
+    g.c += row * g.ldc + column;
     return g;
+  }
+
+ private:
+  /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
+  /// by the dozen.
+  bool cut() {
+    const bool wide = columns >= 192;
+    if (wide && (columns > 2 * rows || rows < 16))
+      columns = pieces(pieces(columns, 2), 16) * 16;
+    else if (rows >= 16)
+      rows = pieces(pieces(rows, 2), 8) * 8;
+    else
+      return false;
+    return true;
   }
 };
 
@@ -56,8 +68,8 @@ struct product_split {
 class onednn_product final : public kernel_state {
  public:
   /// A null pointer if the plain function is the better choice.
-  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& g) {
-    if (product_split(g.m, g.n, g.k).parts > 1) return nullptr;
+  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& g, bool repeated) {
+    if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
     const dnnl_owned_desc desc = describe(g);
     if (desc == nullptr) return nullptr;
@@ -79,7 +91,7 @@ class onednn_product final : public kernel_state {
   }
 
  private:
-  explicit onednn_product(const dnnl_owned_desc& desc)
+  TAGMA_COLD explicit onednn_product(const dnnl_owned_desc& desc)
       : primitive_(make_dnnl_primitive(desc, "a matrix product")),
         stream_(make_dnnl_stream()),
         a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),

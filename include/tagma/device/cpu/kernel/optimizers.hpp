@@ -15,6 +15,9 @@
 namespace tagma::device {
 namespace cpu::detail {
 
+// Some optimizers have no slots.
+TAGMA_EMPTY_LOOPS_BEGIN
+
 template <class Update, class T>
 struct update_body {
   using C = compute_t<T>;
@@ -22,28 +25,41 @@ struct update_body {
   static constexpr std::size_t slots = Update::slots.size();
   using pointers = T* const*;
 
+  TAGMA_INLINE static void copy_rest(T* to, const T* from, std::int64_t n) {
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
+    copy_padded(to, from, bytes, bytes);
+  }
+  TAGMA_INLINE static T* move_rest(T* to, const T* from, std::int64_t n) {
+    copy_padded(to, from, static_cast<std::size_t>(n) * sizeof(T), 8 * sizeof(T));
+    return to;
+  }
   TAGMA_INLINE static void run(T* v, pointers slot_pointers, const T* g, const update_numbers<C>* numbers,
-                               std::int64_t first, std::int64_t last) {
+                               std::int64_t n) {
     // Copies, which no store can change: what the loop does with them is done before it.
     const update_numbers<C> h = *numbers;
     T* slot[slots + 1]{};
     for (std::size_t k = 0; k < slots; ++k) slot[k] = slot_pointers[k];
-    std::int64_t i = first;
-    for (; i + 8 <= last; i += 8) {
-      P value = load<8>(v + i), s[slots + 1];
-      for (std::size_t k = 0; k < slots; ++k) s[k] = load<8>(slot[k] + i);
-      update_rule<Update>::apply(value, s, load<8>(g + i), h);
-      for (std::size_t k = 0; k < slots; ++k) store(slot[k] + i, s[k]);
-      store(v + i, value);
+    // What remains of the last pack goes through copies, as in loops (fused.hpp): one copy of the code.
+    T rest_of[slots + 2][8];
+    T* const value_end = v + n;
+    const std::int64_t rest = n % 8;
+    for (std::int64_t count = n - rest;;) {
+      for (std::int64_t i = 0; i < count; i += 8) {
+        P value = load<8>(v + i), s[slots + 1];
+        for (std::size_t k = 0; k < slots; ++k) s[k] = load<8>(slot[k] + i);
+        update_rule<Update>::apply(value, s, load<8>(g + i), h);
+        for (std::size_t k = 0; k < slots; ++k) store(slot[k] + i, s[k]);
+        store(v + i, value);
+      }
+      if (rest == 0) return;
+      if (v == rest_of[0]) break;
+      v = move_rest(rest_of[0], v + count, rest);
+      for (std::size_t k = 0; k < slots; ++k) slot[k] = move_rest(rest_of[2 + k], slot[k] + count, rest);
+      g = move_rest(rest_of[1], g + count, rest);
+      count = 8;
     }
-    if (i < last) {
-      const int n = static_cast<int>(last - i);
-      P value = load<8>(v + i, n), s[slots + 1];
-      for (std::size_t k = 0; k < slots; ++k) s[k] = load<8>(slot[k] + i, n);
-      update_rule<Update>::apply(value, s, load<8>(g + i, n), h);
-      for (std::size_t k = 0; k < slots; ++k) store(slot[k] + i, s[k], n);
-      store(v + i, value, n);
-    }
+    copy_rest(value_end - rest, v, rest);
+    for (std::size_t k = 0; k < slots; ++k) copy_rest(slot_pointers[k] + n - rest, slot[k], rest);
   }
 };
 
@@ -60,7 +76,7 @@ void update_piece(const kernel_args& args, const update_numbers<compute_t<T>>& h
   constexpr std::size_t slots = Update::slots.size();
   T* slot[slots + 1]{};
   for (std::size_t k = 0; k < slots; ++k) slot[k] = args.in[1 + k].template as<T>() + at;
-  dispatch<update_body<Update, T>>(args.out.as<T>() + at, static_cast<T* const*>(slot), g, &h, std::int64_t{0}, n);
+  dispatch<update_body<Update, T>>(args.out.as<T>() + at, static_cast<T* const*>(slot), g, &h, n);
 }
 
 /// Elements that are a task of their own.
@@ -183,6 +199,8 @@ class row_updates {
   update_numbers<compute_t<T>> h_;
   array_view<const gradient_row> rows_;
 };
+
+TAGMA_EMPTY_LOOPS_END
 
 inline void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));

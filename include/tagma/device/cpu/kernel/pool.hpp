@@ -83,22 +83,15 @@ struct max_pool_gradient_body {
     using P = pack<compute_t<T>, 8>;
     const P zero = splat<P>(0);
     // Where windows neither overlap nor leave gaps, every element is written once.
-    if (p->rows.stride == p->rows.size && p->columns.stride == p->columns.size && p->rows.before == 0 &&
-        p->columns.before == 0 && p->rows.out * p->rows.stride >= p->rows.in &&
-        p->columns.out * p->columns.stride >= p->columns.in) {
-      over_maxima(
-          p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-            store_some(dx + at, select(found, load_some(dy + from, n), zero), n);
-          });
-      return;
-    }
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
+    const bool once = p->rows.stride == p->rows.size && p->columns.stride == p->columns.size && p->rows.before == 0 &&
+                      p->columns.before == 0 && p->rows.out * p->rows.stride >= p->rows.in &&
+                      p->columns.out * p->columns.stride >= p->columns.in;
+    if (!once) std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-          store_some(
-              dx + at,
-              load_some(static_cast<const compute_t<T>*>(dx + at), n) + select(found, load_some(dy + from, n), zero),
-              n);
+          P sum = select(found, load_some(dy + from, n), zero);
+          if (!once) sum = load_some(static_cast<const compute_t<T>*>(dx + at), n) + sum;
+          store_some(dx + at, sum, n);
         });
   }
 };
@@ -161,7 +154,7 @@ template <class Task>
 void over_images(const pool_problem& p, const run_context& context, const Task& task) {
   if (p.images == 0 || p.input_size() == 0) return;
   const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = pieces(p.images, per_turn);
-  const auto turn = [&](std::int64_t t) {
+  const auto turn = [&](std::int64_t t) __attribute__((noinline)) {
     for (std::int64_t i = t * per_turn; i < (t + 1) * per_turn && i < p.images; ++i) task(i);
   };
   if (turns <= 2)

@@ -104,13 +104,10 @@ struct join_row {
   using W = std::conditional_t<Join::widens && floating<C>, double, C>;
 
   TAGMA_INLINE static void run(const T* from, std::int64_t n, W* to) {
-    if (n <= block_size || !std::is_same_v<W, double>) {
-      *to = static_cast<W>(block(from, n));
-      return;
-    }
+    const std::int64_t most = std::is_same_v<W, double> ? block_size : n;
     W total = Join::template neutral<W>();
-    for (std::int64_t i = 0; i < n; i += block_size)
-      total = Join::apply(total, static_cast<W>(block(from + i, n - i < block_size ? n - i : block_size)));
+    for (std::int64_t i = 0; i < n; i += most)
+      total = Join::apply(total, static_cast<W>(block(from + i, n - i < most ? n - i : most)));
     *to = total;
   }
 };

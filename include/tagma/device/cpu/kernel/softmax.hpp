@@ -15,50 +15,81 @@ namespace cpu::detail {
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
 
-/// The maximum of a row, and the sum of exp(x - maximum).
+/// The maximum of a row, and the sum of exp(x - maximum). A function of its own, for all kernels of this file.
 template <class T>
 struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static void run(const T* x, std::int64_t n, C& top, C& total) {
-    top = static_cast<C>(x[0]);
+  TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total) {
+    C top = static_cast<C>(x[0]);
     for (std::int64_t i = 1; i < n; ++i) {
       const auto v = static_cast<C>(x[i]);
       top = v > top || v != v ? v : top;
     }
     P sum = splat<P>(C(0));
     const P shift = splat<P>(top);
-    std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) sum = sum + exp(load<8>(x + i) - shift);
-    if (i < n) {
-      C rest[8]{};
-      const int count = static_cast<int>(n - i);
-      store(rest, exp(load<8>(x + i, count) - shift), count);
-      sum = sum + load<8>(static_cast<const C*>(rest));
+    // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
+    T padded[8];
+    for (T& p : padded) p = static_cast<T>(-__builtin_huge_valf());
+    const int rest = static_cast<int>(n % 8);
+    for (std::int64_t count = n - rest;;) {
+      for (std::int64_t i = 0; i < count; i += 8) sum = sum + exp(load<8>(x + i) - shift);
+      if (x == padded || rest == 0) break;
+      for (int i = 0; i < rest; ++i) padded[i] = x[count + i];
+      x = padded;
+      count = 8;
     }
-    total = reduce_add(sum);
+    *highest = top;
+    *total = reduce_add(sum);
   }
 };
+
+/// What softmax, its logarithm and its gradient make of an element, given two numbers of its row. Functions, not
+/// lambdas: nvcc forgets that those are to be inlined, and vectors must not leave the instruction set of a loop.
+struct exponential_part {
+  template <class P>
+  TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
+    return exp(x - shift) * scale;
+  }
+};
+struct logarithmic_part {
+  template <class P>
+  TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
+    return x - shift - scale;
+  }
+};
+
+/// y = Part(x, shift, scale), of a row.
+template <class Part, class T, class P>
+TAGMA_INLINE void map_row(const T* x, T* y, std::int64_t n, const P& shift, const P& scale) {
+  T in[8]{}, out[8];
+  const int rest = static_cast<int>(n % 8);
+  const std::int64_t whole = n - rest;
+  const T* from = x;
+  T* to = y;
+  for (std::int64_t count = whole;;) {
+    for (std::int64_t i = 0; i < count; i += 8) store(to + i, Part::of(load<8>(from + i), shift, scale));
+    if (to == out || rest == 0) break;
+    for (int i = 0; i < rest; ++i) in[i] = x[whole + i];
+    from = in;
+    to = out;
+    count = 8;
+  }
+  for (int i = 0; i < rest; ++i) y[whole + i] = out[i];
+}
 
 template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static P map(const P& x, const P& shift, const P& scale) {
-    if constexpr (Kind == row_kind::softmax)
-      return exp(x - shift) * scale;
-    else
-      return x - shift - scale;
-  }
+  using part = std::conditional_t<Kind == row_kind::softmax, exponential_part, logarithmic_part>;
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
-      row_sums<T>::run(x, n, top, total);
+      dispatch<row_sums<T>>(x, n, &top, &total);
       const P shift = splat<P>(top);
       const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
-      std::int64_t i = 0;
-      for (; i + 8 <= n; i += 8) store(y + i, map(load<8>(x + i), shift, scale));
-      if (i < n) store(y + i, map(load<8>(x + i, static_cast<int>(n - i)), shift, scale), static_cast<int>(n - i));
+      map_row<part>(x, y, n, shift, scale);
     }
   }
 };
@@ -69,7 +100,7 @@ void over_rows(const kernel_args& args, const run_context& context) {
   const std::int64_t rows = x.rows, n = x.n;
   if (n == 0 || rows == 0) return;
   const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
-  const auto some = [&](std::int64_t t) {
+  const auto some = [&](std::int64_t t) __attribute__((noinline)) {
     const std::int64_t first = t * per_task, count = first + per_task < rows ? per_task : rows - first;
     dispatch<Body>(args.in[0].as<const T>() + first * n, args.out.as<T>() + first * n, count, n);
   };
@@ -93,7 +124,7 @@ struct entropy_row {
   using C = compute_t<T>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, T* y) {
     C top{}, total{};
-    row_sums<T>::run(x, n, top, total);
+    dispatch<row_sums<T>>(x, n, &top, &total);
     const auto logarithm = log(splat<pack<C, 8>>(total));
     *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
   }
@@ -114,14 +145,9 @@ struct entropy_gradient_row {
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, C upstream, T* y) {
     C top{}, total{};
-    row_sums<T>::run(x, n, top, total);
+    dispatch<row_sums<T>>(x, n, &top, &total);
     const P shift = splat<P>(top), scale = splat<P>(upstream / total);
-    std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) store(y + i, exp(load<8>(x + i) - shift) * scale);
-    if (i < n) {
-      const int rest = static_cast<int>(n - i);
-      store(y + i, exp(load<8>(x + i, rest) - shift) * scale, rest);
-    }
+    map_row<exponential_part>(x, y, n, shift, scale);
     y[label] = T(static_cast<C>(y[label]) - upstream);
   }
 };

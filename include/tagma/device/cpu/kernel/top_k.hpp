@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// The largest elements of each row on the CPU: a heap of the best so far, kept in the result itself.
+/// The largest elements of each row on the CPU: a heap of the positions of the best so far, kept in the result itself.
 
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/indices.hpp"
@@ -56,13 +56,27 @@ void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t 
   }
 }
 
+/// Positions that nobody reads have a place of their own.
+inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_context&) {
+  if (args.outs[1].data != nullptr) return nullptr;
+  return make_owned<scratch<std::int64_t>>(bounded_product(row_extents(args.in[0].dims).rows, args.attributes[0]));
+}
+
 template <class T>
-void top_k_indices(const kernel_args& args, const run_context& context) {
+void top_k(const kernel_args& args, const run_context& context) {
   const row_extents in(args.in[0].dims);
   const std::int64_t rows = in.rows, n = in.n, k = args.attributes[0];
+  T* const values = args.outs[0].as<T>();
+  std::int64_t* const positions = args.outs[1].data != nullptr
+                                      ? args.outs[1].as<std::int64_t>()
+                                      : static_cast<scratch<std::int64_t>*>(args.state)->data();
   over_pieces(rows, 4 * n * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t r = first; r < last; ++r)
-      best_of_row(args.in[0].as<const T>() + r * n, n, args.out.as<std::int64_t>() + r * k, k);
+    for (std::int64_t r = first; r < last; ++r) {
+      const T* const row = args.in[0].as<const T>() + r * n;
+      std::int64_t* const best = positions + r * k;
+      best_of_row(row, n, best, k);
+      for (std::int64_t i = 0; i < k && values != nullptr; ++i) values[r * k + i] = row[best[i]];
+    }
   });
 }
 
@@ -91,9 +105,9 @@ void scatter_last(const kernel_args& args, const run_context&) {
 }  // namespace cpu::detail
 
 template <>
-struct kernel<on_cpu, ir::key<op::top_k_indices>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::top_k_indices<stored<In>>};
+struct kernel<on_cpu, ir::key<op::top_k>> {
+  template <dtype Value, dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::top_k<stored<Value>>, &cpu::detail::prepare_top_k};
 };
 template <>
 struct kernel<on_cpu, ir::key<op::gather_last>> {

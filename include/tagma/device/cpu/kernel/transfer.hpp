@@ -13,6 +13,7 @@ namespace tagma::device {
 template <>
 struct kernel<on_cpu, ir::key<plan::transfer>> {
   static void run(const kernel_args& args, const run_context& context) {
+    if (args.out.elements() == 0) return;
     const auto size = static_cast<std::int64_t>(size_of(args.out.type));
     cpu::over_pieces(args.out.elements(), size, context, [&](std::int64_t first, std::int64_t last) {
       std::memcpy(args.out.data + first * size, args.in[0].data + first * size,

@@ -35,6 +35,8 @@ struct batched_product {
     problem.m = p.m;
     problem.n = p.n;
     problem.k = p.k;
+    // Rows of a loop begin anywhere; where is not known before the loop.
+    if (has_rows(args)) problem.alignment = static_cast<std::uint32_t>(size_of(problem.type));
     if (p.one) return;
     collect(x, y, out);
     // The longest axis goes to the library, the others are walked.
@@ -51,8 +53,9 @@ struct batched_product {
     // Operands begin where every word may; the matrices of later calls perhaps do not.
     std::int64_t steps = 0;
     for (int i = 0; i < axes; ++i) steps |= outer[i].a | outer[i].b | outer[i].c;
-    problem.alignment =
+    const auto common =
         static_cast<std::uint32_t>(common_word(static_cast<std::uint64_t>(steps) * size_of(problem.type)));
+    if (common < problem.alignment) problem.alignment = common;
   }
 
   /// Calls of `problem`.
@@ -76,6 +79,11 @@ struct batched_product {
   [[nodiscard]] bool is_empty() const { return problem.m == 0 || problem.n == 0 || problem.batch * calls() == 0; }
 
  private:
+  [[nodiscard]] static bool has_rows(const kernel_args& args) {
+    bool row = args.out.data == nullptr;
+    for (const operand& o : args.in) row = row || o.data == nullptr;
+    return row;
+  }
   /// The axes before the last two, outermost first, neighbours joined where both operands allow it.
   void collect(const shape& x, const shape& y, const shape& out) {
     const auto own = [&](const shape& s, int axis) {
@@ -211,7 +219,7 @@ struct product_and_epilogue {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
     auto made = make_owned<state>(args);
     made->product.problem.after = After;
-    const bool fits = !has_bias || is_row(args.in[2].dims, made->product.problem.n);
+    const bool fits = !has_bias || (args.in[2].data != nullptr && is_row(args.in[2].dims, made->product.problem.n));
     if (!fits || !made->choose(context, has_bias ? args.in[2].data : nullptr))
       made->apart = Apart::entry.prepare(args, context);
     return made;

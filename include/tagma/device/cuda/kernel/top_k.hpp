@@ -40,7 +40,8 @@ struct top_k_body {
   using C = compute_t<T>;
   struct arguments {
     const T* from;
-    std::int64_t* to;
+    T* values;
+    std::int64_t* positions;
     std::int64_t rows, n, k;
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
@@ -55,7 +56,9 @@ struct top_k_body {
           if ((found == 0 || last.comes_before(next)) && next.comes_before(best)) best = next;
         }
         last = threads.join(best, first_of_two<C>());
-        if (at.thread == 0) a.to[row * a.k + found] = last.position;
+        if (at.thread != 0) continue;
+        if (a.values != nullptr) a.values[row * a.k + found] = x[last.position];
+        if (a.positions != nullptr) a.positions[row * a.k + found] = last.position;
       }
     }
   }
@@ -73,15 +76,42 @@ inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_cont
   return nullptr;
 }
 
+/// The first `k` of each `n` ordered positions, and the elements there.
 template <class T>
-void top_k_indices(const kernel_args& args, const run_context& context) {
+struct sorted_top_body {
+  struct arguments {
+    const std::uint32_t* order;
+    const T* from;
+    T* values;
+    std::int64_t* positions;
+    std::int64_t count, n, k;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const std::int64_t row = quotient(i, a.k), first = row * a.n, from = a.order[first + i - row * a.k];
+      if (a.values != nullptr) a.values[i] = a.from[from];
+      if (a.positions != nullptr) a.positions[i] = from - first;
+    }
+  }
+};
+
+template <class T>
+void top_k(const kernel_args& args, const run_context& context) {
   const row_extents in(args.in[0].dims);
   const std::int64_t rows = in.rows, n = in.n, k = args.attributes[0];
   if (rows == 0 || k == 0) return;
-  if (is_worth_a_sort(k, rows * n)) return order_rows<T>(args.in[0], args.out, true, context);
+  const T* const from = args.in[0].as<const T>();
+  T* const values = args.outs[0].as<T>();
+  auto* const positions = args.outs[1].as<std::int64_t>();
+  if (is_worth_a_sort(k, rows * n)) {
+    ordered_positions order(rows * n, context);
+    sort_rows<T>(order, args.in[0], true);
+    launch<sorted_top_body<T>>(geometry::over(rows * k), context,
+                               {order.get(), from, values, positions, rows * k, n, k});
+    return;
+  }
   constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
-  launch<top_k_body<T>>(geometry::blocks_for(rows, shared), context,
-                        {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
+  launch<top_k_body<T>>(geometry::blocks_for(rows, shared), context, {from, values, positions, rows, n, k});
 }
 
 /// Positions of elements of rows. They may have been fed, whatever computes them otherwise.
@@ -178,9 +208,9 @@ void scatter_last(const kernel_args& args, const run_context& context) {
 }  // namespace cuda::detail
 
 template <>
-struct kernel<on_cuda, ir::key<op::top_k_indices>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&cuda::detail::top_k_indices<stored<In>>, &cuda::detail::prepare_top_k};
+struct kernel<on_cuda, ir::key<op::top_k>> {
+  template <dtype Value, dtype...>
+  static constexpr kernel_entry entry{&cuda::detail::top_k<stored<Value>>, &cuda::detail::prepare_top_k};
 };
 template <>
 struct kernel<on_cuda, ir::key<op::gather_last>> {

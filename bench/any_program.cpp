@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+// Programs that are data beside compiled ones: a step of training, fused loops that are interpreted, and a run that
+// does nothing.
+#include <benchmark/benchmark.h>
+
+#include "tagma/programs.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 784>();
+constexpr auto y = tg::placeholder<"y", int, tg::dyn>();
+constexpr auto a = tg::placeholder<"a", float, tg::dyn>();
+constexpr auto b = tg::placeholder<"b", float, tg::dyn>();
+
+struct parts {
+  static auto logits() { return tg::dense<"out", 10>(tg::dense<"hidden", 128>(x, tg::relu)); }
+  static auto train() {
+    return tg::minimize(tg::mean(tg::sparse_softmax_cross_entropy(logits(), y)), tg::sgd{.learning_rate = 0.1});
+  }
+};
+const auto train = parts::train();
+const auto fused = tg::tanh(a * b + a) * b - tg::square(a) * 0.5f + tg::relu(b);
+const auto v = tg::variable<"v", float>(tg::ones);
+const auto program = tg::compile([] { return tg::outputs(train, fused, v); });
+
+tg::session_options options(const benchmark::State& state) {
+  return {.seed = 3, .intra_op_threads = static_cast<int>(state.range(0))};
+}
+
+void training(benchmark::State& state, bool compiled) {
+  tg::session one(program, options(state));
+  tg::session two(tg::any_program(program, {"train", "fused", "v"}), options(state));
+  const tg::tensor<float> in({state.range(1), 784});
+  const tg::tensor<int> labels({state.range(1)});
+  for (auto _ : state)
+    if (compiled)
+      one.run(train, x = in, y = labels);
+    else
+      two.run("train", tg::feed_to("x", in), tg::feed_to("y", labels));
+}
+void loops(benchmark::State& state, bool compiled) {
+  tg::session one(program, options(state));
+  tg::session two(tg::any_program(program, {"train", "fused", "v"}), options(state));
+  const tg::tensor<float> p({state.range(1)}), q({state.range(1)});
+  for (auto _ : state)
+    if (compiled)
+      benchmark::DoNotOptimize(one.run(fused, a = p, b = q));
+    else
+      benchmark::DoNotOptimize(two.run("fused", tg::feed_to("a", p), tg::feed_to("b", q)));
+}
+void nothing(benchmark::State& state, bool compiled) {
+  tg::session one(program, options(state));
+  tg::session two(tg::any_program(program, {"train", "fused", "v"}), options(state));
+  for (auto _ : state)
+    if (compiled)
+      benchmark::DoNotOptimize(one.run(v));
+    else
+      benchmark::DoNotOptimize(two.run("v"));
+}
+
+BENCHMARK_CAPTURE(training, compiled, true)->ArgsProduct({{1, 2}, {32, 256}})->UseRealTime();
+BENCHMARK_CAPTURE(training, data, false)->ArgsProduct({{1, 2}, {32, 256}})->UseRealTime();
+BENCHMARK_CAPTURE(loops, compiled, true)->ArgsProduct({{1, 2}, {4096, 16000000}})->UseRealTime();
+BENCHMARK_CAPTURE(loops, data, false)->ArgsProduct({{1, 2}, {4096, 16000000}})->UseRealTime();
+BENCHMARK_CAPTURE(nothing, compiled, true)->Arg(1);
+BENCHMARK_CAPTURE(nothing, data, false)->Arg(1);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A stage that keeps what it gave, in memory.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
+#include "tagma/data/stage.hpp"
+
+namespace tagma::datasets::detail {
+
+/// Keeps the elements of the first pass that came to the end without an error. All passes are the pass number 0.
+template <class T>
+class cached final : public stage_behind<T, T> {
+  using elements = std::shared_ptr<const std::vector<T>>;
+
+  class pass final : public cursor<T> {
+   public:
+    pass(const cached& of, iteration& in) : of_(of), in_(in), counters_(in.counters_of(of)), kept_(of.kept()) {}
+    got next(T& to) override {
+      if (kept_ != nullptr) {
+        if (next_ >= kept_->size()) return got::end;
+        to = (*kept_)[next_++];
+        return got::element;
+      }
+      if (input_ == nullptr) input_ = datasets::start(*of_.input_, 0, in_);
+      const got g = input_->next(to);
+      if (g == got::interrupted) return g;
+      if (g == got::end) {
+        if (whole_) {
+          kept_ = of_.keep(std::move(own_));
+          next_ = kept_->size();
+        }
+        whole_ = false;
+        return g;
+      }
+      ++next_;
+      whole_ = whole_ && g == got::element;
+      if (whole_) {
+        own_.push_back(to);
+        if (counters_ != nullptr) counters_->hold(datasets::bytes_of(to));
+      } else if (!own_.empty()) {
+        if (counters_ != nullptr)
+          for (const T& x : own_) counters_->hold(-datasets::bytes_of(x));
+        own_ = {};
+      }
+      return g;
+    }
+    TAGMA_COLD got skip(extent& n) override {
+      if (kept_ == nullptr) return cursor<T>::skip(n);
+      const std::size_t left = kept_->size() - next_;
+      const std::size_t some = static_cast<std::uint64_t>(n) < left ? static_cast<std::size_t>(n) : left;
+      next_ += some;
+      n -= static_cast<extent>(some);
+      return n == 0 ? got::element : got::end;
+    }
+    TAGMA_COLD void save(position& to) const override { to.push_back(static_cast<std::int64_t>(next_)); }
+    TAGMA_COLD void restore(position_reader& from) override {
+      extent n = from.take(endless);
+      (void)skip(n);
+    }
+
+   private:
+    const cached& of_;
+    iteration& in_;
+    stage_counters* counters_;
+    elements kept_;
+    std::unique_ptr<cursor<T>> input_;
+    std::vector<T> own_;
+    std::size_t next_ = 0;
+    bool whole_ = true;
+  };
+
+ public:
+  explicit cached(stage_of<T> input) : stage_behind<T, T>(std::move(input)) {}
+
+  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return std::make_unique<pass>(*this, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".cache";
+  }
+
+ private:
+  [[nodiscard]] elements kept() const {
+    const std::lock_guard lock(mutex_);
+    return kept_;
+  }
+  [[nodiscard]] elements keep(std::vector<T>&& all) const {
+    auto mine = std::make_shared<const std::vector<T>>(std::move(all));
+    const std::lock_guard lock(mutex_);
+    if (kept_ == nullptr) kept_ = std::move(mine);
+    return kept_;
+  }
+
+  mutable std::mutex mutex_;
+  mutable elements kept_;
+};
+
+/// The same for elements that have numbers: each is kept when it was had once, in whatever order.
+template <class T>
+class cached_by_number final : public stage_behind<T, T> {
+ public:
+  explicit cached_by_number(stage_of<T> input)
+      : stage_behind<T, T>(std::move(input)), slots_(static_cast<std::size_t>(this->size())) {}
+
+  [[nodiscard]] bool indexed() const override { return true; }
+  [[nodiscard]] bool threaded() const override { return false; }
+  got get(extent i, std::uint64_t, T& to, iteration& in) const override {
+    slot& s = slots_[static_cast<std::size_t>(i)];
+    if (s.kept.load(memory_order::acquire)) {
+      to = s.value;
+      return got::element;
+    }
+    const got g = datasets::get(*this->input_, i, 0, to, in);
+    if (g != got::element) return g;
+    const std::lock_guard lock(mutex_);
+    if (s.kept.load(memory_order::relaxed)) return g;
+    s.value = to;
+    if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
+    s.kept.store(true, memory_order::release);
+    return g;
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".cache";
+  }
+
+ private:
+  struct slot {
+    T value{};
+    atomic<bool> kept{false};
+  };
+  mutable std::mutex mutex_;
+  mutable std::vector<slot> slots_;
+};
+
+}  // namespace tagma::datasets::detail

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A stage that keeps what it gave in a file: `data.cache("train.cache")`.
+///
+/// The file has the records of a TFRecord file. The first says what this is, which version of it, the type of the
+/// elements and the pipeline; then there is one for each element, a byte 'e' before its bytes; the last is a byte 'z'
+/// and the number of elements. Numbers are as they lie in the memory of a machine whose lowest byte comes first.
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/error.hpp"
+#include "tagma/base/replace_file.hpp"
+#include "tagma/data/dataset.hpp"
+#include "tagma/data/element_bytes.hpp"
+#include "tagma/data/stage.hpp"
+#include "tagma/io/buffered_reader.hpp"
+#include "tagma/io/byte_source.hpp"
+#include "tagma/io/tf_record.hpp"
+
+namespace tagma::datasets::detail {
+
+/// A file that takes the place of another one when it is whole, and is gone otherwise.
+class whole_file {
+ public:
+  explicit whole_file(const std::string& path)
+      : path_(path),
+        target_(tagma::detail::follow_links(path)),
+        name_(target_.substr(target_.rfind('/') + 1)),
+        parent_(::open(tagma::detail::directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (parent_.get() < 0) fail_errno(errno, path_, "created: directory " + tagma::detail::directory_of(target_));
+    if (name_.empty()) fail(status_code::invalid_argument, {"'", path_, "' is not the name of a file"});
+    file_.emplace(parent_.get(), name_, 0666, path_);
+  }
+
+  void write(std::string_view bytes) { tagma::detail::write_all(file_->get(), bytes, path_); }
+  void put_in_place() {
+    if (!tagma::detail::flush(file_->get())) fail_errno(errno, path_, "flushed to the disk");
+    if (!file_->rename(name_)) fail_errno(errno, path_, "replaced");
+    if (!tagma::detail::flush(parent_.get()) && errno != EINVAL) fail_errno(errno, path_, "flushed to the disk");
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_, target_, name_;
+  tagma::detail::descriptor parent_;
+  std::optional<tagma::detail::replacement> file_;
+};
+
+/// The bytes of a file that becomes whole.
+class whole_file_sink {
+ public:
+  explicit whole_file_sink(whole_file& to) : to_(&to) {}
+  void write(std::span<const std::byte> from) { to_->write({reinterpret_cast<const char*>(from.data()), from.size()}); }
+  [[nodiscard]] std::string_view name() const { return to_->path(); }
+
+ private:
+  whole_file* to_;
+};
+
+/// Records of a cache, whatever the elements are.
+/// @{
+class cache_writer {
+ public:
+  cache_writer(const std::string& path, std::string_view head) : file_(path), to_(whole_file_sink(file_)) {
+    to_.write(head);
+  }
+  /// The record of an element, into which its bytes are to be put.
+  [[nodiscard]] std::string& begin_element() {
+    record_ = 'e';
+    return record_;
+  }
+  void end_element() {
+    to_.write(record_);
+    ++count_;
+  }
+  void finish() {
+    record_ = 'z';
+    detail::put_length(record_, count_);
+    to_.write(record_);
+    to_.close();
+    file_.put_in_place();
+  }
+
+ private:
+  whole_file file_;
+  io::tf_record_writer to_;  // behind the file: it hands on what it holds when it ends
+  std::string record_;
+  std::uint64_t count_ = 0;
+};
+
+class cache_reader {
+ public:
+  /// Throws `failed_precondition` for the file of something else.
+  cache_reader(const std::string& path, std::string_view head)
+      : path_(path), in_(io::buffered_reader(io::file_source(path))) {
+    std::string_view found;
+    if (!in_.next(found)) fail(status_code::data_loss, {path_, ": is empty, and no cache of a dataset"});
+    if (found == head) return;
+    const auto line = [](std::string_view& text) {
+      const std::size_t n = std::min(text.find('\n'), text.size());
+      const std::string_view first = text.substr(0, n);
+      text.remove_prefix(std::min(n + 1, text.size()));
+      return first;
+    };
+    const std::string_view version = line(found), its_version = line(head);
+    if (version != its_version)
+      fail(status_code::failed_precondition, {path_, ": begins with '", version.substr(0, 40), "', not with '",
+                                              its_version, "'; remove it to make it anew"});
+    const std::string_view type = line(found), its_type = line(head);
+    if (type != its_type)
+      fail(status_code::failed_precondition,
+           {path_, ": has elements of type ", type, ", and this dataset has ", its_type});
+    fail(status_code::failed_precondition, {path_, ": is the cache of another pipeline, '", found, "'; this one is '",
+                                            head, "'; remove the file to make it anew"});
+  }
+  /// The bytes of the next element; false behind the last one. Throws `data_loss`, and then there are no more.
+  [[nodiscard]] bool next(std::string_view& bytes) {
+    if (ended_) return false;
+    ended_ = true;  // also if this throws
+    std::string_view record;
+    if (!in_.next(record))
+      fail(status_code::data_loss, {path_, ": ends behind ", count_, " elements, without the record that says so"});
+    if (record.starts_with('e')) {
+      ended_ = false;
+      ++count_;
+      bytes = record.substr(1);
+      return true;
+    }
+    bytes_reader last(record);
+    if (record.size() != 9 || last.take(1) != "z" || last.length() != count_)
+      fail(status_code::data_loss, {in_.key(), ": the record behind ", count_, " elements is none of a cache"});
+    if (in_.next(record)) fail(status_code::data_loss, {in_.key(), ": a record stands behind the end of the cache"});
+    return false;
+  }
+  /// The element is none.
+  [[noreturn]] TAGMA_COLD void wrong_element() {
+    ended_ = true;
+    fail(status_code::data_loss, {in_.key(), ": record ", count_, " is no element of this dataset"});
+  }
+
+ private:
+  std::string path_;
+  io::tf_record_reader in_;
+  std::uint64_t count_ = 0;
+  bool ended_ = false;
+};
+/// @}
+
+/// Reads the elements from a file, if there is one, and writes it else: by a pass that came to the end without an
+/// error. All passes are the pass number 0.
+template <class T>
+class file_cached final : public stage_behind<T, T> {
+  using bytes = element_bytes<T>;
+
+  class pass final : public cursor<T> {
+   public:
+    pass(const file_cached& of, iteration& in) : of_(of), in_(in) {}
+    got next(T& to) override {
+      if (ended_) return got::end;
+      try {
+        if (reader_ == nullptr && input_ == nullptr) open();
+        for (; to_pass_ > 0; --to_pass_)
+          if (const got g = one(to); g == got::end || g == got::interrupted) return g;
+        return one(to);
+      } catch (...) {
+        in_.error = std::current_exception();
+        return failed();
+      }
+    }
+    void save(position& to) const override { to.push_back(given_ + to_pass_); }
+    void restore(position_reader& from) override { to_pass_ = from.take(endless); }
+
+   private:
+    void open() {
+      const std::string head = of_.head();
+      try {
+        reader_ = std::make_unique<cache_reader>(of_.path_, head);
+      } catch (const error& e) {
+        if (e.code() != status_code::not_found) throw;
+        input_ = datasets::start(*of_.input_, 0, in_);
+        try {
+          writer_ = std::make_unique<cache_writer>(of_.path_, head);
+        } catch (...) {
+          not_written_ = std::current_exception();
+        }
+      }
+    }
+    got one(T& to) { return reader_ != nullptr ? read(to) : pass_on(to); }
+    got read(T& to) {
+      std::string_view record;
+      if (!reader_->next(record)) {
+        ended_ = true;
+        return got::end;
+      }
+      bytes_reader from(record);
+      try {
+        bytes::take(from, to);
+        if (from.left() > 0) bytes_reader::wrong();
+      } catch (const error&) {
+        reader_->wrong_element();
+      }
+      ++given_;
+      return got::element;
+    }
+    got pass_on(T& to) {
+      const got g = input_->next(to);
+      if (g == got::interrupted) return g;
+      if (g == got::end) {
+        ended_ = true;
+        if (writer_ != nullptr) write([&] { writer_->finish(); });
+        writer_ = nullptr;
+        if (not_written_ == nullptr) return g;
+        in_.error = std::exchange(not_written_, nullptr);
+        return failed();
+      }
+      ++given_;
+      if (g == got::error)
+        writer_ = nullptr;
+      else if (writer_ != nullptr)
+        write([&] {
+          bytes::put(writer_->begin_element(), to);
+          writer_->end_element();
+        });
+      return g;
+    }
+    /// The elements do not depend on whether they can be written.
+    template <class F>
+    void write(const F& f) {
+      try {
+        f();
+      } catch (...) {
+        not_written_ = std::current_exception();
+        writer_ = nullptr;
+      }
+    }
+    got failed() {
+      ended_ = true;
+      ++given_;
+      return got::error;
+    }
+
+    const file_cached& of_;
+    iteration& in_;
+    std::unique_ptr<cache_reader> reader_;
+    std::unique_ptr<cursor<T>> input_;
+    std::unique_ptr<cache_writer> writer_;
+    std::exception_ptr not_written_;
+    extent given_ = 0, to_pass_ = 0;
+    bool ended_ = false;
+  };
+
+ public:
+  file_cached(stage_of<T> input, std::string path) : stage_behind<T, T>(std::move(input)), path_(std::move(path)) {}
+
+  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return std::make_unique<pass>(*this, in);
+  }
+  void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".cache";
+  }
+
+ private:
+  [[nodiscard]] std::string head() const {
+    std::string text = "tagma dataset cache 1\n";
+    bytes::name(text);
+    text += '\n';
+    this->input_->describe(text);
+    return text;
+  }
+
+  std::string path_;
+};
+
+}  // namespace tagma::datasets::detail

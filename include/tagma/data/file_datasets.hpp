@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Datasets of the records of files. Apart from those of memory, since what reads files takes as long to compile as all
+/// stages together.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tagma/data/dataset.hpp"
+#include "tagma/data/record_sources.hpp"
+#include "tagma/io/compression.hpp"
+#include "tagma/io/csv.hpp"
+#include "tagma/io/csv_reader.hpp"
+#include "tagma/io/fixed_length.hpp"
+#include "tagma/io/text_lines.hpp"
+#include "tagma/io/tf_record.hpp"
+
+namespace tagma::datasets {
+
+/// The lines of files, without their ends.
+[[nodiscard]] inline dataset<std::string> text_lines(std::vector<std::string> files,
+                                                     const io::text_line_options& options = {},
+                                                     io::compression format = io::compression::none) {
+  const auto open = [options, format](const std::string& path) {
+    return io::text_line_reader(io::open(path, format), options);
+  };
+  using text = detail::text_format<decltype(open)>;
+  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+}
+/// Records of files that are equally long.
+[[nodiscard]] inline dataset<std::string> fixed_length_records(std::vector<std::string> files,
+                                                               const io::fixed_length_options& options,
+                                                               io::compression format = io::compression::none) {
+  const auto open = [options, format](const std::string& path) {
+    return io::fixed_length_record_reader(io::open(path, format), options);
+  };
+  using text = detail::text_format<decltype(open)>;
+  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+}
+/// The records of TFRecord files.
+[[nodiscard]] inline dataset<std::string> tf_record(std::vector<std::string> files,
+                                                    io::compression format = io::compression::none) {
+  const auto open = [format](const std::string& path) { return io::tf_record_reader(io::open(path, format)); };
+  using text = detail::text_format<decltype(open)>;
+  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+}
+
+/// How files of comma-separated values are read.
+struct csv_file_options {
+  io::csv_options fields{};
+  std::int64_t skip_header_records = 0;  ///< such as one with the names of the columns
+  io::compression format = io::compression::none;
+};
+/// The records of CSV files as tuples of typed columns; one column as it is. Throws as io::csv_decoder does.
+///
+///     tg::datasets::csv({"people.csv"}, {.skip_header_records = 1}, tg::io::csv_default(0.0f),
+///                       tg::io::csv_required<std::string>());
+template <io::csv_type... T>
+[[nodiscard]] auto csv(std::vector<std::string> files, const csv_file_options& options, io::csv_column<T>... columns) {
+  static_assert(sizeof...(T) > 0);
+  const auto open = [fields = options.fields, skip = options.skip_header_records,
+                     format = options.format](const std::string& path) {
+    io::csv_reader_options reader;
+    reader.delimiter = fields.delimiter;
+    reader.quotes = fields.quotes;
+    reader.skip_header_records = skip;
+    return io::csv_reader(io::open(path, format), reader);
+  };
+  using type = typename std::conditional_t<sizeof...(T) == 1, std::tuple_element<0, std::tuple<T...>>,
+                                           std::common_type<std::tuple<T...>>>::type;
+  using format = detail::csv_format<decltype(open), T...>;
+  io::csv_decoder decoder(std::vector<io::csv_field>{io::csv_field(std::move(columns))...}, options.fields);
+  return dataset<type>(
+      std::make_shared<detail::record_source<type, format>>(std::move(files), format{open, std::move(decoder)}));
+}
+
+}  // namespace tagma::datasets

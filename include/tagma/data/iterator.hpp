@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// One pass through a dataset, by hand or by a loop.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/hash.hpp"
+#include "tagma/data/stage.hpp"
+
+namespace tagma {
+
+namespace datasets {
+/// What `explain` tells of a pass that somebody else goes through, also behind its end. Copies are the same.
+struct pass_watch {
+  std::shared_ptr<const any_stage> stage;
+  std::shared_ptr<const meter> measured;  ///< nullptr where nothing is
+};
+}  // namespace datasets
+
+/// One pass through a dataset. Nothing is read before the first element is asked for; threads that it has end with it.
+/// One thread uses it at a time.
+template <class T>
+class dataset_iterator {
+ public:
+  /// A pass at its beginning.
+  explicit dataset_iterator(datasets::stage_of<T> of, datasets::pass_services services = {})
+      : pass_(std::make_unique<pass>(std::move(of), std::move(services))) {}
+  /// A pass that goes on at a position. Throws `invalid_argument` for what is no position of this dataset.
+  dataset_iterator(datasets::stage_of<T> of, const datasets::position& at, datasets::pass_services services = {})
+      : dataset_iterator(std::move(of), std::move(services)) {
+    datasets::position_reader from(at.data(), at.data() + at.size());
+    if (from.take() != fingerprint())
+      fail(status_code::invalid_argument, "this is a position of another dataset: its stages are not these");
+    pass_->at->restore(from);
+    if (!from.at_end()) datasets::position_reader::wrong();
+  }
+
+  /// The next element. Throws `end_of_data`, an error of the code `out_of_range`, behind the last one, now and always;
+  /// where an element could not be had, its error, and the next call goes on behind it; DeadlineExceeded or Cancelled
+  /// by the limits, `next(timeout(1s))`, and then nothing is lost.
+  [[nodiscard]] T next(const run_limits& limits = {}) {
+    T value{};
+    if (!next(value, limits)) throw datasets::end_of_data();
+    return value;
+  }
+  /// The same into an object whose memory may be used again. False at the end.
+  [[nodiscard]] bool next(T& to, const run_limits& limits = {}) {
+    pass& p = *pass_;
+    datasets::got g = datasets::got::end;
+    if (limits.timeout_ns <= 0 && limits.stop.requested == nullptr) {
+      g = p.at->next(to);
+    } else {
+      const runtime::run_guard guard(limits);
+      const limited call(p.in, guard);
+      g = p.at->next(to);
+    }
+    if (g == datasets::got::element) [[likely]]
+      return true;
+    if (g == datasets::got::end) return false;
+    if (g == datasets::got::interrupted) interrupted(limits);
+    std::rethrow_exception(std::exchange(p.in.error, nullptr));
+  }
+  /// Passes `n` elements by, fewer at the end; those that need not be computed are not. Returns how many it were.
+  extent skip(extent n) {
+    extent left = n > 0 ? n : 0;
+    (void)pass_->at->skip(left);
+    return n > 0 ? n - left : 0;
+  }
+
+  /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
+  /// Throws `failed_precondition` where a map gives its results in any order.
+  [[nodiscard]] datasets::position state() const {
+    datasets::position to{fingerprint()};
+    pass_->at->save(to);
+    return to;
+  }
+  /// What was counted of this pass, by `explain`; nullptr where nothing is.
+  [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
+  [[nodiscard]] datasets::pass_watch watch() const { return {pass_->of, pass_->services.measured}; }
+  [[nodiscard]] const datasets::stage<T>& stage() const { return *pass_->of; }
+
+ private:
+  struct pass {
+    pass(datasets::stage_of<T> stage, datasets::pass_services&& own)
+        : of(std::move(stage)), services(std::move(own)), in(services), at(datasets::start(*of, 0, in)) {}
+    datasets::stage_of<T> of;
+    datasets::pass_services services;
+    datasets::iteration in;
+    std::unique_ptr<datasets::cursor<T>> at;
+  };
+
+  /// A call with limits, which end with it, however it ends.
+  struct limited {
+    limited(datasets::iteration& pass, const runtime::run_guard& guard) : in(pass) { in.limit(&guard); }
+    limited(const limited&) = delete;
+    limited& operator=(const limited&) = delete;
+    ~limited() { in.limit(nullptr); }
+    datasets::iteration& in;
+  };
+
+  [[nodiscard]] std::int64_t fingerprint() const {
+    std::string text;
+    pass_->of->describe(text);
+    return static_cast<std::int64_t>(hash_text(text));
+  }
+  [[noreturn]] TAGMA_COLD void interrupted(const run_limits& limits) const {
+    if (pass_->in.reason() == status_code::cancelled)
+      fail(status_code::cancelled, "whoever waited for an element of a dataset was cancelled");
+    fail(pass_->in.reason(), {"no element of the dataset came within ", limits.timeout_ns / 1'000'000, " ms"});
+  }
+
+  std::unique_ptr<pass> pass_;
+};
+
+namespace datasets {
+
+/// What a loop over a dataset goes on with. It ends with the last element, and by the first error.
+template <class T>
+class loop_iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = T*;
+  using reference = T&;
+
+  explicit loop_iterator(dataset_iterator<T> pass) : pass_(std::make_shared<state>(state{std::move(pass), T{}})) {
+    ++*this;
+  }
+  [[nodiscard]] T& operator*() const { return pass_->value; }
+  [[nodiscard]] T* operator->() const { return &pass_->value; }
+  loop_iterator& operator++() {
+    if (!pass_->of.next(pass_->value)) pass_ = nullptr;
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  [[nodiscard]] friend bool operator==(const loop_iterator& a, std::default_sentinel_t) { return a.pass_ == nullptr; }
+
+ private:
+  struct state {
+    dataset_iterator<T> of;
+    T value;
+  };
+  std::shared_ptr<state> pass_;
+};
+
+}  // namespace datasets
+}  // namespace tagma

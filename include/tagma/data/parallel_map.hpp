@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A map whose function several threads call.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
+#include "tagma/data/elementwise.hpp"
+#include "tagma/data/prefetch.hpp"
+#include "tagma/data/shuffle.hpp"
+
+namespace tagma::datasets {
+
+/// How a map uses threads.
+struct parallel {
+  int threads = 0;      ///< that call the function; 0: whoever asks for the element
+  bool ordered = true;  ///< elements keep their order; otherwise the first that is ready comes first
+  extent ahead = 0;     ///< elements that are worked on or ready at most; 0: twice as many as threads
+};
+
+namespace detail {
+
+template <class In, class Out, class F>
+class parallel_map final : public stage_behind<In, Out> {
+  /// One thread at a time has the turn to take an element, with its number. Results lie in a ring: in order, result i
+  /// in slot i modulo their number; otherwise in the order in which they are ready.
+  class pass final : public cursor<Out> {
+   public:
+    pass(const parallel_map& of, std::uint64_t epoch, iteration& in)
+        : of_(of),
+          in_(in),
+          counters_(in.counters_of(of)),
+          guard_(runtime::no_limits, 0, &closing_),
+          inner_(guard_, closing_, in) {
+      input_ = datasets::start(*of.input_, epoch, inner_);
+    }
+    ~pass() override {
+      closing_.begin();
+      freed_.change(true);
+      for (std::thread& t : threads_) t.join();
+    }
+    got next(Out& to) override {
+      if (ended_) return got::end;
+      if (!started_) start();
+      if (threads_.empty()) return next_alone(to);
+      while (true) {
+        const std::uint32_t seen = ready_.load(memory_order::acquire);
+        slot& s = slots_[given_ % slots_.size()];
+        if (s.ready.load(memory_order::acquire) == given_ + 1) {
+          const got g = s.what;
+          if (g == got::element) std::swap(to, s.value);
+          if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
+          if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+          given_count_.store(++given_, memory_order::release);
+          freed_.change(false);
+          if (g != got::end) return g;
+          if (!of_.options_.ordered) continue;  // others may still be at work
+          ended_ = true;
+          return g;
+        }
+        if (given_ >= count_.load(memory_order::acquire)) {
+          ended_ = true;
+          return got::end;
+        }
+        if (ready_.load(memory_order::acquire) != seen) continue;
+        const measured_wait time(in_, counters_, &stage_counters::empty_ns);
+        if (!in_.wait(ready_, seen)) return got::interrupted;
+      }
+    }
+    TAGMA_COLD void save(position& to) const override {
+      if (!of_.options_.ordered)
+        fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
+      to.push_back(ended_ ? 1 : 0);
+      if (started_ && threads_.empty()) {
+        to.push_back(0);
+        return input_->save(to);
+      }
+      marks_.save(*input_, given_, to_pass_, to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      to_pass_ = marks::restore(*input_, from);
+    }
+
+   private:
+    struct slot {
+      Out value{};
+      std::exception_ptr error;
+      got what = got::end;
+      atomic<std::uint64_t> ready{0};  // the number of the result that lies here, and 1
+    };
+
+    void start() {
+      started_ = true;
+      (void)input_->skip(to_pass_);
+      marks_.mark(*input_, 0, 0);
+      slots_ = std::vector<slot>(static_cast<std::size_t>(of_.options_.ahead));
+      try {
+        for (int i = 0; i < of_.options_.threads; ++i) threads_.emplace_back([this] { run(); });
+      } catch (const std::system_error&) {
+        // Those that there are do the work; without any, whoever asks.
+      }
+      if (counters_ != nullptr) counters_->threads.store(static_cast<std::int64_t>(threads_.size()));
+    }
+    got next_alone(Out& to) {
+      got g = input_->next(alone_);
+      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_.error);
+      ended_ = g == got::end;
+      return g;
+    }
+
+    /// Takes the next element and its number, in turn. False if there is nothing more to do.
+    [[nodiscard]] bool take(In& from, got& what, std::exception_ptr& error, std::uint64_t& number) {
+      const std::lock_guard turn(turn_);
+      while (!ends() && taken_ - given_count_.load(memory_order::acquire) >= slots_.size()) {
+        const std::uint32_t seen = freed_.load(memory_order::acquire);
+        if (ends() || taken_ - given_count_.load(memory_order::acquire) < slots_.size()) continue;
+        const measured_wait time(inner_, counters_, &stage_counters::full_ns);
+        if (!inner_.wait(freed_, seen)) return false;
+      }
+      if (ends()) {
+        end_behind_taken();
+        return false;
+      }
+      if (taken_ > 0) marks_.mark(*input_, taken_, given_count_.load(memory_order::relaxed));
+      what = input_->next(from);
+      if (what == got::interrupted) return false;
+      if (what == got::end) {
+        end_.store(true);
+        end_behind_taken();
+        return false;
+      }
+      if (what == got::error) error = std::exchange(inner_.error, nullptr);
+      number = taken_++;
+      return true;
+    }
+    [[nodiscard]] bool ends() const { return end_.load() || closing_.begun(); }
+    /// No more elements are taken. Called by who has the turn.
+    void end_behind_taken() {
+      count_.store(taken_, memory_order::release);
+      ready_.change(true);
+    }
+    [[nodiscard]] got apply(In& from, Out& to, std::exception_ptr& error) const {
+      if (counters_ == nullptr) [[likely]]
+        return detail::apply(of_.f_, from, to, error);
+      const std::int64_t begun = in_.measured()->now();
+      const got g = detail::apply(of_.f_, from, to, error);
+      stage_counters::add(counters_->own_ns, in_.measured()->now() - begun);
+      return g;
+    }
+    void run() {
+      In from{};
+      Out made{};
+      got what = got::end;
+      std::exception_ptr error;
+      std::uint64_t number = 0;
+      while (take(from, what, error, number)) {
+        if (what == got::element) what = apply(from, made, error);
+        const bool end = what == got::end;
+        if (end) end_.store(true);
+        if (!of_.options_.ordered) number = published_.fetch_add(1);
+        slot& s = slots_[number % slots_.size()];
+        s.what = what;
+        if (what == got::element) std::swap(s.value, made);
+        if (counters_ != nullptr && what == got::element) counters_->hold(datasets::bytes_of(s.value));
+        s.error = std::exchange(error, nullptr);
+        s.ready.store(number + 1, memory_order::release);
+        ready_.change(false);
+        if (end) freed_.change(true);  // who has the turn may wait for room, and shall take no more
+      }
+    }
+
+    const parallel_map& of_;
+    iteration& in_;
+    stage_counters* counters_;
+    runtime::closing closing_;
+    runtime::run_guard guard_;
+    iteration inner_;  // of whoever has the turn
+    std::unique_ptr<cursor<In>> input_;
+    std::vector<slot> slots_;
+    marks marks_;
+    std::mutex turn_;
+    std::uint64_t taken_ = 0;
+    atomic<bool> end_{false};  // the input has ended, or the function ended it
+    In alone_{};
+    std::vector<std::thread> threads_;
+    std::uint64_t given_ = 0;
+    extent to_pass_ = 0;
+    bool started_ = false, ended_ = false;
+    atomic<std::uint64_t> count_{UINT64_MAX}, published_{0};
+    alignas(64) runtime::wait_word ready_;
+    alignas(64) atomic<std::uint64_t> given_count_{0};
+    runtime::wait_word freed_;
+  };
+
+ public:
+  parallel_map(stage_of<In> input, F f, const parallel& options)
+      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {}
+
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  [[nodiscard]] bool threaded() const override { return true; }
+  got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
+    In from{};
+    const got g = datasets::get(*this->input_, i, epoch, from, in);
+    return g == got::element ? detail::apply(f_, from, to, in.error) : g;
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(*this, epoch, in);
+  }
+  [[nodiscard]] stage_of<Out> permuted(std::uint64_t seed, bool reshuffle) const override {
+    stage_of<In> below = this->input_->permuted(seed, reshuffle);
+    if (below == nullptr) below = std::make_shared<detail::permuted<In>>(this->input_, seed, reshuffle);
+    return std::make_shared<parallel_map>(std::move(below), f_, options_);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".parallel_map";
+  }
+
+ private:
+  F f_;
+  parallel options_;
+};
+
+}  // namespace detail
+
+}  // namespace tagma::datasets

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A stage that gets elements ahead, in a thread of its own.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
+#include "tagma/data/stage.hpp"
+#include "tagma/runtime/closing.hpp"
+
+namespace tagma::datasets::detail {
+
+/// Positions of an input that another thread goes through, one in so many elements: a position in between is one of
+/// these and a number of elements behind it.
+class marks {
+ public:
+  /// Elements from one to the next.
+  static constexpr std::uint64_t distance = 16;
+
+  /// Called at the element of this number, before it is taken.
+  /// @param given elements that the other side has had; at most as many are asked for again
+  template <class T>
+  void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
+    if (number % distance != 0) return;
+    position at;
+    input.save(at);
+    const std::lock_guard lock(mutex_);
+    std::size_t old = 0;
+    while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
+    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
+    all_.push_back({number, std::move(at)});
+  }
+  /// Saves the position at the element of this number. Without marks nothing was taken.
+  template <class T>
+  void save(const cursor<T>& input, std::uint64_t number, extent also, position& to) const {
+    const std::lock_guard lock(mutex_);
+    const one* last = nullptr;
+    for (const one& m : all_)
+      if (m.number <= number) last = &m;
+    if (last == nullptr) {
+      to.push_back(also);
+      return input.save(to);
+    }
+    to.push_back(static_cast<std::int64_t>(number - last->number));
+    to.insert(to.end(), last->at.begin(), last->at.end());
+  }
+  /// Goes there again; returns how many elements are still to be passed by.
+  template <class T>
+  [[nodiscard]] static extent restore(cursor<T>& input, position_reader& from) {
+    const extent behind = from.take(endless);
+    input.restore(from);
+    return behind;
+  }
+
+ private:
+  struct one {
+    std::uint64_t number;
+    position at;
+  };
+  mutable std::mutex mutex_;
+  std::vector<one> all_;
+};
+
+template <class T>
+class prefetched final : public stage_behind<T, T> {
+  /// A ring. Element i lies in slot i modulo their number; the thread fills those that were given.
+  class pass final : public cursor<T> {
+   public:
+    pass(const prefetched& of, std::uint64_t epoch, iteration& in)
+        : of_(of),
+          in_(in),
+          counters_(in.counters_of(of)),
+          guard_(runtime::no_limits, 0, &closing_),
+          inner_(guard_, closing_, in) {
+      input_ = datasets::start(*of.input_, epoch, inner_);
+    }
+    ~pass() override {
+      if (!thread_.joinable()) return;
+      closing_.begin();
+      freed_.change(true);
+      thread_.join();
+    }
+    got next(T& to) override {
+      if (ended_) return got::end;
+      if (!started_) start();
+      if (alone_) return next_alone(to);
+      if (given_ == seen_count_ && !wait()) return got::interrupted;
+      slot& s = slots_[given_ % slots_.size()];
+      const got g = s.what;
+      if (g == got::element) std::swap(to, s.value);
+      if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
+      if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+      ended_ = g == got::end;
+      if (ended_) return g;
+      given_count_.store(++given_);
+      if (given_ % freed_at_once_ == 0 && thread_waits_.load()) freed_.change(false);
+      return g;
+    }
+    TAGMA_COLD void save(position& to) const override {
+      to.push_back(ended_ ? 1 : 0);
+      if (alone_) {
+        to.push_back(0);
+        return input_->save(to);
+      }
+      marks_.save(*input_, given_, to_pass_, to);
+    }
+    TAGMA_COLD void restore(position_reader& from) override {
+      ended_ = from.take(1) == 1;
+      to_pass_ = marks::restore(*input_, from);
+    }
+
+   private:
+    struct slot {
+      T value{};
+      std::exception_ptr error;
+      got what = got::end;
+    };
+
+    /// Until there is an element, or the call must end. Whoever waits says so before it looks again: then the other
+    /// side need not tell of each element.
+    [[nodiscard]] bool wait() {
+      const measured_wait time(in_, counters_, &stage_counters::empty_ns);
+      bool goes_on = true;
+      while ((seen_count_ = filled_count_.load(memory_order::acquire)) == given_ && goes_on) {
+        const std::uint32_t seen = filled_.load(memory_order::acquire);
+        asker_waits_.store(true);
+        if (filled_count_.load() == given_) goes_on = in_.wait(filled_, seen);
+        asker_waits_.store(false, memory_order::relaxed);
+      }
+      return goes_on || seen_count_ != given_;
+    }
+    void start() {
+      started_ = true;
+      (void)input_->skip(to_pass_);
+      marks_.mark(*input_, 0, 0);
+      slots_.resize(static_cast<std::size_t>(of_.count_));
+      freed_at_once_ = slots_.size() / 8 + 1;
+      try {
+        thread_ = std::thread([this] { run(); });
+        if (counters_ != nullptr) counters_->threads.store(1);
+      } catch (const std::system_error&) {
+        alone_ = true;  // the system has none: elements come when they are asked for
+      }
+    }
+    got next_alone(T& to) {
+      const got g = input_->next(to);
+      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      ended_ = g == got::end;
+      return g;
+    }
+    void run() {
+      for (std::uint64_t i = 0;; ++i) {
+        while (i - given_count_.load(memory_order::acquire) == slots_.size()) {
+          const measured_wait time(inner_, counters_, &stage_counters::full_ns);
+          const std::uint32_t seen = freed_.load(memory_order::acquire);
+          thread_waits_.store(true);
+          const bool goes_on = i - given_count_.load() != slots_.size() || inner_.wait(freed_, seen);
+          thread_waits_.store(false, memory_order::relaxed);
+          if (!goes_on) return;
+        }
+        if (closing_.begun()) return;
+        if (i > 0) marks_.mark(*input_, i, given_count_.load(memory_order::relaxed));
+        slot& s = slots_[i % slots_.size()];
+        s.what = input_->next(s.value);
+        if (s.what == got::interrupted) return;
+        if (s.what == got::error) s.error = std::exchange(inner_.error, nullptr);
+        if (counters_ != nullptr && s.what == got::element) counters_->hold(datasets::bytes_of(s.value));
+        const bool end = s.what == got::end;
+        filled_count_.store(i + 1);
+        if (asker_waits_.load()) filled_.change(false);
+        if (end) return;
+      }
+    }
+
+    const prefetched& of_;
+    iteration& in_;
+    stage_counters* counters_;
+    runtime::closing closing_;
+    runtime::run_guard guard_;
+    iteration inner_;
+    std::unique_ptr<cursor<T>> input_;
+    std::vector<slot> slots_;
+    marks marks_;
+    std::thread thread_;
+    std::uint64_t given_ = 0, seen_count_ = 0, freed_at_once_ = 1;
+    extent to_pass_ = 0;
+    bool started_ = false, alone_ = false, ended_ = false;
+    alignas(64) atomic<std::uint64_t> filled_count_{0};
+    alignas(64) atomic<std::uint64_t> given_count_{0};
+    alignas(64) atomic<bool> asker_waits_{false};
+    runtime::wait_word filled_;
+    alignas(64) atomic<bool> thread_waits_{false};
+    runtime::wait_word freed_;
+  };
+
+ public:
+  prefetched(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {}
+
+  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
+  [[nodiscard]] bool threaded() const override { return true; }
+  got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
+    return datasets::get(*this->input_, i, epoch, to, in);
+  }
+  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return std::make_unique<pass>(*this, epoch, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    this->input_->describe(to);
+    to += ".prefetch";
+  }
+
+ private:
+  extent count_;
+};
+
+}  // namespace tagma::datasets::detail

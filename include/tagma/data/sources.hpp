@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Stages that begin a pipeline from memory: one element, rows of tensors, numbers, a function.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/data/element.hpp"
+#include "tagma/data/stage.hpp"
+
+namespace tagma::datasets::detail {
+
+/// A stage whose elements have numbers needs no cursor of its own.
+template <class T>
+class indexed_source : public stage<T> {
+ public:
+  [[nodiscard]] bool indexed() const final { return true; }
+  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const final {
+    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
+  }
+};
+
+template <class T>
+class one_element final : public indexed_source<T> {
+ public:
+  explicit one_element(T value) : value_(std::move(value)) {}
+
+  [[nodiscard]] extent size() const override { return 1; }
+  got get(extent, std::uint64_t, T& to, iteration&) const override {
+    to = value_;
+    return got::element;
+  }
+  TAGMA_COLD void describe(std::string& to) const override { to += "from_tensors"; }
+
+ private:
+  T value_;
+};
+
+class range_source final : public indexed_source<std::int64_t> {
+ public:
+  range_source(std::int64_t first, std::int64_t last, std::int64_t step) : first_(first), step_(step) {
+    if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
+    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+    if (step > 0 ? first >= last : first <= last) return;
+    const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
+    const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
+    const std::uint64_t count = (way - 1) / pace + 1;
+    if (count >= unsign(endless))
+      fail(status_code::invalid_argument,
+           {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
+    size_ = static_cast<extent>(count);
+  }
+
+  [[nodiscard]] extent size() const override { return size_; }
+  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override {
+    to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
+                                   static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
+    return got::element;
+  }
+  TAGMA_COLD void describe(std::string& to) const override {
+    append_parts(to, {"range ", first_, " ", step_, " ", size_});
+  }
+
+ private:
+  std::int64_t first_, step_;
+  extent size_ = 0;
+};
+
+/// Row `i` of a tensor as a tensor, in the memory that `to` has where it fits.
+template <class T>
+void assign_row(tensor<T>& to, const tensor<T>& from, extent i) {
+  const shape& all = from.dims();
+  bool fits = to.dims().rank == all.rank - 1;
+  for (int axis = 1; fits && axis < all.rank; ++axis) fits = to.dims()[axis - 1] == all[axis];
+  if (!fits) to = tensor<T>(all.sub(1, all.rank));
+  const std::size_t size = to.size();
+  std::copy_n(from.data() + static_cast<std::size_t>(i) * size, size, to.data());
+}
+template <class T>
+void assign_row(T& to, const std::vector<T>& from, extent i) {
+  to = from[static_cast<std::size_t>(i)];
+}
+
+/// What the rows of a component are; void if it has none.
+template <class T>
+struct row_of {
+  using type = void;
+};
+template <class T>
+struct row_of<tensor<T>> {
+  using type = std::conditional_t<std::is_same_v<T, string_element>, void, tensor<T>>;
+};
+template <class T>
+struct row_of<std::vector<T>> {
+  using type = std::conditional_t<is_component<T>::value && !std::is_same_v<T, bool>, T, void>;
+};
+
+/// The rows of a component. Throws `invalid_argument` for a scalar.
+template <class T>
+[[nodiscard]] extent rows_of(const tensor<T>& t) {
+  if (t.dims().rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
+  return t.dims()[0];
+}
+template <class T>
+[[nodiscard]] extent rows_of(const std::vector<T>& v) {
+  return static_cast<extent>(v.size());
+}
+
+/// The rows that all components have. Throws `invalid_argument` unless they are equally many.
+template <class... T>
+[[nodiscard]] extent common_rows(const T&... components) {
+  const extent rows[] = {detail::rows_of(components)...};
+  for (std::size_t i = 1; i < sizeof...(T); ++i)
+    if (rows[i] != rows[0])
+      fail(status_code::invalid_argument, {"component 0 has ", rows[0], " rows, and component ", i, " has ", rows[i]});
+  return rows[0];
+}
+
+template <class... Components>
+struct slices {
+  using type = std::tuple<typename row_of<Components>::type...>;
+};
+template <class Component>
+struct slices<Component> : row_of<Component> {};
+
+template <class... Components>
+class slices_source final : public indexed_source<typename slices<Components...>::type> {
+  using row = typename slices<Components...>::type;
+
+ public:
+  explicit slices_source(Components... components)
+      : size_(detail::common_rows(components...)), components_(std::move(components)...) {}
+
+  [[nodiscard]] extent size() const override { return size_; }
+  got get(extent i, std::uint64_t, row& to, iteration&) const override {
+    if constexpr (sizeof...(Components) == 1)
+      assign_row(to, std::get<0>(components_), i);
+    else
+      assign(to, i, std::index_sequence_for<Components...>{});
+    return got::element;
+  }
+  TAGMA_COLD void describe(std::string& to) const override { append_parts(to, {"from_slices ", size_}); }
+
+ private:
+  template <std::size_t... I>
+  void assign(row& to, extent i, std::index_sequence<I...>) const {
+    (assign_row(std::get<I>(to), std::get<I>(components_), i), ...);
+  }
+
+  extent size_;
+  std::tuple<Components...> components_;
+};
+
+template <class T, class F>
+class generator_source final : public stage<T> {
+  class pass final : public cursor<T> {
+   public:
+    pass(const F& f, iteration& in) : f_(f), in_(in) {}
+    got next(T& to) override {
+      if (ended_) return got::end;
+      try {
+        if (std::optional<T> value = f_()) {
+          to = std::move(*value);
+          ++given_;
+          return got::element;
+        }
+      } catch (const end_of_data&) {
+      } catch (...) {
+        in_.error = std::current_exception();
+        ++given_;
+        return got::error;
+      }
+      ended_ = true;
+      return got::end;
+    }
+    TAGMA_COLD void save(position& to) const override { to.push_back(given_); }
+    TAGMA_COLD void restore(position_reader& from) override {
+      extent n = from.take(endless);
+      (void)this->skip(n);
+    }
+
+   private:
+    F f_;
+    iteration& in_;
+    extent given_ = 0;
+    bool ended_ = false;
+  };
+
+ public:
+  explicit generator_source(F f) : f_(std::move(f)) {}
+  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return std::make_unique<pass>(f_, in);
+  }
+  TAGMA_COLD void describe(std::string& to) const override { to += "generator"; }
+
+ private:
+  F f_;
+};
+
+}  // namespace tagma::datasets::detail

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What a dataset is made of: stages, which describe, and cursors, which go through them once.
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/error.hpp"
+#include "tagma/data/bytes_of.hpp"
+#include "tagma/data/meter.hpp"
+#include "tagma/data/permutation.hpp"
+#include "tagma/runtime/closing.hpp"
+#include "tagma/runtime/run_limits.hpp"
+#include "tagma/tensor/shape.hpp"
+
+namespace tagma::datasets {
+
+/// What a cursor came to. An error stands at the place of the element that could not be had, and counts as one;
+/// after an interruption nothing is lost, and the same call goes on.
+enum class got : std::uint8_t { element, error, end, interrupted };
+
+/// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
+class end_of_data final : public error {
+ public:
+  TAGMA_COLD end_of_data() : error(status_code::out_of_range, "the dataset has no more elements") {}
+};
+
+/// The position of a cursor as whole numbers.
+using position = std::vector<std::int64_t>;
+
+/// Reads a position again.
+class position_reader {
+ public:
+  position_reader(const std::int64_t* first, const std::int64_t* last) : at_(first), last_(last) {}
+
+  /// Throws `invalid_argument` where there are no more numbers.
+  [[nodiscard]] std::int64_t take() {
+    if (at_ == last_) wrong();
+    return *at_++;
+  }
+  /// A number from 0 to `most`.
+  [[nodiscard]] std::int64_t take(std::int64_t most) {
+    const std::int64_t n = take();
+    if (n < 0 || n > most) wrong();
+    return n;
+  }
+  [[nodiscard]] bool at_end() const { return at_ == last_; }
+  [[noreturn]] TAGMA_COLD static void wrong() {
+    fail(status_code::invalid_argument, "this is no position of this dataset");
+  }
+
+ private:
+  const std::int64_t *at_, *last_;
+};
+
+/// What the cursors share that one thread goes through: the limits of the call that is under way, and the error of the
+/// element that was asked for.
+class iteration {
+ public:
+  /// Of whoever asks for elements.
+  iteration() = default;
+  explicit iteration(pass_services& services) : services_(&services), meter_(services.measured.get()) {}
+  /// Of a thread, which ends when nobody wants its elements any more.
+  /// @param guard ends with `end`
+  iteration(const runtime::run_guard& guard, const runtime::closing& end, const iteration& outer)
+      : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_) {}
+  iteration(const iteration&) = delete;
+  iteration& operator=(const iteration&) = delete;
+
+  std::exception_ptr error;    ///< of `got::error`
+  std::int64_t nested_ns = 0;  ///< that stages took which the one that is being measured asked
+  bool ends_behind = false;    ///< `stage::get` gave the last element there is
+
+  /// What the pass shares; nullptr: nothing.
+  [[nodiscard]] pass_services* services() const { return services_; }
+  /// nullptr: nothing is measured.
+  [[nodiscard]] meter* measured() const { return meter_; }
+  /// Where a stage counts what it does; nullptr: nowhere.
+  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const {
+    return meter_ == nullptr ? nullptr : meter_->find(&stage);
+  }
+
+  void limit(const runtime::run_guard* guard) { guard_ = guard; }
+  /// Whether a call can be interrupted at all.
+  [[nodiscard]] bool limited() const { return guard_ != nullptr; }
+  /// Why the call was interrupted.
+  [[nodiscard]] status_code reason() const { return reason_; }
+
+  /// Whether the call must end. Loops that may be long ask in each turn.
+  [[nodiscard]] bool stopping() {
+    if (guard_ == nullptr || !guard_->limited()) return false;
+    reason_ = guard_->over();
+    return reason_ != status_code::ok;
+  }
+  /// Whether nobody wants the element any more: then it does not matter what is lost.
+  [[nodiscard]] bool given_up() const { return end_ != nullptr && end_->begun(); }
+  /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
+  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen) {
+    if (stopping()) return false;
+    if (guard_ == nullptr)
+      word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
+    else
+      guard_->wait(word, seen);
+    return true;
+  }
+
+  /// The order of a stage in a pass, kept since the next element most often asks for the same.
+  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
+    if (order_owner_ != owner || order_epoch_ != epoch) {
+      order_ = permutation(n, seed, epoch);
+      order_owner_ = owner;
+      order_epoch_ = epoch;
+    }
+    return order_;
+  }
+
+ private:
+  const runtime::run_guard* guard_ = nullptr;
+  const runtime::closing* end_ = nullptr;
+  pass_services* services_ = nullptr;
+  meter* meter_ = nullptr;
+  status_code reason_ = status_code::ok;
+  const void* order_owner_ = nullptr;
+  std::uint64_t order_epoch_ = 0;
+  permutation order_;
+};
+
+/// The time of a call of a stage, less what other stages took meanwhile.
+class measured_call {
+ public:
+  measured_call(iteration& in, stage_counters& to)
+      : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
+  measured_call(const measured_call&) = delete;
+  measured_call& operator=(const measured_call&) = delete;
+  ~measured_call() {
+    const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
+    stage_counters::add(to_.own_ns, took - in_.nested_ns);
+    in_.nested_ns = outer_ns_ + took;
+    in_.measured()->asked(to_, begun_, ended);
+  }
+  void gave(std::int64_t bytes) {
+    stage_counters::add(to_.elements, 1);
+    stage_counters::add(to_.bytes, bytes);
+  }
+
+ private:
+  iteration& in_;
+  stage_counters& to_;
+  std::int64_t outer_ns_, begun_;
+};
+
+/// The time that a thread waits, which is nobody's work; nothing where there are no counters.
+class measured_wait {
+ public:
+  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to)
+      : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
+    if (to_ != nullptr) begun_ = in.measured()->now();
+  }
+  measured_wait(const measured_wait&) = delete;
+  measured_wait& operator=(const measured_wait&) = delete;
+  ~measured_wait() {
+    if (to_ == nullptr) return;
+    const std::int64_t took = in_.measured()->now() - begun_;
+    stage_counters::add(*to_, took);
+    in_.nested_ns += took;
+  }
+
+ private:
+  iteration& in_;
+  stage_counters::number* to_;
+  std::int64_t begun_ = 0;
+};
+
+/// Goes through a stage once. One thread uses it at a time.
+template <class T>
+class cursor {
+ public:
+  cursor() = default;
+  cursor(const cursor&) = delete;
+  cursor& operator=(const cursor&) = delete;
+  virtual ~cursor() = default;
+
+  /// Assigns the next element. Throws nothing that belongs to an element; behind the end it says so again and again.
+  [[nodiscard]] virtual got next(T& to) = 0;
+  /// Passes `n` elements by and counts them off, `got::element` if all were there. What is passed by need not be
+  /// computed.
+  [[nodiscard]] TAGMA_COLD virtual got skip(extent& n) {
+    T passed{};
+    for (; n > 0; --n) {
+      const got g = next(passed);
+      if (g == got::end || g == got::interrupted) return g;
+    }
+    return got::element;
+  }
+  /// Appends the position. Never called while a call of `next` is under way.
+  virtual void save(position& to) const = 0;
+  /// Goes to a position; called before anything else.
+  virtual void restore(position_reader& from) = 0;
+};
+
+/// A part of a pipeline, which is never changed: any number of cursors, of any threads, go through it.
+template <class T>
+class stage : public any_stage {
+ public:
+  using element_type = T;
+
+  /// A cursor at the first element of a pass. Stages that are shuffled tell passes apart by their number.
+  [[nodiscard]] virtual std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const = 0;
+  /// The element of this number, of a stage that is indexed. May be called by several threads at once. Waits for
+  /// nothing, and is interrupted only where nobody wants the element any more.
+  [[nodiscard]] virtual got get(extent, std::uint64_t, T&, iteration&) const { return got::end; }
+  /// This stage in the order of a permutation, or nullptr where the permutation may simply stand behind it.
+  [[nodiscard]] virtual std::shared_ptr<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
+};
+
+template <class T>
+using stage_of = std::shared_ptr<const stage<T>>;
+
+/// The element of this number, for the stage that reads this one.
+template <class T>
+[[nodiscard]] got get(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
+  stage_counters* const counters = in.counters_of(of);
+  if (counters == nullptr) [[likely]]
+    return of.get(i, epoch, to, in);
+  measured_call call(in, *counters);
+  const got g = of.get(i, epoch, to, in);
+  if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
+  return g;
+}
+
+/// A pass through a stage whose elements have numbers.
+template <class T>
+class indexed_cursor final : public cursor<T> {
+ public:
+  indexed_cursor(const stage<T>& of, std::uint64_t epoch, iteration& in)
+      : stage_(of), in_(in), epoch_(epoch), size_(of.size()) {}
+
+  got next(T& to) override {
+    if (next_ >= size_) return got::end;
+    const got g = stage_.get(next_, epoch_, to, in_);
+    if (g == got::end) size_ = next_;
+    if (g == got::element || g == got::error) ++next_;
+    if (in_.ends_behind) {
+      in_.ends_behind = false;
+      size_ = next_;
+    }
+    return g;
+  }
+  TAGMA_COLD got skip(extent& n) override {
+    const extent some = n < size_ - next_ ? n : size_ - next_;
+    next_ += some;
+    n -= some;
+    return n == 0 ? got::element : got::end;
+  }
+  TAGMA_COLD void save(position& to) const override { to.push_back(size_ < stage_.size() ? -1 - next_ : next_); }
+  TAGMA_COLD void restore(position_reader& from) override {
+    next_ = from.take();
+    if (next_ < 0) size_ = next_ = -1 - next_;
+    if (next_ > stage_.size()) position_reader::wrong();
+  }
+
+ private:
+  const stage<T>& stage_;
+  iteration& in_;
+  std::uint64_t epoch_;
+  extent size_, next_ = 0;
+};
+
+/// A cursor that another one goes along with, and that counts.
+template <class T>
+class measured_cursor final : public cursor<T> {
+ public:
+  measured_cursor(std::unique_ptr<cursor<T>> of, stage_counters& to, iteration& in)
+      : of_(std::move(of)), to_(to), in_(in) {}
+
+  got next(T& to) override {
+    measured_call call(in_, to_);
+    const got g = of_->next(to);
+    if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
+    return g;
+  }
+  got skip(extent& n) override {
+    const measured_call call(in_, to_);
+    return of_->skip(n);
+  }
+  void save(position& to) const override { of_->save(to); }
+  void restore(position_reader& from) override { of_->restore(from); }
+
+ private:
+  std::unique_ptr<cursor<T>> of_;
+  stage_counters& to_;
+  iteration& in_;
+};
+
+/// A cursor for a stage, the cheapest that does. The stage must outlive it.
+template <class T>
+[[nodiscard]] std::unique_ptr<cursor<T>> start(const stage<T>& of, std::uint64_t epoch, iteration& in) {
+  std::unique_ptr<cursor<T>> at =
+      of.indexed() && !of.threaded() ? std::make_unique<indexed_cursor<T>>(of, epoch, in) : of.start(epoch, in);
+  if (stage_counters* const counters = in.counters_of(of))
+    return std::make_unique<measured_cursor<T>>(std::move(at), *counters, in);
+  return at;
+}
+
+/// A stage behind another one: what most do alike.
+template <class In, class T>
+class stage_behind : public stage<T> {
+ public:
+  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) {}
+
+  [[nodiscard]] const stage<In>& input() const { return *input_; }
+  [[nodiscard]] extent size() const override { return input_->size(); }
+  [[nodiscard]] bool threaded() const override { return input_->threaded(); }
+  [[nodiscard]] const any_stage* input_stage(std::size_t i) const override { return i == 0 ? input_.get() : nullptr; }
+
+ protected:
+  stage_of<In> input_;
+};
+
+/// Where a cursor was before it took anything for the element that it is at. An interruption leaves it in between.
+class boundary {
+ public:
+  /// Something will be taken.
+  template <class T>
+  void enter(const cursor<T>& input, const iteration& in) {
+    if (inside_ || !in.limited()) return;
+    before_.clear();
+    input.save(before_);
+    inside_ = true;
+  }
+  void leave() { inside_ = false; }
+  [[nodiscard]] bool inside() const { return inside_; }
+  template <class T>
+  void save(const cursor<T>& input, position& to) const {
+    if (inside_)
+      to.insert(to.end(), before_.begin(), before_.end());
+    else
+      input.save(to);
+  }
+
+ private:
+  position before_;
+  bool inside_ = false;
+};
+
+}  // namespace tagma::datasets

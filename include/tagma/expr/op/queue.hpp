@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Queues of tuples as nodes of a graph. A step that waits for a queue holds no thread.
+
+#include <tuple>
+#include <utility>
+
+#include "tagma/base/config.hpp"
+#include "tagma/expr/expression.hpp"
+#include "tagma/expr/resource.hpp"
+#include "tagma/expr/rules.hpp"
+#include "tagma/ir/queue.hpp"
+
+namespace tagma {
+namespace op {
+
+/// A queue. Its attributes are those of `ir::queue_attributes`.
+struct queue : resource {
+  static constexpr const char* name = "queue";
+};
+
+/// Adds the other operands to the queue that is input 0: one tuple, or if attribute 0 says so, one for each row. If
+/// attribute 1 says so, input 1 is the priority, or one for each row. How many elements that were.
+struct enqueue {
+  static constexpr const char* name = "enqueue";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// A tuple of the queue, or several along a new first axis. Attribute 0 is how many, -1 for one without that axis;
+/// behind it are the types and shapes of the components.
+struct dequeue {
+  static constexpr const char* name = "dequeue";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = ir::most_outputs;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
+
+  /// What result `a.output` is for `count` elements.
+  static constexpr const char* infer_with(ir::infer_args& a, extent count) {
+    const tensor_spec one = ir::queue_component(a.attributes.subspan(1, a.attributes.size() - 1), a.output);
+    a.out = {one.type, {}};
+    if (a.attributes[0] >= 0 && one.type != dtype::none) a.out.dims.push_back(count);
+    for (const extent e : one.dims.span()) a.out.dims.push_back(e);
+    if (one.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer components
+    return nullptr;
+  }
+};
+
+/// Of a queue that closes, as many as there are.
+struct dequeue_up_to : dequeue {
+  static constexpr const char* name = "dequeue_up_to";
+  static constexpr bool late = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
+};
+
+/// Of components with open extents. The last attribute tells whether as many as there are will do.
+struct dequeue_open : dequeue {
+  static constexpr const char* name = "dequeue_open";
+  static constexpr bool late = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    return infer_with(a, a.attributes[a.attributes.size() - 1] != 0 ? dyn : a.attributes[0]);
+  }
+};
+
+/// How many elements the queue has.
+struct queue_size {
+  static constexpr const char* name = "queue_size";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// Closes the queue; at once if attribute 0 says so. How many elements it has then.
+struct queue_close : queue_size {
+  static constexpr const char* name = "queue_close";
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// What is enqueued has the components of the queue.
+template <class Own, class Given>
+inline constexpr bool are_components = false;
+template <class... Own, class... Given>
+  requires(sizeof...(Own) == sizeof...(Given))
+inline constexpr bool are_components<std::tuple<Own...>, std::tuple<Given...>> =
+    (true && ... && (Own::value.type == Given::value.type && compatible(Own::value.dims, Given::value.dims)));
+/// Its rows have.
+template <class Own, class Given>
+inline constexpr bool have_components = false;
+template <class... Own, class... Given>
+  requires(sizeof...(Own) == sizeof...(Given))
+inline constexpr bool have_components<std::tuple<Own...>, std::tuple<Given...>> =
+    (true && ... &&
+     (Own::value.type == Given::value.type && Given::value.dims.rank == Own::value.dims.rank + 1 &&
+      compatible(Own::value.dims, Given::value.dims.sub(1, Given::value.dims.rank))));
+/// Several elements have one shape, or are padded.
+template <class Queue>
+inline constexpr bool form_batches = Queue::forms_batches;
+}  // namespace diagnose
+
+/// A queue of a container, as programs name it:
+///
+///     constexpr tg::queue_of<"examples", tg::queue_options{.capacity = 100}, tg::spec<float, 28, 28>> examples;
+///     auto put = tg::enqueue(examples, image);
+///     auto images = tg::dequeue_many<32>(examples);
+///
+/// Equal names are one queue, of all sessions over the container.
+/// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
+template <fixed_string Name, queue_options Options, class... Specs>
+struct queue_of {
+  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
+                "TAGMA-E220 queue_of: a tuple has one to eight components");
+  static_assert(Options.min_after_dequeue == 0 ||
+                    (Options.kind == queue_kind::shuffle && Options.min_after_dequeue > 0 &&
+                     (Options.capacity < 0 || Options.min_after_dequeue < Options.capacity)),
+                "TAGMA-E222 queue_of: min_after_dequeue is of a shuffled queue, and less than its capacity");
+
+  static constexpr std::string_view name = Name.view();
+  static constexpr queue_options options = Options;
+  static constexpr bool is_priority = Options.kind == queue_kind::priority;
+  static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
+  static constexpr bool forms_batches = Options.kind == queue_kind::padding || !is_open;
+  static constexpr std::size_t components = sizeof...(Specs);
+  /// What is enqueued: of a priority queue the priority before the components.
+  using enqueued = std::conditional_t<is_priority, std::tuple<spec<std::int64_t>, Specs...>, std::tuple<Specs...>>;
+  template <extent Count, bool UpTo>
+  static constexpr auto attributes = ir::dequeue_attributes<Count, UpTo, Specs...>;
+
+  /// The node that stands for it.
+  [[nodiscard]] static constexpr auto handle() {
+    return make_resource<op::queue, Name, ir::queue_attributes<Options, Specs...>>();
+  }
+  /// An operation on it.
+  template <class Op, auto Attributes, class Place, expression... E>
+  [[nodiscard]] static constexpr auto operation(const E&... e) {
+    return make_operation<Op, Attributes, Place>(handle(), e...);
+  }
+};
+
+namespace detail {
+
+/// Asked by a member, since nvcc finds no specialisation for values of classes.
+template <class T>
+concept named_queue = requires {
+  typename T::enqueued;
+};
+
+template <std::size_t Count, class Node, std::size_t... I>
+[[nodiscard]] constexpr auto first_results(const Node& all, std::index_sequence<I...>) {
+  if constexpr (Count == 1)
+    return std::get<0>(all);
+  else
+    return std::make_tuple(std::get<I>(all)...);
+}
+template <class Queue, extent Count, bool UpTo, class Place>
+[[nodiscard]] constexpr auto take_from(const Queue& q) {
+  using tag =
+      std::conditional_t<Queue::is_open, op::dequeue_open, std::conditional_t<UpTo, op::dequeue_up_to, op::dequeue>>;
+  constexpr auto attributes = Queue::template attributes<Count, UpTo>;
+  return first_results<Queue::components>(q.template operation<tag, attributes, Place>(),
+                                          std::make_index_sequence<Queue::components>{});
+}
+
+}  // namespace detail
+
+/// Adds a tuple. Waits for room; Cancelled if the queue is closed.
+/// @param e an expression for each component; of a priority queue the priority before them, int64
+/// @return 1, int64
+/// Raises TAGMA-E223 for other types or shapes.
+template <detail::named_queue Queue, expression... E, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto enqueue(const Queue& q, const E&... e) {
+  using given = std::tuple<typename E::spec_type...>;
+  static_assert(diagnose::are_components<typename Queue::enqueued, given>,
+                "TAGMA-E223 enqueue: the operands need the types and shapes of the components of the queue");
+  if constexpr (diagnose::are_components<typename Queue::enqueued, given>)
+    return q.template operation<op::enqueue, ir::pack_attributes(false, Queue::is_priority), Place>(e...);
+}
+/// Adds a tuple for each row, as there is room.
+/// @param e [n, component...] for each component; of a priority queue the priorities before them, [n]
+/// @return n, int64
+/// Raises TAGMA-E223 for rows of other types or shapes.
+template <detail::named_queue Queue, expression... E, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto enqueue_many(const Queue& q, const E&... e) {
+  using given = std::tuple<typename E::spec_type...>;
+  static_assert(diagnose::have_components<typename Queue::enqueued, given>,
+                "TAGMA-E223 enqueue_many: the rows of the operands need the types and shapes of the components");
+  if constexpr (diagnose::have_components<typename Queue::enqueued, given>)
+    return q.template operation<op::enqueue, ir::pack_attributes(true, Queue::is_priority), Place>(e...);
+}
+/// Takes a tuple: an expression, or a tuple of several. Waits for one; OutOfRange if the queue is closed and empty.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue(const Queue& q) {
+  return detail::take_from<Queue, -1, false, Place>(q);
+}
+
+/// Elements that are taken together have one shape, or are padded.
+#define TAGMA_NEEDS_BATCHES(Who, Queue, Count)                                                           \
+  static_assert(Count >= 0, "TAGMA-E225 " Who ": takes 0 elements or more");                             \
+  static_assert(diagnose::form_batches<Queue>, "TAGMA-E224 " Who                                         \
+                                               ": elements of open extents form a batch where they are " \
+                                               "padded, in a padding queue")
+
+/// Takes `Count` tuples: of each component one tensor [Count, component...]. OutOfRange if the queue is closed and has
+/// fewer. A padding queue pads them at their ends to the largest.
+/// Raises TAGMA-E224 for open components of another queue, TAGMA-E225 for a negative count.
+template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue_many(const Queue& q) {
+  TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
+  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
+}
+/// The same, but as many as there are, one at least, where the queue is closed: [n, component...].
+template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
+  TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
+  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, true, Place>(q);
+}
+#undef TAGMA_NEEDS_BATCHES
+/// How many elements a queue has, int64.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto size_of_queue(const Queue& q) {
+  return q.template operation<op::queue_size, ir::attributes<0>{}, Place>();
+}
+/// Closes a queue behind those who wait to enqueue; how many elements it has then, int64. Cancelled if it is closed.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto close_queue(const Queue& q) {
+  return q.template operation<op::queue_close, ir::pack_attributes(false), Place>();
+}
+/// Closes a queue at once: who waits to enqueue is cancelled.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto close_queue_now(const Queue& q) {
+  return q.template operation<op::queue_close, ir::pack_attributes(true), Place>();
+}
+
+}  // namespace tagma

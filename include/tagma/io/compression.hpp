@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Sources and sinks of compressed bytes, where `TAGMA_WITH_ZLIB` is 1 and zlib is linked.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+#include <zlib.h>
+#endif
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/error.hpp"
+#include "tagma/base/no_memory.hpp"
+#include "tagma/io/byte_sink.hpp"
+#include "tagma/io/byte_source.hpp"
+
+namespace tagma::io {
+
+/// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
+/// format whose files may begin like that needs to be told.
+enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
+
+/// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
+[[nodiscard]] inline compression compression_from(std::string_view name) {
+  if (name.empty() || name == "NONE") return compression::none;
+  if (name == "GZIP") return compression::gzip;
+  if (name == "ZLIB") return compression::zlib;
+  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
+}
+
+namespace detail {
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+
+/// The number by which zlib knows a format.
+[[nodiscard]] constexpr int window_bits(compression format) {
+  return format == compression::zlib ? MAX_WBITS : format == compression::deflate ? -MAX_WBITS : 16 + MAX_WBITS;
+}
+
+/// zlib's state, which must not move.
+class inflation {
+ public:
+  explicit inflation(compression format) {
+    if (inflateInit2(&stream_, window_bits(format)) != Z_OK)
+      fail(status_code::resource_exhausted, "zlib has no memory to unpack with");
+  }
+  inflation(const inflation&) = delete;
+  inflation& operator=(const inflation&) = delete;
+  ~inflation() { (void)inflateEnd(&stream_); }
+
+  /// Unpacks from the beginning of `in`, and shortens both by what was read and written.
+  /// @returns whether the stream has ended
+  [[nodiscard]] bool step(std::span<const std::byte>& in, std::span<std::byte>& out, std::string_view name) {
+    const auto bounded = [](std::size_t n) { return static_cast<uInt>(std::min<std::size_t>(n, 1u << 30)); };
+    const uInt in_size = bounded(in.size()), out_size = bounded(out.size());
+    stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
+    stream_.avail_in = in_size;
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = out_size;
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    in = in.subspan(in_size - stream_.avail_in);
+    out = out.subspan(out_size - stream_.avail_out);
+    if (status == Z_MEM_ERROR) fail(status_code::resource_exhausted, {name, ": zlib has no memory to unpack it"});
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+      fail(status_code::data_loss,
+           {name, ": corrupted gzip data: ", stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg});
+    return status == Z_STREAM_END;
+  }
+  void restart() { (void)inflateReset(&stream_); }
+
+ private:
+  z_stream stream_{};
+};
+
+/// The same for the other direction.
+class deflation {
+ public:
+  deflation(compression format, int level) {
+    if (deflateInit2(&stream_, level, Z_DEFLATED, window_bits(format), 8, Z_DEFAULT_STRATEGY) != Z_OK)
+      fail(status_code::invalid_argument, {"zlib cannot compress at level ", level, ", expected -1 to 9"});
+  }
+  deflation(const deflation&) = delete;
+  deflation& operator=(const deflation&) = delete;
+  ~deflation() { (void)deflateEnd(&stream_); }
+
+  /// Packs `in`, and what is held back if `last`.
+  void step(std::span<const std::byte> in, bool last, any_sink& to) {
+    std::byte out[16 * 1024];
+    do {
+      const auto size = static_cast<uInt>(std::min<std::size_t>(in.size(), 1u << 30));
+      stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
+      stream_.avail_in = size;
+      const bool finish = last && size == in.size();
+      do {
+        stream_.next_out = reinterpret_cast<Bytef*>(out);
+        stream_.avail_out = sizeof out;
+        (void)deflate(&stream_, finish ? Z_FINISH : Z_NO_FLUSH);
+        to.write({out, sizeof out - stream_.avail_out});
+      } while (stream_.avail_out == 0);
+      in = in.subspan(size);
+    } while (!in.empty());
+  }
+
+ private:
+  z_stream stream_{};
+};
+
+#else
+
+[[noreturn]] TAGMA_COLD inline void fail_without_zlib(std::string_view name) {
+  fail(status_code::unimplemented,
+       {name,
+        ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, link tagma::zlib), or "
+        "unpack the file with gunzip"});
+}
+
+struct inflation {
+  explicit inflation(compression) {}
+  [[nodiscard]] bool step(std::span<const std::byte>&, std::span<std::byte>&, std::string_view name) {
+    fail_without_zlib(name);
+  }
+  void restart() {}
+};
+
+struct deflation {
+  deflation(compression, int) {
+    fail(status_code::unimplemented,
+         "compressed files are written where TAGMA_WITH_ZLIB=1 is defined and zlib is linked (with CMake, link "
+         "tagma::zlib)");
+  }
+  void step(std::span<const std::byte>, bool, any_sink&) {}
+};
+
+#endif
+
+}  // namespace detail
+
+/// What another source gives, unpacked. A gzip file may have several members, which are joined, and zeros behind the
+/// last one. Reading throws `data_loss` for what is corrupted, ends too early or has anything else behind it, and
+/// `unimplemented` without zlib.
+class inflated_source {
+ public:
+  inflated_source(any_source packed, compression format)
+      : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
+
+  std::size_t read(std::span<std::byte> to) {
+    if (format_ == compression::detect) detect();
+    if (format_ == compression::none) return pass(to);
+    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
+    std::span<std::byte> left = to;
+    while (left.size() == to.size() && !(ended_ && !next_member())) {
+      if (in_.empty() && !refill() && !pending_)
+        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+      ended_ = state_->step(in_, left, name());
+      pending_ = left.empty();  // there may be more, which needs no more to be read
+    }
+    return to.size() - left.size();
+  }
+  [[nodiscard]] std::string_view name() const { return packed_.name(); }
+  /// Deflate shrinks data to a 1032th at best.
+  [[nodiscard]] std::uint64_t at_most() const {
+    const std::uint64_t more = packed_.at_most(), here = in_.size();
+    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
+    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
+  }
+
+ private:
+  static constexpr std::size_t block = 64 * 1024;
+  static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
+
+  bool refill() {
+    const std::size_t n = packed_.read({buffer_.get(), block});
+    in_ = {buffer_.get(), n};
+    return n > 0;
+  }
+  void detect() {
+    std::size_t n = 0;
+    while (n < 2) {
+      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
+      if (more == 0) break;
+      n += more;
+    }
+    in_ = {buffer_.get(), n};
+    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
+    format_ = is_gzip ? compression::gzip : compression::none;
+  }
+  std::size_t pass(std::span<std::byte> to) {
+    if (in_.empty()) return packed_.read(to);
+    const std::size_t n = std::min(in_.size(), to.size());
+    std::memcpy(to.data(), in_.data(), n);
+    in_ = in_.subspan(n);
+    return n;
+  }
+  /// Behind the end of a stream: whether another one begins.
+  bool next_member() {
+    if (in_.empty() && !refill()) return false;
+    if (format_ == compression::deflate) return false;
+    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
+      state_->restart();
+      ended_ = pending_ = false;
+      return true;
+    }
+    do {
+      for (const std::byte b : in_)
+        if (b != std::byte{0} || format_ != compression::gzip)
+          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
+    } while (refill());
+    in_ = {};
+    return false;
+  }
+
+  any_source packed_;
+  compression format_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::span<const std::byte> in_;
+  std::unique_ptr<detail::inflation> state_;
+  bool ended_ = false, pending_ = false;
+};
+
+/// Packs what it is given for another sink. The last bytes come with `finish()`.
+class deflated_sink {
+ public:
+  /// @param format `gzip` or `zlib`
+  /// @param level from 0, not at all, and 1, fast, to 9, small; -1 is zlib's choice
+  deflated_sink(any_sink to, compression format, int level = -1)
+      : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
+
+  void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
+  void finish() {
+    state_->step({}, true, to_);
+    to_.finish();
+  }
+  [[nodiscard]] std::string_view name() const { return to_.name(); }
+
+ private:
+  any_sink to_;
+  std::unique_ptr<detail::deflation> state_;
+};
+
+/// A source, unpacked as it is told.
+[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
+  if (format == compression::none) return source;
+  return inflated_source(std::move(source), format);
+}
+
+/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
+[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
+  return unpacked(file_source(std::move(path)), format);
+}
+
+/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
+/// zlib.
+[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
+  if (format == compression::none) return file_sink(std::move(path));
+  return deflated_sink(file_sink(std::move(path)), format);
+}
+
+}  // namespace tagma::io

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Records that are the lines of a text.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tagma/base/error.hpp"
+#include "tagma/io/buffered_reader.hpp"
+
+namespace tagma::io {
+
+struct text_line_options {
+  /// How many lines at the beginning are no records.
+  std::int64_t skip_header_lines = 0;
+};
+
+/// The lines of a text, without the line feed that ends each but perhaps the last, and without one carriage return
+/// before it. An empty line is a record. The key is `name:line`, counted from 1, lines that are skipped among them.
+class text_line_reader {
+ public:
+  /// Throws `invalid_argument` for a negative number of lines.
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
+      : in_(std::move(in)), skip_(options.skip_header_lines) {
+    if (skip_ < 0)
+      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
+  }
+
+  [[nodiscard]] bool next(std::string_view& value) {
+    do {
+      if (!in_.line(value)) return false;
+      ++line_;
+    } while (line_ <= skip_);
+    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
+    return true;
+  }
+  [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
+
+ private:
+  buffered_reader in_;
+  std::int64_t skip_, line_ = 0;
+};
+
+}  // namespace tagma::io

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/counted.hpp"
+#include "tagma/graph/heap_graph.hpp"
+#include "tagma/plan/heap_site.hpp"
+#include "tagma/plan/program.hpp"
+
+namespace tagma {
+
+namespace detail {
+
+/// What copies of a program share.
+struct shared_program final : counted_object {
+  ir::heap_graph graph;
+  carried values;
+  std::vector<std::string> outputs;  ///< their names
+  bool soft = false;                 ///< compiled with `soft_placement`
+};
+
+/// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
+[[nodiscard]] TAGMA_COLD inline std::string name_of_output(const ir::graph_view& g, std::size_t i) {
+  const ir::node& n = g[g.roots[i]];
+  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
+                                                               : sentence({n.name, n.suffix});
+}
+
+}  // namespace detail
+
+/// A program as data: what it computes, and the names of its outputs. Copies share it. A session runs it by kernels
+/// that are found by name (<tagma/registry.hpp>), so that a process can run graphs it was not compiled with.
+class any_program {
+ public:
+  /// The graph of a compiled program.
+  /// @param names of its outputs, all or none; without, a placeholder or variable has its own name, and any other
+  /// output number i is "output_i" Throws InvalidArgument if there are names for some outputs only, or one name twice.
+  template <class Closure>
+  explicit any_program(const program<Closure>& of, std::initializer_list<std::string_view> names = {})
+      : any_program(program<Closure>::graph::view, of.values(), program<Closure>::graph::soft,
+                    {names.begin(), names.size()}) {}
+  /// @param soft as `soft_placement`
+  any_program(const ir::graph_view& graph, const carried& values, bool soft,
+              array_view<const std::string_view> names = {})
+      : shared_(new detail::shared_program) {
+    detail::shared_program& to = *shared_;
+    to.graph = ir::heap_graph(graph);
+    to.values = values;
+    to.soft = soft;
+    name_outputs(names);
+  }
+
+  [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
+  [[nodiscard]] const carried& values() const { return shared_->values; }
+  [[nodiscard]] bool soft() const { return shared_->soft; }
+  /// Names of the outputs, in their order.
+  [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
+  /// The position of an output, or -1.
+  [[nodiscard]] int find_output(std::string_view name) const {
+    for (std::size_t i = 0; i < outputs().size(); ++i)
+      if (outputs()[i] == name) return static_cast<int>(i);
+    return -1;
+  }
+
+  /// As of a compiled program.
+  /// @{
+  [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
+  [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const {
+    const plan::heap_site site(graph(), soft());
+    const plan::planned_heap_graph planned(graph());
+    return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
+  }
+  /// @}
+
+ private:
+  void name_outputs(array_view<const std::string_view> names) {
+    const ir::graph_view g = graph();
+    if (!names.empty() && names.size() != g.roots.size())
+      fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+    for (std::size_t i = 0; i < g.roots.size(); ++i) {
+      std::string name = names.empty() ? detail::name_of_output(g, i) : std::string(names[i]);
+      if (find_output(name) >= 0) {
+        if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+        name = sentence({"output_", i});
+      }
+      shared_->outputs.push_back(static_cast<std::string&&>(name));
+    }
+  }
+
+  counted<detail::shared_program> shared_;
+};
+
+}  // namespace tagma

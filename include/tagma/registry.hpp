@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The registry of kernels, for programs that run graphs which they were not compiled with (<tagma/programs.hpp>). A
+/// program has it once, and there are three ways: CMake's `tagma::registry`; the files of src/registry, which are
+/// compiled side by side; or one file of the program that includes this header.
+
+// Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/base/fixed_string.hpp"
+
+#include "tagma/expr/rules.hpp"
+
+#include "tagma/place/rules.hpp"
+
+#include "tagma/place/device.hpp"
+
+#include "tagma/expr/expression.hpp"
+
+#include "tagma/expr/op/compare.hpp"
+
+#include "tagma/expr/op/view.hpp"
+
+#include "tagma/expr/op/reduce.hpp"
+
+#include "tagma/expr/op/slice.hpp"
+
+#include "tagma/expr/op/concat.hpp"
+
+#include "tagma/expr/op/conv.hpp"
+
+#include "tagma/expr/op/fill.hpp"
+
+#include "tagma/expr/variable.hpp"
+
+#include "tagma/expr/op/state.hpp"
+
+#include "tagma/expr/op/gather.hpp"
+
+#include "tagma/expr/op/filter.hpp"
+
+#include "tagma/expr/op/transpose.hpp"
+
+#include "tagma/expr/op/matmul.hpp"
+
+#include "tagma/expr/op/moments.hpp"
+
+#include "tagma/expr/op/pool.hpp"
+
+#include "tagma/expr/op/random.hpp"
+
+#include "tagma/expr/op/scan.hpp"
+
+#include "tagma/expr/op/top_k.hpp"
+
+#include "tagma/expr/op/sort.hpp"
+
+#include "tagma/expr/op/shuffle.hpp"
+
+#include "tagma/expr/op/softmax.hpp"
+
+#include "tagma/nn/clip.hpp"
+
+#include "tagma/nn/optimizers.hpp"
+
+#include "tagma/device/cpu/all_kernels.hpp"
+
+namespace tagma::runtime {
+
+/// Weak, so that several files may include this header.
+[[gnu::weak]] owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
+  return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
+}
+
+}  // namespace tagma::runtime
+
+#include "tagma/base/epilogue.hpp"

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Runs programs whose graphs are data: feeds and fetches by name, plans that are made when they are first asked for.
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tagma/expr/placeholder.hpp"
+#include "tagma/plan/any_program.hpp"
+#include "tagma/runtime/late_steps.hpp"
+#include "tagma/runtime/session.hpp"
+#include "tagma/runtime/step_kernels.hpp"
+#include "tagma/tensor/any_tensor.hpp"
+
+namespace tagma {
+
+/// A value for the placeholder, or the output, of this name; the elements outlive the run.
+struct named_feed {
+  std::string_view name;
+  raw_view value;
+};
+/// `session.run("loss", feed_to("x", images), feed_to("rate", 0.1f))`
+/// @{
+template <class T>
+[[nodiscard]] named_feed feed_to(std::string_view name, const view<T>& value) {
+  return {name, erase(value)};
+}
+template <class T>
+[[nodiscard]] named_feed feed_to(std::string_view name, const tensor<T>& value) {
+  return {name, {value.data(), dtype_of<T>, value.dims()}};
+}
+[[nodiscard]] inline named_feed feed_to(std::string_view name, const any_tensor& value) { return {name, value.view()}; }
+template <element T>
+[[nodiscard]] named_feed feed_to(std::string_view name, const T& value) {
+  return {name, {&value, dtype_of<T>, {}}};
+}
+/// @}
+
+/// The name of an output, and the line of the program that asks for it.
+class output_name {
+ public:
+  template <class Text>
+    requires std::is_convertible_v<const Text&, std::string_view> output_name(const Text& name,
+                                                                              source_line at = source_line::here())
+        : name_(name), at_(at) {}
+    [[nodiscard]] std::string_view name() const { return name_; }
+    [[nodiscard]] const source_line& at() const { return at_; }
+
+   private:
+    std::string_view name_;
+    source_line at_;
+};
+
+namespace runtime {
+
+/// The plan of some outputs, for some tensors that are fed.
+struct named_plan {
+  /// @param fed nodes that are computed, and are fed instead; none twice
+  named_plan(const any_program& program, const plan::plan_site& where, array_view<const int> outputs,
+             array_view<const ir::node_id> fed)
+      : graph(program.graph()),
+        planned((feed_all(fed), graph.view())),
+        made(planned, roots_of(outputs), where),
+        view(made.view()),
+        wanted(outputs.begin(), outputs.end()),
+        replaced(fed.begin(), fed.end()) {
+    if (made.contradictory())
+      fail(status_code::invalid_argument,
+           "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
+    const ir::graph_view g = graph.view();
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::placeholder)) placeholders.push_back(i);
+    needed.resize(placeholders.size());
+    for (const plan::plan_node& n : view.nodes)
+      if (n.is_in(plan::storage_kind::feed)) needed[static_cast<std::size_t>(n.slot)] = true;
+    found = find_kernels(made);
+    kernels.cpu = found->entries();
+    const bool waits = starts_any(kernels.cpu);
+    if (!view.loops.empty()) {
+      kernels.loops = &started_loops<bound_plan>::make;
+      kernels.run_loops = waits ? &run_around_loops<bound_plan, session_pools> : &run_loops<session_pools>;
+    }
+    if (waits) kernels.waiting = &started_steps<bound_plan>::make;
+    if (plan::finds_extents(view.nodes)) kernels.late = &late_steps<bound_plan>::make;
+  }
+  named_plan(const named_plan&) = delete;
+  named_plan& operator=(const named_plan&) = delete;
+
+  [[nodiscard]] bool is_for(array_view<const int> outputs, array_view<const ir::node_id> fed) const {
+    bool same = outputs.size() == wanted.size() && fed.size() == replaced.size();
+    for (std::size_t i = 0; same && i < wanted.size(); ++i) same = wanted[i] == outputs[i];
+    for (std::size_t i = 0; same && i < replaced.size(); ++i) same = replaced[i] == fed[i];
+    return same;
+  }
+
+  ir::heap_graph graph;
+  plan::planned_heap_graph planned;
+  plan::heap_plan made;
+  plan::plan_view view;
+  std::vector<int> wanted;
+  std::vector<ir::node_id> replaced;
+  std::vector<ir::node_id> placeholders;
+  std::vector<bool> needed;  ///< of each placeholder, whether these outputs depend on it
+  owned<step_kernels> found;
+  kernel_tables kernels;
+
+ private:
+  void feed_all(array_view<const ir::node_id> fed) {
+    for (const ir::node_id i : fed) graph.feed(i, ir::rules<op::placeholder>);
+  }
+  [[nodiscard]] std::vector<ir::node_id> roots_of(array_view<const int> outputs) const {
+    std::vector<ir::node_id> roots;
+    for (const int i : outputs) roots.push_back(graph.view().roots[i]);
+    return roots;
+  }
+};
+
+/// The variables of a graph that is data.
+class heap_variables {
+ public:
+  heap_variables(const ir::graph_view& g, const plan::plan_site& where) {
+    std::size_t count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i) {
+      count += g.info(i).is(ir::op_kind::variable);
+      if (g.info(i).is(ir::op_kind::resource))
+        fail(status_code::unimplemented,
+             {"any_program: the registry does not make resources, such as the ", g.info(i).name, " ", g[i].name});
+    }
+    list_.allocate(count);
+    count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i) {
+      const ir::node& n = g[i];
+      if (!n.op->info->is(ir::op_kind::variable)) continue;
+      const auto a = g.attributes(i);
+      const std::int16_t device = where.device.empty() || where.device[i] < 0 ? std::int16_t{0} : where.device[i];
+      list_[count++] = {n.name, n.suffix, n.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), n.value, i};
+    }
+  }
+  [[nodiscard]] array_view<const plan::plan_variable> list() const { return list_; }
+
+ private:
+  heap_array<plan::plan_variable> list_;
+};
+
+}  // namespace runtime
+
+/// A session over a program that is data. Everything else is as in sessions of compiled programs, with the same bytes.
+/// Programs that have one link the registry of kernels, `tagma::registry`.
+template <>
+class session<any_program> {
+ public:
+  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
+  explicit session(const any_program& program, const session_options& options = {})
+      : program_(program),
+        graph_(program.graph()),
+        site_(graph_, program.soft()),
+        variables_(graph_, site_.view()),
+        core_(
+            variables_.list(),
+            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
+            program.values(), options) {}
+
+  /// Computes one output, or several in one run.
+  /// @param output,outputs names of outputs of the program
+  /// @param arguments `feed_to(name, value)` for placeholders, or for outputs, whose operations are then left out; and
+  /// limits, such as `timeout(500ms)`
+  /// Throws InvalidArgument for a name that the program does not know, an element type or extents that do not fit, or a
+  /// placeholder that is needed and not fed; else as sessions of compiled programs.
+  /// @{
+  template <class... Arguments>
+  any_tensor run(const output_name& output, const Arguments&... arguments) {
+    any_tensor result;
+    run_all({&output, 1}, {&result, 1}, arguments...);
+    return result;
+  }
+  template <class... Arguments>
+  std::vector<any_tensor> run(std::initializer_list<output_name> outputs, const Arguments&... arguments) {
+    std::vector<any_tensor> results(outputs.size());
+    run_all({outputs.begin(), outputs.size()}, results, arguments...);
+    return results;
+  }
+  template <class... Arguments>
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const Arguments&... arguments) {
+    std::vector<any_tensor> results(outputs.size());
+    run_all(outputs, results, arguments...);
+    return results;
+  }
+  /// @}
+
+  /// As of sessions of compiled programs.
+  /// @{
+  void close() { core_.close(-1); }
+  template <duration_like Duration>
+  [[nodiscard]] bool close(Duration patience) {
+    const std::int64_t ns = time_limit(patience).ns();
+    return core_.close(ns < 0 ? 0 : ns);
+  }
+  [[nodiscard]] runtime::session_core& core() { return core_; }
+  /// @}
+
+ private:
+  /// The arguments of a run, sorted into memory of the caller.
+  struct sorted_arguments {
+    named_feed* feeds;
+    run_limits* limits;
+    std::size_t feed_count = 0, limit_count = 0;
+
+    void take(const named_feed& f) { feeds[feed_count++] = f; }
+    void take(const run_limits& l) { limits[limit_count++] = l; }
+    [[nodiscard]] array_view<const named_feed> all_feeds() const { return {feeds, feed_count}; }
+  };
+
+  template <class... Arguments>
+  void run_all(array_view<const output_name> outputs, array_view<any_tensor> results, const Arguments&... arguments) {
+    named_feed feeds[sizeof...(Arguments) + 1]{};
+    run_limits limits[sizeof...(Arguments) + 1];
+    sorted_arguments all{feeds, limits};
+    (all.take(arguments), ...);
+    if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
+    run_named(outputs, results, all);
+  }
+
+  void run_named(array_view<const output_name> names, array_view<any_tensor> results, const sorted_arguments& given) {
+    scratch_array<int, 8> outputs(names.size());
+    for (std::size_t f = 0; f < names.size(); ++f) outputs[f] = find_output(names[f].name());
+    const std::vector<ir::node_id> fed = replaced_by(given.all_feeds());
+    const runtime::named_plan& plan = find_plan(outputs.view(), fed);
+    scratch_array<raw_view, 8> feeds(plan.placeholders.size());
+    for (const named_feed& f : given.all_feeds()) put(plan, f, feeds.view());
+    for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
+      if (plan.needed[p] && feeds[p].type == dtype::none)
+        fail(status_code::invalid_argument,
+             {"TAGMA-E051 run: a placeholder that this fetch needs is not fed: ", graph_[plan.placeholders[p]].name});
+    core_.run({plan.view,
+               plan.kernels,
+               feeds.view(),
+               {{given.limits, given.limit_count}, given.limit_count > 1 ? &runtime::join : nullptr},
+               names[0].at()},
+              [results](std::size_t f, const raw_view& value) {
+                if (value.type != dtype::none) results[f] = any_tensor::copy_of(value);
+              });
+  }
+
+  [[nodiscard]] int find_output(std::string_view name) const {
+    const int found = program_.find_output(name);
+    if (found >= 0) return found;
+    std::string known;
+    for (const std::string& output : program_.outputs()) append_parts(known, {known.empty() ? "" : ", ", output});
+    fail(status_code::invalid_argument,
+         {"TAGMA-E050 run: what is fetched is no output of this program: ", name, "; it has ", known});
+  }
+  /// The nodes that a feed is for: a placeholder may be several nodes, one on each device that asks for it.
+  [[nodiscard]] bool is_placeholder(ir::node_id i, std::string_view name) const {
+    return graph_[i].name == name && graph_.info(i).is(ir::op_kind::placeholder);
+  }
+  /// What is fed and computed otherwise, in the order of the graph.
+  [[nodiscard]] std::vector<ir::node_id> replaced_by(array_view<const named_feed> feeds) const {
+    std::vector<ir::node_id> nodes;
+    for (std::size_t f = 0; f < feeds.size(); ++f) {
+      for (std::size_t g = 0; g < f; ++g)
+        if (feeds[f].name == feeds[g].name)
+          fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
+      bool known = false;
+      for (ir::node_id i = 0; i < graph_.size(); ++i) known = known || is_placeholder(i, feeds[f].name);
+      if (known) continue;
+      const int output = program_.find_output(feeds[f].name);
+      if (output < 0)
+        fail(status_code::invalid_argument,
+             {"TAGMA-E054 run: what is fed is no part of this program: ", feeds[f].name});
+      const ir::node_id node = graph_.roots[output];
+      const ir::op_info& op = graph_.info(node);
+      if (!(op.has_step() || op.is(ir::op_kind::view)) || op.is(ir::op_kind::update) || op.outputs > 0)
+        fail(status_code::invalid_argument,
+             {"TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead: ",
+              feeds[f].name});
+      std::size_t at = 0;
+      while (at < nodes.size() && nodes[at] < node) ++at;
+      if (at == nodes.size() || nodes[at] != node) nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
+    }
+    return nodes;
+  }
+  void put(const runtime::named_plan& plan, const named_feed& f, array_view<raw_view> feeds) const {
+    const ir::graph_view g = plan.graph.view();
+    const int output = program_.find_output(f.name);
+    bool is_placeholder_of_name = false;
+    for (const ir::node_id i : plan.placeholders)
+      is_placeholder_of_name = is_placeholder_of_name || is_placeholder(i, f.name);
+    for (std::size_t p = 0; p < feeds.size(); ++p) {
+      const ir::node_id i = plan.placeholders[p];
+      if (is_placeholder_of_name ? !is_placeholder(i, f.name) : graph_.roots[output] != i) continue;
+      const tensor_spec& wanted = g[i].spec;
+      if (f.value.type != wanted.type)
+        fail(status_code::invalid_argument,
+             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", f.name, " is ",
+              to_string(wanted), ", fed is ", to_string(f.value.type)});
+      feeds[p] = f.value;
+    }
+  }
+
+  const runtime::named_plan& find_plan(array_view<const int> outputs, array_view<const ir::node_id> fed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const owned<runtime::named_plan>& p : plans_)
+      if (p->is_for(outputs, fed)) return *p;
+    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), outputs, fed));
+    return *plans_.back();
+  }
+
+  any_program program_;
+  ir::graph_view graph_;
+  plan::heap_site site_;
+  runtime::heap_variables variables_;
+  std::mutex mutex_;
+  std::vector<owned<runtime::named_plan>> plans_;
+  runtime::session_core core_;  // last: it ends its plans first
+};
+
+session(const any_program&)->session<any_program>;
+session(const any_program&, const session_options&)->session<any_program>;
+
+}  // namespace tagma

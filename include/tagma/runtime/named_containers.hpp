@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The containers that a process knows by name.
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "tagma/base/config.hpp"
+#include "tagma/expr/name.hpp"
+#include "tagma/runtime/container.hpp"
+
+namespace tagma {
+
+namespace detail {
+
+/// All of them; they live as long as the process.
+struct container_names {
+  struct entry {
+    container of;
+    isolation kept_apart;
+  };
+  mutex access;
+  std::map<std::string, entry, std::less<>> all;
+
+  [[nodiscard]] TAGMA_COLD static container_names& of_process() {
+    static container_names* const names = new container_names;  // sessions may outlive what is static
+    return *names;
+  }
+};
+
+}  // namespace detail
+
+/// The container of this name, the same for all parts of the process; it is made if there is none.
+/// Throws InvalidArgument for what is no name (by TensorFlow's grammar, with underscores), and where there is one of
+/// this name that keeps runs apart in the other way.
+/// @tparam Kept left as it is
+template <class Kept = isolation>
+[[nodiscard]] container named_container(std::string_view name, Kept kept_apart = isolation::runs) {
+  if (!is_name(name))
+    fail(status_code::invalid_argument, {"\"", name, "\" is no name of a container, such as \"trial_1\""});
+  detail::container_names& names = detail::container_names::of_process();
+  const mutex_lock lock(names.access);
+  auto found = names.all.find(name);
+  if (found == names.all.end()) {
+    container made = kept_apart == isolation::runs ? container() : container(kept_apart);
+    found = names.all.emplace(std::string(name), detail::container_names::entry{made, kept_apart}).first;
+  }
+  if (found->second.kept_apart != kept_apart)
+    fail(status_code::invalid_argument,
+         {"container \"", name, "\" keeps ", found->second.kept_apart == isolation::runs ? "runs" : "variables",
+          " apart, asked for is one that keeps ", kept_apart == isolation::runs ? "runs" : "variables", " apart"});
+  return found->second.of;
+}
+
+/// Resets the containers of these names, as `container::reset` does; none of a name that there is not.
+/// @return how many there were
+TAGMA_COLD inline std::size_t reset_containers(std::initializer_list<std::string_view> chosen) {
+  detail::container_names& names = detail::container_names::of_process();
+  std::size_t count = 0;
+  for (const std::string_view name : chosen) {
+    container_option one;
+    {
+      const mutex_lock lock(names.access);
+      if (const auto found = names.all.find(name); found != names.all.end()) one = found->second.of;
+    }
+    if (!one.state()) continue;
+    one.state()->reset();
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace tagma

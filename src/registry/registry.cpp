@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/all_kernels.hpp"
+
+// The other files have the kernels.
+namespace tagma::device::cpu {
+
+extern template struct registered<operations::arithmetic>;
+extern template struct registered<operations::comparison>;
+extern template struct registered<operations::conversion>;
+extern template struct registered<operations::elementary>;
+extern template struct registered<operations::reduction>;
+extern template struct registered<operations::contraction>;
+extern template struct registered<operations::pooling>;
+extern template struct registered<operations::rows>;
+extern template struct registered<operations::cells>;
+extern template struct registered<operations::order>;
+extern template struct registered<operations::filters>;
+extern template struct registered<operations::movement>;
+extern template struct registered<operations::state>;
+extern template struct registered<operations::chance>;
+extern template struct registered<operations::training>;
+extern template struct registered<operations::internal>;
+
+}  // namespace tagma::device::cpu
+
+namespace tagma::runtime {
+
+owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
+  return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
+}
+
+}  // namespace tagma::runtime

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/datasets.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/errors.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace ds = tagma::datasets;
+using namespace std::chrono_literals;
+using tg::status_code;
+using tg::test::code_of;
+using number = std::int64_t;
+
+/// A token as std::stop_token is one.
+struct some_token {
+  std::atomic<bool> stop{false};
+  [[nodiscard]] bool stop_requested() const { return stop; }
+};
+
+/// A function that counts its calls and tells of one of them.
+struct watched {
+  struct state {
+    std::atomic<int> calls{0};
+    std::promise<void> reached;
+  };
+  int awaited;
+  std::shared_ptr<state> shared = std::make_shared<state>();
+
+  number operator()(number x) const {
+    if (shared->calls.fetch_add(1) + 1 == awaited) shared->reached.set_value();
+    return x;
+  }
+  [[nodiscard]] bool reached() const {
+    return shared->reached.get_future().wait_for(1min) == std::future_status::ready;
+  }
+};
+
+TEST_CASE("a prefetch begins with the first element and stays as far ahead as it was told", "[scenario 132]") {
+  for (int ahead = 1; ahead <= 4; ++ahead) {
+    const watched f{6};
+    auto pass = ds::range(100).map(std::function<number(number)>(f)).prefetch(ahead).iterator();
+    CHECK(f.shared->calls == 0);
+    for (int taken = 1; taken <= 6 - ahead; ++taken) {
+      CHECK(pass.next() == taken - 1);
+      CHECK(f.shared->calls <= taken + ahead);
+    }
+    CHECK(f.reached());
+    CHECK(f.shared->calls == 6);
+  }
+}
+
+TEST_CASE("a map works on as many elements ahead as it was told") {
+  const watched f{7};
+  auto pass = ds::range(100).map(std::function<number(number)>(f), {.threads = 3, .ahead = 5}).iterator();
+  CHECK(f.shared->calls == 0);
+  CHECK(pass.next() == 0);
+  CHECK(pass.next() == 1);
+  CHECK(f.reached());
+  CHECK(f.shared->calls == 7);
+}
+
+TEST_CASE("threads call a function at the same time, and the order stays") {
+  for (const bool numbered : {true, false}) {
+    const auto both = std::make_shared<std::latch>(2);
+    const auto input = numbered ? ds::range(50) : ds::range(50).filter([](number) { return true; });
+    const auto data = input.map(
+        [both](number x) {
+          if (x < 2) both->arrive_and_wait();
+          return x;
+        },
+        {.threads = 2});
+    number expected = 0;
+    for (const number x : data) CHECK(x == expected++);
+    CHECK(expected == 50);
+  }
+}
+
+TEST_CASE("without an order the first that is ready comes first") {
+  const auto second = std::make_shared<std::latch>(1);
+  const auto data = ds::range(40).map(
+      [second](number x) {
+        if (x == 0) second->wait();
+        return x;
+      },
+      {.threads = 2, .ordered = false, .ahead = 4});
+  auto pass = data.iterator();
+  CHECK(code_of([&] { (void)pass.state(); }) == status_code::failed_precondition);
+  CHECK(pass.next() == 1);
+  second->count_down();
+  std::vector<number> all{1};
+  for (number x = 0; pass.next(x);) all.push_back(x);
+  std::sort(all.begin(), all.end());
+  REQUIRE(all.size() == 40);
+  for (number i = 0; i < 40; ++i) CHECK(all[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("a function that ends its dataset lets those finish that others work on") {
+  const auto data = ds::range(1000).map(
+      [](number x) {
+        if (x == 100) throw ds::end_of_data();
+        return x;
+      },
+      {.threads = 3, .ordered = false});
+  std::vector<number> all;
+  for (const number x : data) all.push_back(x);
+  std::sort(all.begin(), all.end());
+  REQUIRE(all.size() >= 100);
+  CHECK(all.size() < 110);
+  CHECK(all[99] == 99);
+}
+
+TEST_CASE("a call that is late or cancelled loses nothing") {
+  for (const int stage : {0, 1, 2}) {
+    const auto open = std::make_shared<std::latch>(1);
+    const auto slow = ds::range(9).map([open](number x) {
+      if (x == 4) open->wait();
+      return x;
+    });
+    const auto ahead = stage == 0 ? slow.prefetch(3)
+                       : stage == 1
+                           ? slow.map([](number x) { return x; }, {.threads = 2})
+                           : ds::from_tensors(number{9}).interleave([slow](number) { return slow; }, {.ahead = 2});
+    auto pass = ahead.batch(3).iterator();
+    CHECK(pass.next() == tg::tensor<number>({3}, {0, 1, 2}));
+    CHECK(code_of([&] { (void)pass.next(tg::timeout(20ms)); }) == status_code::deadline_exceeded);
+    const ds::position at = pass.state();
+    some_token token;
+    std::thread stopping([&] { token.stop = true; });
+    CHECK(code_of([&] { (void)pass.next(tg::stop_with(token)); }) == status_code::cancelled);
+    stopping.join();
+    tg::cancellation cancel;
+    std::thread cancelling([&] { cancel.cancel(); });
+    CHECK(code_of([&] { (void)pass.next(tg::stop_with(cancel)); }) == status_code::cancelled);
+    cancelling.join();
+    open->count_down();
+    CHECK(pass.next(tg::timeout(1min)) == tg::tensor<number>({3}, {3, 4, 5}));
+    CHECK(pass.next() == tg::tensor<number>({3}, {6, 7, 8}));
+    CHECK(ahead.batch(3).resume(at).next() == tg::tensor<number>({3}, {3, 4, 5}));
+  }
+}
+
+TEST_CASE("a pass that is given up ends its threads, wherever they are") {
+  const auto endless = ds::range(10).repeat();
+  const auto none = [](number) { return false; };
+  const std::vector<tg::dataset<number>> all{
+      endless.prefetch(2), endless.prefetch(2).prefetch(3),
+      endless.filter([](number x) { return x < 5; }).map([](number x) { return x; }, {.threads = 3}).prefetch(1),
+      endless.interleave([](number x) { return ds::range(x).repeat(); }, {.cycle = 3, .ahead = 2}).prefetch(2)};
+  for (const auto& data : all) {
+    (void)data.iterator();
+    auto pass = data.iterator();
+    (void)pass.next();
+    pass = data.iterator();
+    (void)pass.next();
+  }
+  // Somebody looks for what never comes.
+  for (const auto& data :
+       {endless.filter(none).prefetch(1), endless.filter(none).map([](number x) { return x; }, {.threads = 2}),
+        endless.batch(std::int64_t{1} << 40).map([](const tg::tensor<number>&) { return number{0}; }).prefetch(1)}) {
+    auto pass = data.iterator();
+    CHECK(code_of([&] { (void)pass.next(tg::timeout(5ms)); }) == status_code::deadline_exceeded);
+  }
+}
+
+TEST_CASE("the bytes are the same for any number of threads") {
+  const auto read = [](int threads, tg::extent ahead) {
+    std::vector<number> all;
+    const auto data = ds::range(1000)
+                          .global_shuffle(7)
+                          .map([](number x) { return x * x; }, {.threads = threads})
+                          .shuffle(50, 3)
+                          .prefetch(ahead)
+                          .batch(32)
+                          .repeat(2)
+                          .prefetch(ahead);
+    for (const auto& batch : data) all.insert(all.end(), batch.begin(), batch.end());
+    return all;
+  };
+  const std::vector<number> expected = read(0, 0);
+  CHECK(expected.size() == 2000);
+  for (const int threads : {1, 2, 3, 8})
+    for (const tg::extent ahead : {0, 1, 7}) CHECK(read(threads, ahead) == expected);
+}
+
+TEST_CASE("passes of one dataset run at once") {
+  const auto data =
+      ds::range(200).map([](number x) { return x + 1; }, {.threads = 2}).cache().shuffle(20, 1).prefetch(4);
+  std::vector<std::vector<number>> read(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : read)
+    threads.emplace_back([&] {
+      for (const number x : data) mine.push_back(x);
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(read[0].size() == 200);
+  for (const auto& mine : read) CHECK(mine == read[0]);
+}
+
+}  // namespace

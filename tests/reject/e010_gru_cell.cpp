@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E010
+// mentions: gru_cell
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 5>();
+constexpr auto h = tg::placeholder<"h", float, tg::dyn, 3>();
+constexpr auto gates = tg::placeholder<"gates", float, 8, 6>();
+constexpr auto gates_bias = tg::placeholder<"gates_bias", float, 6>();
+constexpr auto kernel = tg::placeholder<"kernel", float, 8, 3>();
+
+#ifdef REJECT
+[[maybe_unused]] const auto y = tg::gru_cell(x, h, gates, gates_bias, kernel, tg::placeholder<"wrong", double, 3>());
+#else
+[[maybe_unused]] const auto y = tg::gru_cell(x, h, gates, gates_bias, kernel, tg::placeholder<"right", float, 3>());
+#endif
+
+int main() {}

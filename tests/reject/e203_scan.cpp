@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E203
+// mentions: float, 3
+// mentions: float, 1, 3
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, 5, 3>();
+constexpr auto h = tg::placeholder<"h", float, 3>();
+
+[[maybe_unused]] const auto y = tg::scan(tg::carry(h), tg::over(x), [](auto c, auto e) {
+#ifdef REJECT
+  return tg::next(tg::expand_dims<0>(c + e));
+#else
+  return tg::next(c + e);
+#endif
+});
+
+int main() {}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E216
+// mentions: bool, 3
+#include "tagma/control_flow.hpp"
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, 3>();
+
+[[maybe_unused]] const auto y = tg::while_loop(
+    tg::carry(x),
+#ifdef REJECT
+    [](auto c) { return c < 10.0f; },
+#else
+    [](auto c) { return tg::sum(c) < 10.0f; },
+#endif
+    [](auto c) { return tg::next(c + 1.0f); });
+
+int main() {}
