@@ -111,7 +111,8 @@ void check_function() {
   constexpr auto b = tg::placeholder<"b", double, tg::dyn>();
   const auto all = random_function<Seed, 2, 0, true>(a, b) + w * (a - b);
   const auto f = tg::sum(tg::sin(all)) + tg::sum(a * b);
-  const auto by_a = tg::gradient(f, a), by_b = tg::gradient(f, b);
+  const auto by_a = tg::gradient(f, a);
+  const auto by_b = tg::gradient(f, b);
   const auto with = [=](auto... passes) {
     return tg::compile([=] { return tg::outputs(all, f, by_a, by_b); }, passes...);
   };
