@@ -128,7 +128,8 @@ void check_function() {
     return found;
   };
   INFO("seed " << Seed);
-  const auto plain = with(), copied = with(tg::passes<nothing>);
+  const auto plain = with();
+  const auto copied = with(tg::passes<nothing>);
   const auto expected = run(plain, 1);
   const auto same = [&](const auto& program, int threads) {
     const auto found = run(program, threads);
