@@ -8,7 +8,10 @@
 With -DREJECT the program must fail, and the number and each mentioned text must occur in the first five lines of the
 answer; every line counts, and the name of the program's file mentions nothing. A text that clang before 18 would print as a
 list of numbers may stand there character by character: 'a', 'd', 'd'. Without -DREJECT, the same program is its own accepted
-twin and must compile."""
+twin and must compile.
+
+--precompile makes a precompiled tagma/tagma.hpp, which --precompiled uses for the programs that include nothing of the library
+before it: the lines of the compiler's answer are the same, but for the name of the file that included it."""
 
 import argparse
 import os
@@ -19,6 +22,30 @@ import sys
 import tempfile
 
 FIRST_LINES = 5
+
+
+def precompiled_header(compiler, folder):
+    """Of this compiler, in this folder: the file, and the flags that use it."""
+    header = pathlib.Path(folder) / f"{pathlib.Path(compiler).name}.hpp"
+    if "clang" in header.name:
+        return header, pathlib.Path(f"{header}.pch"), ["-include-pch", f"{header}.pch"]
+    return header, pathlib.Path(f"{header}.gch"), ["-include", str(header)]
+
+
+def precompile(compiler, flags, folder):
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    if re.search(r"clang version 1[0-4]\.", version):
+        return 0  # clang 14 ends in a crash where a precompiled header has the default argument of a template in a lambda
+    header, result, _ = precompiled_header(compiler, folder)
+    header.parent.mkdir(parents=True, exist_ok=True)
+    header.write_text('#include "tagma/tagma.hpp"\n', encoding="utf-8")
+    return subprocess.run([compiler, "-std=c++20", *flags, "-x", "c++-header", str(header), "-o", str(result)], check=False).returncode
+
+
+def may_use_precompiled(text):
+    """Whether the first header of the library that this program includes is tagma.hpp, with no macro defined before."""
+    first = re.search(r'^#(include "tagma/(?P<name>[^"]*)"|define)', text, re.M)
+    return first is not None and first["name"] == "tagma.hpp"
 
 
 def compile_program(compiler, flags, source, reject):
@@ -101,13 +128,21 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flag", action="append", default=[])
     parser.add_argument("--no-twin", action="store_true", help="leave out the accepted twins")
+    parser.add_argument("--precompile", metavar="FOLDER", help="only make the precompiled header, in this folder")
+    parser.add_argument("--precompiled", metavar="FOLDER", help="use what --precompile has made there")
     parser.add_argument("--self-test", action="store_true")
     arguments = parser.parse_args()
     if arguments.self_test:
         return self_test(arguments.compiler)
+    if arguments.precompile:
+        return precompile(arguments.compiler, arguments.flag, arguments.precompile)
     failures = 0
     for program in arguments.programs:
-        reason = judge(arguments.compiler, arguments.flag, program, not arguments.no_twin)
+        flags = arguments.flag
+        if arguments.precompiled and may_use_precompiled(program.read_text(encoding="utf-8")):
+            _, result, using = precompiled_header(arguments.compiler, arguments.precompiled)
+            flags = flags + using if result.exists() else flags
+        reason = judge(arguments.compiler, flags, program, not arguments.no_twin)
         if reason:
             failures += 1
             print(f"{program.name}: {reason}")
