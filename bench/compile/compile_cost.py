@@ -8,8 +8,8 @@ library's loops are compiled for in any case: AVX2 and FMA. Beside the ratio: pe
 object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
 
 A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}. At most
-"pairs" of it are compiled; a "large" one only where it is asked for. What is too slow is measured once more with twice the
-pairs, and that counts: a bound that holds is not broken by one bad minute of the machine. "growth" compiles a generated program in three sizes with equal steps: what the second
+"pairs" of it are compiled; a "large" one only where it is asked for. What is too slow is measured once more, with twice the
+pairs and at least three, and that counts: a bound that holds is not broken by one bad minute of the machine. "growth" compiles a generated program in three sizes with equal steps: what the second
 step costs beside the first is 1 if time grows with the size, and more if it grows faster."""
 
 import argparse
@@ -148,7 +148,7 @@ def run(here, flags, arguments, report=print):
             result = measure(compiler, source, reference, pairs)
             report(row(name, result, program))
             if not arguments.check_exact and too_slow(result, program, budgets):
-                result = measure(compiler, source, reference, 2 * pairs, 2 * pairs)
+                result = measure(compiler, source, reference, max(3, 2 * pairs), max(3, 2 * pairs))
                 report(row("  again", result, program))
             results[name] = result
             complaints += judge(name, result, program, budgets, not arguments.check_exact)
