@@ -109,7 +109,7 @@ TEST_CASE("who is alone and has nothing to let go fails at once, with its own er
   plan_store store;
   small_memory memory(10);
   store.enter({});
-  const run_guard impatient{tg::timeout(2s)};  // a wait would end with another error
+  const run_guard impatient{tg::timeout(60s)};  // a wait would end with another error
   CHECK_THROWS_AS(store.bind(impatient,
                              [&] {
                                memory.take(11);
