@@ -142,10 +142,11 @@ TEST_CASE("closing cancels runs that compute, that wait without a thread, and th
   const auto v = tg::variable<"v", float>(tg::zeros);
   const auto computing = apply<poll_latch>(a);
   const auto waiting = apply<await_latch, 1>(a);
-  const auto update = tg::assign_add(v, apply<poll_latch, 2>(a + v));
+  const auto update = tg::assign_add(v, apply<stay, 2>(a + v));
   const auto value = tg::after(update)(v + 0.0f);
   const auto read = v * 1.0f;
   for (const int threads : {1, 4}) {
+    reset();
     tg::session session(tg::compile([=] { return tg::outputs(computing, waiting, value, read); }),
                         {.intra_op_threads = threads});
     other_run first([&] { session.run(computing, a = 1.0f); });
@@ -157,9 +158,16 @@ TEST_CASE("closing cancels runs that compute, that wait without a thread, and th
     const noted_look look;
     other_run fourth([&] { session.run(read, look.limits()); });  // waits for it
     CHECK(comes([&] { return look.looked.load(); }));
+    // The gate stays shut until it has ended: if it found it open before it found the session closed, it would be
+    // whole.
+    std::thread opening([&] {
+      fourth.join();
+      latches[2].open();
+    });
     session.close();
-    for (other_run* r : {&first, &second, &third, &fourth}) {
-      r->join();
+    opening.join();
+    for (other_run* r : {&first, &second, &third}) r->join();
+    for (const other_run* r : {&first, &second, &third, &fourth}) {
       CHECK(r->code() == tg::status_code::cancelled);
       CHECK_THAT(r->text(), Catch::Contains("its session was closed") && Catch::Contains("closing.cpp"));
     }
