@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string>
 
 #include "tagma/input.hpp"
@@ -28,7 +29,8 @@ void write_points(const std::string& path, int first) {
 }  // namespace
 
 int main() {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "tagma_csv_input";
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tagma_csv_input_" + std::to_string(std::random_device{}()));
   std::filesystem::create_directories(folder);
   const std::string paths[] = {(folder / "a.csv").string(), (folder / "b.csv").string()};
   write_points(paths[0], 0);

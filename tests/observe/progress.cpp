@@ -63,7 +63,7 @@ class terminal {
   [[nodiscard]] std::string drawn_until(std::string_view ending) const {
     std::string text;
     pollfd ready{master_, POLLIN, 0};
-    while (!text.ends_with(ending) && ::poll(&ready, 1, 5000) == 1) {
+    while (!text.ends_with(ending) && ::poll(&ready, 1, 60'000) == 1) {
       char c = 0;
       if (::read(master_, &c, 1) != 1) break;
       text += c;

@@ -2,11 +2,11 @@
 #include "tagma/observe/trace.hpp"
 
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "support/temporary_directory.hpp"
 #include "tagma/tagma.hpp"
 #include "tagma/with_macros.hpp"
 
@@ -105,11 +105,11 @@ TEST_CASE("a run that fails leaves the steps before it in the timeline") {
 
 TEST_CASE("a timeline is saved as a whole, or the reason is said") {
   tg::trace timeline;
-  const std::string path = "trace_test.json";
+  const tg::test::temporary_directory directory;
+  const std::string path = directory / "trace.json";
   timeline.save(path);
   CHECK(nlohmann::json::parse(tg::read_file(path)).at("traceEvents").size() == 1);
-  std::remove(path.c_str());
-  CHECK_THROWS_WITH(timeline.save("no_such_directory/trace.json"), Catch::Contains("no_such_directory/trace.json"));
+  CHECK_THROWS_WITH(timeline.save(directory / "none/trace.json"), Catch::Contains(directory / "none/trace.json"));
 }
 
 }  // namespace

@@ -281,7 +281,7 @@ TEST_CASE("what is fed and fetched by name") {
   CHECK(code_of([&] { session.run(std::vector<tg::output_name>{}); }) == status_code::invalid_argument);
   CHECK(code_of([&] { tg::any_program(program, {"a", "b"}); }) == status_code::invalid_argument);
   CHECK(code_of([&] { tg::any_program(program, {"a", "b", "c", "a"}); }) == status_code::invalid_argument);
-  CHECK(session.run("v", tg::timeout(std::chrono::seconds(10))).value<float>() == 3.5f);
+  CHECK(session.run("v", tg::timeout(std::chrono::seconds(60))).value<float>() == 3.5f);
   session.close();
   CHECK(code_of([&] { session.run("v"); }) == status_code::cancelled);
 }

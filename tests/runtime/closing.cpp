@@ -4,7 +4,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/latches.hpp"
+#include "support/temporary_directory.hpp"
 #include "tagma/tagma.hpp"
 #include "tagma/train/save.hpp"
 
@@ -27,7 +28,7 @@ struct stay : pass_on {
 };
 void run_stay(const tg::runtime::kernel_args& args, const tg::runtime::run_context&) {
   ++polling;
-  for (int i = 0; i < 10'000 && !latch_of(args).is_open(); ++i) std::this_thread::sleep_for(1ms);
+  static_cast<void>(comes([&] { return latch_of(args).is_open(); }));
   hand_on(args);
   --polling;
 }
@@ -91,17 +92,33 @@ class other_run {
   std::thread thread_;
 };
 
-bool someone_polls() {
-  for (int i = 0; i < 10'000 && polling == 0; ++i) std::this_thread::sleep_for(1ms);
-  return polling > 0;
+bool someone_polls(int count = 1) {
+  return comes([=] { return polling >= count; });
 }
+
+/// Notes that a run which has begun looks at its limits, as it does on the way to sleep. It is never stopped.
+struct noted_look {
+  [[nodiscard]] tg::run_limits limits() const {
+    tg::run_limits l;
+    l.stop.token = this;
+    l.stop.wakes = &never;  // so nobody looks now and then
+    l.stop.requested = [](const void* token) {
+      static_cast<const noted_look*>(token)->looked = true;
+      return false;
+    };
+    return l;
+  }
+  tg::cancellation never;
+  mutable std::atomic<bool> looked{false};
+};
 
 TEST_CASE("a closed session runs, saves and restores no more, and says so") {
   reset();
   const auto w = tg::variable<"w", float, 3>(tg::ones);
   const auto total = tg::sum(w);
   tg::session session(tg::compile([=] { return tg::outputs(total); }));
-  const std::string path = "closed_session.safetensors";
+  const temporary_directory directory;
+  const std::string path = directory / "closed_session.safetensors";
   tg::save(session, path);
   CHECK(session.run(total) == 3);
   session.close();
@@ -114,10 +131,9 @@ TEST_CASE("a closed session runs, saves and restores no more, and says so") {
                     Catch::StartsWith("Cancelled: Session has been closed. (run at ") && Catch::Contains(here));
   CHECK_THROWS_WITH(tg::restore(session, path),
                     "Cancelled: " + path + ": nothing was restored: Session has been closed.");
-  std::remove(path.c_str());
+  std::filesystem::remove(path);
   CHECK_THROWS_WITH(tg::save(session, path), "Cancelled: " + path + ": nothing was saved: Session has been closed.");
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  CHECK(file == nullptr);
+  CHECK(directory.files().empty());
   CHECK(session.core().arena_bytes() == 0);
 }
 
@@ -126,10 +142,11 @@ TEST_CASE("closing cancels runs that compute, that wait without a thread, and th
   const auto v = tg::variable<"v", float>(tg::zeros);
   const auto computing = apply<poll_latch>(a);
   const auto waiting = apply<await_latch, 1>(a);
-  const auto update = tg::assign_add(v, apply<poll_latch, 2>(a + v));
+  const auto update = tg::assign_add(v, apply<stay, 2>(a + v));
   const auto value = tg::after(update)(v + 0.0f);
   const auto read = v * 1.0f;
   for (const int threads : {1, 4}) {
+    reset();
     tg::session session(tg::compile([=] { return tg::outputs(computing, waiting, value, read); }),
                         {.intra_op_threads = threads});
     other_run first([&] { session.run(computing, a = 1.0f); });
@@ -137,12 +154,20 @@ TEST_CASE("closing cancels runs that compute, that wait without a thread, and th
     other_run second([&] { session.run(waiting, a = 1.0f); });
     CHECK(latches[1].see(1));
     other_run third([&] { session.run(value, a = 1.0f); });  // has the gate
-    while (polling < 2) std::this_thread::sleep_for(1ms);
-    other_run fourth([&] { session.run(read); });  // waits for it
-    std::this_thread::sleep_for(20ms);
+    CHECK(someone_polls(2));
+    const noted_look look;
+    other_run fourth([&] { session.run(read, look.limits()); });  // waits for it
+    CHECK(comes([&] { return look.looked.load(); }));
+    // The gate stays shut until it has ended: if it found it open before it found the session closed, it would be
+    // whole.
+    std::thread opening([&] {
+      fourth.join();
+      latches[2].open();
+    });
     session.close();
-    for (other_run* r : {&first, &second, &third, &fourth}) {
-      r->join();
+    opening.join();
+    for (other_run* r : {&first, &second, &third}) r->join();
+    for (const other_run* r : {&first, &second, &third, &fourth}) {
       CHECK(r->code() == tg::status_code::cancelled);
       CHECK_THAT(r->text(), Catch::Contains("its session was closed") && Catch::Contains("closing.cpp"));
     }
@@ -185,7 +210,7 @@ TEST_CASE("a session that ends under its runs cancels them and waits") {
       runs.push_back(std::make_unique<other_run>([=, &s = *session] { s.run(computing, a = 1.0f); }));
     for (int i = 0; i < 2; ++i)
       runs.push_back(std::make_unique<other_run>([=, &s = *session] { s.run(waiting, a = 1.0f); }));
-    while (polling < 2) std::this_thread::sleep_for(1ms);
+    CHECK(someone_polls(2));
     CHECK(latches[1].see(2));
     session.reset();
     CHECK(polling == 0);

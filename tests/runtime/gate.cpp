@@ -7,11 +7,14 @@
 #include <thread>
 #include <vector>
 
+#include "support/comes.hpp"
+
 namespace {
 
 namespace tg = tagma;
 using namespace std::chrono_literals;
 using tg::runtime::gate, tg::runtime::run_guard;
+using tg::test::comes;
 
 TEST_CASE("readers pass together, a writer alone") {
   gate g;
@@ -48,13 +51,6 @@ TEST_CASE("who waits at the gate can be cancelled") {
   waiting.join();
   CHECK(code == tg::status_code::cancelled);
   g.leave(true);
-}
-
-/// Returns once `happened`, or after ten seconds; true if it came to that.
-template <class Condition>
-bool comes(const Condition& happened) {
-  for (int ms = 0; ms < 10'000 && !happened(); ++ms) std::this_thread::sleep_for(1ms);
-  return happened();
 }
 
 /// Somebody who can be told to stop, and who notes when the gate looks at that: on the way to sleep, and after it.

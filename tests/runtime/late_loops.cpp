@@ -133,7 +133,7 @@ TEST_CASE("sequences of a padding queue of any length teach a recurrent network 
         into.enqueue(one);
       }
       const float wanted = std::get<0>(reference.run(tg::fetch(fed, train_fed), batch = padded));
-      CHECK(std::get<0>(session.run(tg::fetch(taken, train), tg::timeout(10s))) == Approx(wanted).epsilon(1e-5));
+      CHECK(std::get<0>(session.run(tg::fetch(taken, train), tg::timeout(60s))) == Approx(wanted).epsilon(1e-5));
     }
   }
 }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/comes.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/device/cpu/executor.hpp"
 
@@ -151,33 +152,38 @@ TEST_CASE("random failures end a run with one of them, and the next run is whole
 
 TEST_CASE("a run that is late says what its threads did last, and what they left") {
   struct slow final : tg::runtime::run_steps {
-    void step(std::size_t) override { std::this_thread::sleep_for(std::chrono::milliseconds(250)); }
+    void step(std::size_t) override {
+      begun = true;
+      std::this_thread::sleep_until(end);
+    }
     void start(std::size_t, tg::runtime::completion) override {}
     std::exception_ptr named(std::size_t s, std::exception_ptr) noexcept override {
       return std::make_exception_ptr(tg::error(tg::status_code::internal, tg::sentence({"step ", s, ": not begun"})));
     }
-  } steps;
+    std::atomic<bool> begun{false};
+    std::chrono::steady_clock::time_point end;
+  };
   const auto executor = tg::runtime::make_cpu_executor(2);
   const hand_made plan({{}, {0}, {1}, {2}});
-  for (const bool takes_part : {true, false}) {
-    step_runner runner;
-    prepare(runner, plan, {5000, 5000, 5000, 5000}, 2);
-    tg::runtime::run_control control{tg::timeout(std::chrono::milliseconds(200))};
-    runner.run(control, executor.get(), takes_part, steps);
-    CHECK_THROWS_WITH(control.finish(), Catch::EndsWith("; done last: step 0; not finished: step 1; step 2; step 3"));
-  }
+  for (const bool takes_part : {true, false})
+    CHECK(tg::test::given_time([&](std::chrono::milliseconds limit) {
+      slow steps;
+      step_runner runner;
+      prepare(runner, plan, {5000, 5000, 5000, 5000}, 2);
+      tg::runtime::run_control control{tg::timeout(limit)};
+      steps.end = std::chrono::steady_clock::now() + limit + std::chrono::milliseconds(1);
+      runner.run(control, executor.get(), takes_part, steps);
+      if (!steps.begun) return false;  // it was late before
+      CHECK_THROWS_WITH(control.finish(), Catch::EndsWith("; done last: step 0; not finished: step 1; step 2; step 3"));
+      return true;
+    }));
 }
 
-/// Waits until `arrived` is `expected`, for ten seconds at most; true if it came to that.
+/// Waits until `arrived` is `expected`, for a minute at most; true if it came to that.
 bool meet(std::atomic<int>& arrived, int expected) {
   ++arrived;
-  for (int i = 0; i < 100'000 && arrived < expected; ++i) {
-    if (i % 100 == 99)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    else
-      std::this_thread::yield();
-  }
-  return arrived >= expected;
+  for (int i = 0; i < 1000 && arrived < expected; ++i) std::this_thread::yield();
+  return tg::test::comes([&] { return arrived >= expected; });
 }
 
 TEST_CASE("independent steps run at the same time") {
@@ -440,8 +446,7 @@ TEST_CASE("the failure of a step that waits ends the others that wait, though on
     while (steps.begun < 2) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // as a rule the caller sleeps by then
     steps.done[0].fail(tg::status_code::data_loss, "gone");
-    for (int ms = 0; ms < 10'000 && !steps.told; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    in_time = steps.told.load();
+    in_time = tg::test::comes([&] { return steps.told.load(); });
     if (!in_time && !steps.ended.exchange(true)) steps.done[1].succeed();
   });
   runner.run(control, executor.get(), true, steps);

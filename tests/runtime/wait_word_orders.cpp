@@ -21,7 +21,7 @@ using tagma::runtime::now_ns;
 using tagma::test::sleep_ms;
 using word_type = tagma::runtime::watched_wait_word;
 
-constexpr std::int64_t much_later = 10'000'000'000;  // ns: a wake-up that has not come by then is lost
+constexpr std::int64_t much_later = 60'000'000'000;  // ns: a wake-up that has not come by then is lost
 
 TEST_CASE("a change at any moment on the way to sleep ends the sleep") {
   for (int points = 0; points < 4; ++points) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/comes.hpp"
 #include "tagma/device/cpu/executor.hpp"
 
 namespace {
@@ -23,7 +24,7 @@ struct noted final : tg::runtime::run_steps {
     done.push_back(s);
     if (s == fails_at) throw std::runtime_error("step");
     if (s == cancels_at) stop.cancel();
-    if (s == sleeps_at) std::this_thread::sleep_for(250ms);
+    if (s == sleeps_at) std::this_thread::sleep_until(sleeps_until);
   }
   void start(std::size_t, tg::runtime::completion) override {}
   std::exception_ptr named(std::size_t s, std::exception_ptr) noexcept override {
@@ -32,6 +33,7 @@ struct noted final : tg::runtime::run_steps {
   std::vector<std::size_t> done;
   std::thread::id who;
   std::size_t fails_at = 100, cancels_at = 100, sleeps_at = 100;
+  std::chrono::steady_clock::time_point sleeps_until;
   tg::cancellation stop;
 };
 using steps = std::vector<std::size_t>;
@@ -59,15 +61,19 @@ TEST_CASE("steps are done in their order, until one fails or the run is stopped"
 }
 
 TEST_CASE("a run that is late says where it was") {
-  noted slow;
-  slow.sleeps_at = 1;
-  run_control late{tg::timeout(200ms)};
-  run_in_order(late, slow, 8);
-  CHECK(slow.done == steps{0, 1});
-  CHECK_THROWS_WITH(
-      late.finish(),
-      "DeadlineExceeded: the run took longer than its timeout of 200 ms; done last: step 1; not finished: "
-      "step 2; step 3; step 4; step 5; and 2 more");
+  CHECK(tg::test::given_time([](std::chrono::milliseconds limit) {
+    noted slow;
+    slow.sleeps_at = 1;
+    run_control late{tg::timeout(limit)};
+    slow.sleeps_until = std::chrono::steady_clock::now() + limit + 1ms;
+    run_in_order(late, slow, 8);
+    if (slow.done.size() < 2) return false;  // it was late before
+    CHECK(slow.done == steps{0, 1});
+    CHECK_THROWS_WITH(late.finish(),
+                      "DeadlineExceeded: the run took longer than its timeout of " + std::to_string(limit.count()) +
+                          " ms; done last: step 1; not finished: step 2; step 3; step 4; step 5; and 2 more");
+    return true;
+  }));
 }
 
 TEST_CASE("a thread of a pool does the steps while the caller sleeps") {
@@ -131,8 +137,7 @@ TEST_CASE("a run that ends while its caller is on the way to sleep is not missed
   std::atomic<bool> back{false};
   bool in_time = false;
   std::thread watching([&] {
-    for (int ms = 0; ms < 10'000 && !back; ++ms) std::this_thread::sleep_for(1ms);
-    in_time = back;
+    in_time = tg::test::comes([&] { return back.load(); });
     if (!in_time) look.never.cancel();  // wakes the caller
   });
   whole_run(control, run, 4).run(*pool);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/comes.hpp"
 #include "support/errors.hpp"
 #include "tagma/tagma.hpp"
 #include "tagma/with_macros.hpp"
@@ -57,10 +58,9 @@ class latch {
     const std::lock_guard lock(mutex_);
     return waiting_.size();
   }
-  /// Returns once as many wait, or after ten seconds; true if it came to that.
+  /// Returns once as many wait, or after a minute; true if it came to that.
   bool see(std::size_t count) {
-    for (int i = 0; i < 10'000 && waiting() < count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return waiting() >= count;
+    return comes([&] { return waiting() >= count; });
   }
 
   void wait(waiter& w) {
@@ -68,6 +68,7 @@ class latch {
     if (open_) return end(w);
     if (waiting_.capacity() == 0) waiting_.reserve(64);
     waiting_.push_back(&w);
+    ++begun;
   }
   void cancel(waiter& w) {
     const std::lock_guard lock(mutex_);
@@ -79,7 +80,8 @@ class latch {
       }
   }
 
-  std::atomic<int> cancelled{0};  ///< waits that a run ended early
+  std::atomic<int> begun{0};      ///< waits, of those that did not find it open
+  std::atomic<int> cancelled{0};  ///< of them those that a run ended early
 
  private:
   static void end(waiter& w) {
@@ -133,7 +135,7 @@ struct count_calls : pass_on {
 inline void reset() {
   for (latch& l : latches) {
     l.close();
-    l.cancelled = 0;
+    l.begun = l.cancelled = 0;
   }
   calls = polls_ended = 0;
 }
@@ -165,16 +167,14 @@ inline void run_open(const runtime::kernel_args& args, const runtime::run_contex
 }
 inline void run_poll(const runtime::kernel_args& args, const runtime::run_context& context) {
   ++polling;
-  for (int i = 0; i < 10'000 && !context.cancelled() && !latch_of(args).is_open(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  static_cast<void>(comes([&] { return context.cancelled() || latch_of(args).is_open(); }));
+  sleep_ms(20);
   hand_on(args);
   --polling;
   ++polls_ended;
 }
 inline void run_fail(const runtime::kernel_args& args, const runtime::run_context&) {
-  for (int i = 0; i < 10'000 && *args.in[0].as<float>() < -9 && polling == 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  static_cast<void>(comes([&] { return *args.in[0].as<float>() >= -9 || polling > 0; }));
   if (*args.in[0].as<float>() < 0) fail(status_code::data_loss, "below zero");
   hand_on(args);
 }

@@ -47,20 +47,17 @@ class mailbox {
         return r.done.cancel();
       }
   }
-  /// What was put there first, once there is something; NaN after ten seconds.
+  /// What was put there first, once there is something; NaN after a minute.
   [[nodiscard]] float await() {
-    for (int i = 0; i < 100'000; ++i) {
-      {
-        const std::lock_guard lock(mutex_);
-        if (!values_.empty()) {
-          const float value = values_.front();
-          values_.pop_front();
-          return value;
-        }
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
-    return __builtin_nanf("");
+    float value = __builtin_nanf("");
+    static_cast<void>(comes([&] {
+      const std::lock_guard lock(mutex_);
+      if (values_.empty()) return false;
+      value = values_.front();
+      values_.pop_front();
+      return true;
+    }));
+    return value;
   }
   void clear() {
     const std::lock_guard lock(mutex_);

@@ -34,17 +34,5 @@
 #include <utility>
 #include <vector>
 
+#include "support/comes.hpp"
 #include "support/interleave.hpp"
-
-namespace tagma::test {
-
-inline void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
-
-/// Returns once `happened`, or after ten seconds; true if it came to that.
-template <class Condition>
-bool comes(const Condition& happened) {
-  for (int ms = 0; ms < 10'000 && !happened(); ++ms) sleep_ms(1);
-  return happened();
-}
-
-}  // namespace tagma::test

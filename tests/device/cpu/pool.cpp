@@ -13,9 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "support/comes.hpp"
 #include "support/sanitizers.hpp"
 
 using tagma::device::cpu::thread_pool;
+using tagma::test::comes;
 
 TEST_CASE("every task runs exactly once", "[pool]") {
   for (const int workers : {0, 1, 3, 7}) {
@@ -64,9 +66,7 @@ TEST_CASE("workers that sleep take part", "[pool]") {
     std::atomic<int> arrived{0}, alone{0};
     pool.parallel_for(workers + 1, [&](std::int64_t) {
       ++arrived;
-      for (int ms = 0; ms < 10'000 && arrived < workers + 1; ++ms)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      if (arrived < workers + 1) ++alone;
+      if (!comes([&] { return arrived == workers + 1; })) ++alone;
     });
     CHECK(alone == 0);
   }
@@ -81,8 +81,8 @@ TEST_CASE("workers that sleep take part beside one that is awake") {
       std::atomic<int> arrived{0}, alone{0};
       pool.parallel_for(threads, [&](std::int64_t) {
         ++arrived;
-        for (int i = 0; i < 1'000'000 && arrived < threads; ++i) std::this_thread::yield();
-        if (arrived < threads) ++alone;
+        for (int i = 0; i < 1000 && arrived < threads; ++i) std::this_thread::yield();
+        if (!comes([&] { return arrived == threads; })) ++alone;
       });
       missing += alone;
     }
@@ -95,18 +95,22 @@ TEST_CASE("no more helpers take part than a loop allows", "[pool]") {
   for (const int helpers : {0, 1, 2}) {
     std::mutex access;
     std::set<std::thread::id> seen;
+    const auto caller = std::this_thread::get_id();
+    std::atomic<bool> caller_came{false};
     auto task = [&](std::int64_t) {
       {
         const std::lock_guard lock(access);
         seen.insert(std::this_thread::get_id());
       }
       pool.wake(3);  // whoever sleeps looks, too
+      if (std::this_thread::get_id() == caller) caller_came = true;
+      static_cast<void>(comes([&] { return caller_came.load(); }));  // the others leave a task to it
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     };
     pool.parallel_for(
         24, [](void* context, std::int64_t i) { (*static_cast<decltype(task)*>(context))(i); }, &task, helpers);
     CHECK(seen.size() <= static_cast<std::size_t>(helpers + 1));
-    CHECK(seen.count(std::this_thread::get_id()) == 1);
+    CHECK(seen.count(caller) == 1);
   }
 }
 
@@ -220,7 +224,7 @@ TEST_CASE("a call for help is heard by a worker that has just found nothing to d
     opened_behind_the_back work(pool);
     REQUIRE(pool.offer(work));
     pool.wake(1);
-    for (int ms = 0; ms < 10'000 && work.helped == 0; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(comes([&] { return work.helped > 0; }));
     pool.withdraw(work);
     REQUIRE(work.helped == 1);
     CHECK(work.looks >= 2);

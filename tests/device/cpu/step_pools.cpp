@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/comes.hpp"
+
 namespace {
 
 namespace tg = tagma;
@@ -23,13 +25,12 @@ struct gathering final : tg::runtime::shared_work {
   tg::atomic<bool> over{false};
 };
 
-/// Offers work to a pool and returns how many threads came, `expected` or what it is after ten seconds.
+/// Offers work to a pool and returns how many threads came, `expected` or what it is after a minute.
 int who_comes(tg::runtime::step_pool& pool, int expected) {
   gathering work(100);
   if (!pool.offer(work)) return 0;
   pool.call_helpers(100);
-  for (int i = 0; i < 10'000 && work.present.load() < expected; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  static_cast<void>(tg::test::comes([&] { return work.present.load() >= expected; }));
   work.over.store(true);
   pool.withdraw(work);
   return work.present.load();

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/comes.hpp"
 #include "support/errors.hpp"
+#include "support/temporary_directory.hpp"
 #include "tagma/device/fake/provide.hpp"
 #include "tagma/explain.hpp"
 #include "tagma/observe/trace.hpp"
@@ -301,7 +303,8 @@ TEST_CASE("variables on a device are saved and restored") {
   const auto loss = pair.first;
   const auto step = pair.second;
   const auto program = tg::compile([=] { return tg::outputs(loss, step); });
-  const std::string path = "fake_accelerator.safetensors";
+  const tg::test::temporary_directory directory;
+  const std::string path = directory / "variables.safetensors";
   fake::machine machine({.seed = 2});
   tg::session first(program, options_of());
   for (int i = 0; i < 3; ++i) first.run(step, x = inputs, y = targets);
@@ -311,7 +314,6 @@ TEST_CASE("variables on a device are saved and restored") {
   tg::restore(second, path);
   CHECK(bytes_of(second) == bytes_of(first));
   CHECK(second.run(loss, x = inputs, y = targets) == first.run(loss, x = inputs, y = targets));
-  std::remove(path.c_str());
 }
 
 TEST_CASE("random operations draw other numbers in each run, replayed or not") {
@@ -427,15 +429,21 @@ TEST_CASE("runs of several threads, of a pool, and with a deadline") {
   CHECK(session.run(squares, x = inputs, tg::on_pool(0)) == expected);
   CHECK(session.run(squares, x = inputs, tg::on_caller_thread()) == expected);
 
-  machine.driver().hold();
-  std::thread later([&] {
-    std::this_thread::sleep_for(30ms);
-    machine.driver().release();
-  });
-  CHECK(thrown([&] { session.run(squares, x = inputs, tg::timeout(5ms)); }).code() ==
-        tg::status_code::deadline_exceeded);
-  later.join();
-  CHECK(session.run(squares, x = inputs) == expected);
+  CHECK(tg::test::given_time([&](std::chrono::milliseconds limit) {
+    machine.driver().hold();
+    const tg::test::late_watch watch(limit);
+    std::atomic<bool> back{false};
+    std::thread later([&] {
+      while (!watch.late() && !back) std::this_thread::sleep_for(1ms);
+      machine.driver().release();
+    });
+    CHECK(thrown([&] { session.run(squares, x = inputs, tg::timeout(limit), tg::stop_with(watch)); }).code() ==
+          tg::status_code::deadline_exceeded);
+    back = true;
+    later.join();
+    CHECK(session.run(squares, x = inputs) == expected);
+    return watch.late();  // otherwise it was so before it looked a second time
+  }));
 }
 
 TEST_CASE("a feed of a tensor that a device would compute leaves its operation out") {
