@@ -13,6 +13,7 @@
 #include "tagma/expr/op/row.hpp"
 #include "tagma/expr/placeholder.hpp"
 #include "tagma/expr/variable.hpp"
+#include "tagma/graph/keep.hpp"
 #include "tagma/ir/arguments.hpp"
 
 namespace tagma::device::operations {
@@ -22,9 +23,9 @@ namespace tagma::device::operations {
 template <class... Op>
 struct operation_list {};
 using structural =
-    operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group, op::row,
-                   ir::loop_head, ir::times_head, ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member,
-                   ir::loop_carried, ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
+    operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group, ir::keep,
+                   op::row, ir::loop_head, ir::times_head, ir::while_head, ir::loop_given, ir::loop_element,
+                   ir::loop_member, ir::loop_carried, ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
 
 namespace detail {
 

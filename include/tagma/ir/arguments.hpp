@@ -48,6 +48,12 @@ struct refusal {
   return is_addressable(s) ? nullptr : "TAGMA-E081";
 }
 
+/// What inputs need to be that their types do not tell, one bit each: those who read graphs look at the nodes.
+struct input_roles {
+  std::uint64_t variables = 0;  ///< written: variables
+  std::uint64_t heads = 0;      ///< heads of loops
+};
+
 /// The arguments of one node, asked one after another. The first answer that is no is kept; what is asked afterwards is
 /// answered with something harmless, so that an operation lists what it takes without looking back.
 class arguments {
@@ -89,7 +95,7 @@ class arguments {
   constexpr void any(int n) { same(n, {&is_any, "TAGMA-E001", "elements"}); }
   constexpr void no_strings(int n) { same(n, no_string_class()); }
   constexpr void numbers(int n) { same(n, {&is_numeric, "TAGMA-E016", "numbers"}); }
-  constexpr void floats(int n) { same(n, {&is_floating, "TAGMA-E014", "a floating element type"}); }
+  constexpr void floats(int n) { same(n, {&is_floating, "TAGMA-E014", "of a floating element type"}); }
   constexpr void booleans(int n) { same(n, {&is_bool, "TAGMA-E017", "bool"}); }
   /// @}
 
@@ -98,7 +104,7 @@ class arguments {
   constexpr void any_at(int i) { type(i, {&is_any, "TAGMA-E001", "elements"}); }
   constexpr void no_string_at(int i) { type(i, no_string_class()); }
   constexpr void number_at(int i) { type(i, {&is_numeric, "TAGMA-E016", "numbers"}); }
-  constexpr void float_at(int i) { type(i, {&is_floating, "TAGMA-E014", "a floating element type"}); }
+  constexpr void float_at(int i) { type(i, {&is_floating, "TAGMA-E014", "of a floating element type"}); }
   constexpr void boolean_at(int i) { type(i, {&is_bool, "TAGMA-E017", "bool"}); }
   constexpr void index_at(int i) { type(i, {&is_index, "TAGMA-E107", "int32, int64 or uint8"}); }
   constexpr void integer_at(int i) { type(i, {&is_integer, rule_, "integers"}); }
@@ -113,6 +119,13 @@ class arguments {
   constexpr void all_alike(int first = 1) {
     for (int i = first; i < count(); ++i) alike(i);
   }
+
+  /// Input `i` is a variable that is written, or the head of a loop.
+  /// @{
+  constexpr void variable(int i) { roles_.variables |= std::uint64_t{1} << i; }
+  constexpr void head(int i) { roles_.heads |= std::uint64_t{1} << i; }
+  /// @}
+  [[nodiscard]] constexpr const input_roles& roles() const { return roles_; }
 
   /// The axes of input `i`.
   constexpr void axes(int i, int least, int most = max_rank) {
@@ -233,6 +246,7 @@ class arguments {
   const infer_args& of_;
   refusal refused_;
   const char* rule_ = "";
+  input_roles roles_;
   int next_ = 0;
   bool missing_ = false;
   bool given_ = false;
@@ -269,15 +283,19 @@ inline constexpr operation_face face{&rules<Op>, &detail::take<Op>, detail::vers
 /// Says whether an operation takes arguments. If it does, calling its `infer` is safe, and has been done.
 /// @param args inputs, attributes, and which result is asked for; its `out` becomes the spec of that. Where the type of
 /// the result is given, `out` is checked
+/// @param roles written, if it is given and nothing is refused
 /// @return what is refused
-[[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args) {
+[[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args,
+                                                           input_roles* roles = nullptr) {
   arguments t(args);
   if (t.fine()) {
     const int results = of.info().outputs;
     t.within("output", args.output, 0, results > 0 ? results - 1 : 0);
+    if (of.info().is(op_kind::elementwise)) t.rule("TAGMA-E011");
     of.takes(t);
     t.end();
   }
+  if (roles != nullptr) *roles = t.roles();
   if (!t.fine() || t.is_given()) return t.why();
   t.inferred(of.info().infer(args));
   t.result_is_sound();
@@ -345,9 +363,9 @@ namespace detail {
 /// @param args as `check_arguments`
 /// @param claimed the result that somebody says there is
 [[nodiscard]] TAGMA_COLD inline std::string refuse(const operation_face& of, infer_args& args,
-                                                   const tensor_spec& claimed) {
+                                                   const tensor_spec& claimed, input_roles* roles = nullptr) {
   args.out = claimed;
-  if (const refusal r = check_arguments(of, args)) return to_string(r, of.info(), args);
+  if (const refusal r = check_arguments(of, args, roles)) return to_string(r, of.info(), args);
   if (args.out == claimed) return {};
   return sentence(
       {of.info().name, ": the result is said to be ", detail::safe_text(claimed), ", and is ", to_string(args.out)});

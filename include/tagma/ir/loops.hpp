@@ -20,7 +20,7 @@ inline constexpr int most_loops = 64;
 struct loop_head {
   static constexpr const char* name = "loop";
   /// Input `i` is a head.
-  static constexpr void takes_at(auto& t, int i) { t.int64_at(i), t.axes(i, 1, 1); }
+  static constexpr void takes_at(auto& t, int i) { t.head(i), t.int64_at(i), t.axes(i, 1, 1); }
   static constexpr op_kind kind = op_kind::loop;
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;

@@ -104,8 +104,9 @@ struct optimizer_update : update {
   static constexpr int inputs = 4 + Slots + Numbers;
   /// All but the gradient.
   static constexpr void takes_state(auto& t) {
-    t.float_at(0);
-    for (int i = 1; i <= Slots; ++i) t.needs(t.in(i) == t.in(0), "a slot has the type and shape of its variable");
+    t.float_at(0), t.variable(0);
+    for (int i = 1; i <= Slots; ++i)
+      t.variable(i), t.needs(t.in(i) == t.in(0), "a slot has the type and shape of its variable");
     for (int i = 2 + Slots; i < inputs; ++i) t.scalar(i), i == 3 + Slots ? t.int64_at(i) : t.float64_at(i);
   }
   static constexpr void takes(auto& t) { t.inputs(inputs), takes_state(t), t.alike(1 + Slots), t.rule("TAGMA-E066"); }

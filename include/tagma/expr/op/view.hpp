@@ -60,7 +60,7 @@ struct reshape {
 
   static constexpr void takes(auto& t) {
     t.inputs(1, 2), t.any_at(0);
-    if (t.count() == 2) return;
+    if (t.count() == 2) return t.any_at(1);
     t.rule("TAGMA-E021");
     int open = 0;
     t.needs(t.rest() <= max_rank, "there are more than six extents");
