@@ -137,7 +137,8 @@ class graph_verifier {
     int loop_count = 0;
     heap_array<back_edge> back_edges;
     int back_edge_count = 0;
-    heap_array<std::int16_t> loop_of;
+    std::int16_t* loop_of = nullptr;
+    array_view<const node_id> roots;
   };
   /// Builds the graph once more, which tells which nodes are in which loop, and compares.
   TAGMA_COLD void check_loops() {
@@ -182,17 +183,17 @@ class graph_verifier {
     for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
     found_loops found;
     found.back_edges = heap_array<back_edge>(carried + 1);
-    found.loop_of = heap_array<std::int16_t>(n);
+    heap_array<std::int16_t> loop_of(n);
+    found.loop_of = loop_of.data();
+    found.roots = g_.roots;
     write_loops(again, loops, found);
-    bring_into_branches(again, loops, g_.roots, {found.loop_of.data(), n});
     for (int l = 0; l < found.loop_count; ++l)
       if (found.loops[l].parent != g_.loops[l].parent || found.loops[l].head != g_.loops[l].head)
         fail(status_code::invalid_argument,
              {"loop ", l, " is said to be in loop ", g_.loops[l].parent, ", and is in ", found.loops[l].parent});
     for (at_ = 0; at_ < g_.size(); ++at_)
-      if (found.loop_of[static_cast<std::size_t>(at_)] != g_.loop_of[at_])
-        refuse(
-            {"is said to be in loop ", g_.loop_of[at_], ", and is in ", found.loop_of[static_cast<std::size_t>(at_)]});
+      if (found.loop_of[at_] != g_.loop_of[at_])
+        refuse({"is said to be in loop ", g_.loop_of[at_], ", and is in ", found.loop_of[at_]});
   }
   /// What a body must not do, and what it hands on, which its steps have written.
   TAGMA_COLD void check_body(const graph& g, const loop_table& loops) const {

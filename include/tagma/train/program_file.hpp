@@ -147,9 +147,9 @@ TAGMA_COLD inline void check_value(const ir::graph_view& g, ir::node_id i, const
   const std::size_t numbers = v->bytes.size() / sizeof(double);
   if (name == "scheduled_rate") {
     // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
-    constexpr std::size_t least[] = {2, 5, 5, 4, 2};
+    constexpr std::size_t least[] = {2, 5, 2, 5, 4};
     const bool known = v->integer >= 0 && v->integer <= 4 && v->bytes.size() % sizeof(double) == 0;
-    if (!known || numbers < least[v->integer] || (v->integer == 4 && numbers % 2 != 0))
+    if (!known || numbers < least[v->integer] || (v->integer == 2 && numbers % 2 != 0))
       refuse("its schedule lacks numbers");
   } else if (starts && begins == carried_kind) {
     const auto last = static_cast<std::int64_t>(initializer_kind::data);
