@@ -14,6 +14,8 @@
 
 #include "tagma/place/device.hpp"
 
+#include "tagma/ir/arguments.hpp"
+
 #include "tagma/expr/expression.hpp"
 
 #include "tagma/expr/op/compare.hpp"
@@ -24,15 +26,49 @@
 
 #include "tagma/expr/op/slice.hpp"
 
-#include "tagma/expr/on.hpp"
+#include "tagma/expr/op/concat.hpp"
+
+#include "tagma/expr/op/conv.hpp"
+
+#include "tagma/expr/op/fill.hpp"
 
 #include "tagma/expr/variable.hpp"
 
+#include "tagma/expr/op/state.hpp"
+
+#include "tagma/expr/op/gather.hpp"
+
+#include "tagma/expr/op/filter.hpp"
+
+#include "tagma/expr/op/transpose.hpp"
+
+#include "tagma/expr/op/matmul.hpp"
+
+#include "tagma/expr/op/moments.hpp"
+
+#include "tagma/expr/op/pool.hpp"
+
+#include "tagma/expr/op/random.hpp"
+
+#include "tagma/expr/op/scan.hpp"
+
+#include "tagma/expr/op/top_k.hpp"
+
+#include "tagma/expr/op/sort.hpp"
+
+#include "tagma/expr/op/shuffle.hpp"
+
+#include "tagma/expr/op/softmax.hpp"
+
+#include "tagma/nn/clip.hpp"
+
+#include "tagma/nn/optimizers.hpp"
+
+#include "tagma/expr/on.hpp"
+
 #include "tagma/plan/program.hpp"
 
-#include "tagma/runtime/run_check.hpp"
-
-#include "tagma/runtime/session.hpp"
+#include "tagma/graph/verify.hpp"
 
 #include "tagma/train/program_file.hpp"
 

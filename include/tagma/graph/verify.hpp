@@ -204,7 +204,10 @@ class graph_verifier {
     const array_view<const node_id> in = g_.inputs(at_);
     if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), loops.next_of(at_)))
       refuse({op.name, ": no step of the body makes the next value, node ", loops.next_of(at_)});
-    if (g_[at_].op == &rules<loop_stack> && !loops.is_written(g, loops.of_head(in[1]), in[0]))
+    // Gradients gather what a loop carries as well.
+    const bool stacks = g_[at_].op == &rules<loop_stack>;
+    const bool carries = stacks && is_carried(in[0]) && g_.inputs(in[0])[0] == in[1];
+    if (stacks && !carries && !loops.is_written(g, loops.of_head(in[1]), in[0]))
       refuse({op.name, ": no step of the body makes node ", in[0]});
     if (g_[at_].op != &rules<loop_last>) return;
     if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || loops.next_of(in[0]) != in[2])
