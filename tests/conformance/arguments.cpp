@@ -222,7 +222,7 @@ TEST_CASE("what a graph has beside the operations of programs is checked as well
   check_arguments(ir::rules<ir::loop_head>, {{}, {5, 1}}, 2000);
   check_arguments(ir::rules<ir::times_head>, {{decision}, {1, 0}}, 2000);
   check_arguments(ir::rules<ir::times_head>, {{{dtype::int64, {}}}, {9, 1}}, 2000);
-  check_arguments(ir::rules<ir::while_head>, {{decision}, {0}}, 2000);
+  check_arguments(ir::rules<ir::while_head>, {{decision}, {0, 0}}, 2000);
   check_arguments(ir::rules<ir::loop_given>, {{matrix, head}, {}}, 2000);
   check_arguments(ir::rules<ir::loop_element>, {{head, known}, {}}, 2000);
   check_arguments(ir::rules<ir::loop_member>, {{five, known, known, known, known, known}, {}}, 2000);
