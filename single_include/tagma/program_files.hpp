@@ -1232,14 +1232,16 @@ class graph_verifier {
     const array_view<const node_id> in = g_.inputs(at_);
     if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), loops.next_of(at_)))
       refuse({op.name, ": no step of the body makes the next value, node ", loops.next_of(at_)});
-    // Gradients gather what a loop carries as well.
-    const bool stacks = g_[at_].op == &rules<loop_stack>;
-    const bool carries = stacks && is_carried(in[0]) && g_.inputs(in[0])[0] == in[1];
-    if (stacks && !carries && !loops.is_written(g, loops.of_head(in[1]), in[0]))
-      refuse({op.name, ": no step of the body makes node ", in[0]});
+    if (g_[at_].op == &rules<loop_stack> && !has_memory(g_.info(in[0])))
+      refuse({op.name, ": no step makes node ", in[0]});
     if (g_[at_].op != &rules<loop_last>) return;
     if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || loops.next_of(in[0]) != in[2])
       refuse({op.name, ": node ", in[0], " is not what the loop carries to node ", in[2]});
+  }
+  /// True for what is gathered: steps write it, or it is what a loop, or one inside of it, carries or makes.
+  [[nodiscard]] static bool has_memory(const op_info& of) {
+    return of.is(op_kind::compute) || of.is(op_kind::elementwise) || of.is(op_kind::output) ||
+           of.is(op_kind::iterated) || of.is(op_kind::iterations);
   }
   [[nodiscard]] bool is_carried(node_id i) const {
     return g_[i].op == &rules<loop_carried> || g_[i].op == &rules<loop_result>;

@@ -5399,7 +5399,9 @@ struct while_head {
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
   static constexpr std::uint64_t shape_only = 0b1;
-  static constexpr void takes(auto& t) { t.inputs(1), t.boolean_at(0), t.scalar(0), t.size("most iterations"); }
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.boolean_at(0), t.scalar(0), t.size("most iterations"), t.flag("reversed");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = {dtype::int64, {a.attributes[0]}};
     return nullptr;
