@@ -353,6 +353,10 @@ struct nonzero {
   static constexpr bool stops_gradient = true;
   static constexpr std::uint64_t shape_only = 0b10;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(1, 2), t.rule("TAGMA-E194"), t.no_string_at(0), t.flag("flat"), t.rule("TAGMA-E193"), t.axes(0, 1);
+    if (t.count() == 2) t.any_at(1), t.rule("TAGMA-E191"), t.axes(1, t.rank(0)), t.rule("TAGMA-E192");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
   TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.in[0].dims.elements()); }
 
@@ -373,6 +377,7 @@ struct merge_axes {
   static constexpr const char* name = "merge_axes";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
+  static constexpr void takes(auto& t) { t.any(1), t.attribute("axes", 1, t.rank(0)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape& from = a.in[0].dims;
     const int merged = static_cast<int>(a.attributes[0]);
@@ -393,6 +398,7 @@ struct unique {
   static constexpr bool late = true;
   static constexpr int outputs = 3;
 
+  static constexpr void takes(auto& t) { t.numbers(1), t.rule("TAGMA-E195"), t.axes(0, 1, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
   TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.in[0].dims[0]); }
 
@@ -521,6 +527,9 @@ struct cumulative_sum {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
 
+  static constexpr void takes(auto& t) {
+    t.numbers(1), t.axis("axis", t.rank(0)), t.flag("exclusive"), t.flag("reverse");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -576,6 +585,7 @@ struct argsort {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
+  static constexpr void takes(auto& t) { t.numbers(1), t.rule("TAGMA-E158"), t.axes(0, 1), t.flag("descending"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, a.in[0].dims};
     return nullptr;
@@ -670,6 +680,11 @@ namespace op {
 /// and 2 (i mod 2) + 1 of block i / 2 of the node's stream of random bits, on every device.
 struct random_permutation : random_source {
   static constexpr const char* name = "random_permutation";
+  static constexpr void takes(auto& t) {
+    t.inputs(0, 1);
+    if (t.count() == 0) t.rule("TAGMA-E159"), t.size("count");
+    if (t.count() == 1) t.any_at(0), t.rule("TAGMA-E158"), t.axes(0, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     a.out.dims.push_back(a.in.empty() ? a.attributes[0] : a.in[0].dims[0]);

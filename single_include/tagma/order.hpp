@@ -272,6 +272,9 @@ struct cumulative_sum {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
 
+  static constexpr void takes(auto& t) {
+    t.numbers(1), t.axis("axis", t.rank(0)), t.flag("exclusive"), t.flag("reverse");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -327,6 +330,7 @@ struct argsort {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
+  static constexpr void takes(auto& t) { t.numbers(1), t.rule("TAGMA-E158"), t.axes(0, 1), t.flag("descending"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, a.in[0].dims};
     return nullptr;
@@ -421,6 +425,11 @@ namespace op {
 /// and 2 (i mod 2) + 1 of block i / 2 of the node's stream of random bits, on every device.
 struct random_permutation : random_source {
   static constexpr const char* name = "random_permutation";
+  static constexpr void takes(auto& t) {
+    t.inputs(0, 1);
+    if (t.count() == 0) t.rule("TAGMA-E159"), t.size("count");
+    if (t.count() == 1) t.any_at(0), t.rule("TAGMA-E158"), t.axes(0, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     a.out.dims.push_back(a.in.empty() ? a.attributes[0] : a.in[0].dims[0]);

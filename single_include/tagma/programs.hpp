@@ -267,6 +267,8 @@
 #include <vector>
 
 // ---- tagma/plan/any_program.hpp
+#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 
 /// @file
 /// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
@@ -277,6 +279,8 @@
 #include <vector>
 
 // ---- tagma/graph/heap_graph.hpp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
+#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
 
 /// @file
 /// A finished flat graph in memory of the heap: what a process has that runs a graph it was not compiled with.
@@ -411,7 +415,10 @@ class heap_graph {
 };
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
 // ---- tagma/plan/heap_site.hpp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
 
 /// @file
 /// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
@@ -727,6 +734,7 @@ class heap_site {
 };
 
 }  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
 
 namespace tagma {
 
@@ -813,6 +821,7 @@ class any_program {
 };
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 // ---- tagma/runtime/late_steps.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
 #define TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP

@@ -2646,6 +2646,7 @@ struct graph_storage {
 struct output_op {
   static constexpr const char* name = "output";
   static constexpr op_kind kind = op_kind::output;
+  static constexpr void takes(auto& t) { t.inputs(1), t.attribute("result", 0, most_outputs - 1), t.given(); }
   static constexpr const char* infer(infer_args&) { return "output: its operation infers it"; }
 };
 
@@ -2653,6 +2654,10 @@ struct output_op {
 struct constant_op {
   static constexpr const char* name = "constant";
   static constexpr op_kind kind = op_kind::constant;
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.number("value"), t.given();
+    t.needs(t.out().type != dtype::none && t.out().type != dtype::string && t.out().dims.rank == 0, "is one number");
+  }
   static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
 };
 
@@ -3436,6 +3441,7 @@ namespace op {
 struct placeholder {
   static constexpr const char* name = "placeholder";
   static constexpr ir::op_kind kind = ir::op_kind::placeholder;
+  static constexpr void takes(auto& t) { t.inputs(0), t.given(), t.needs(t.out().type != dtype::none, "has elements"); }
   static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
 };
 }  // namespace op
@@ -3576,6 +3582,14 @@ namespace op {
 struct variable {
   static constexpr const char* name = "variable";
   static constexpr ir::op_kind kind = ir::op_kind::variable;
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.given(), t.rule("TAGMA-E156");
+    t.needs(t.out().type != dtype::none && t.out().type != dtype::string, "has elements that a session owns");
+    t.rule("TAGMA-E003"), t.needs(t.out().dims.is_known(), "every extent is static"), t.rule("");
+    const extent initializer = t.attribute("initializer", 0, 255);
+    t.needs(initializer <= 11 || initializer >= 253, "begins in a way that is not known");
+    t.flag("trainable"), t.number("number");
+  }
   static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
 };
 }  // namespace op
@@ -3744,6 +3758,9 @@ namespace op {
 struct literal {
   static constexpr const char* name = "literal";
   static constexpr ir::op_kind kind = ir::op_kind::literal;
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.given(), t.needs(t.out().type != dtype::none && t.out().dims.rank == 0, "is one element");
+  }
   static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
 };
 }  // namespace op
@@ -3975,36 +3992,46 @@ namespace op {
 
 struct equal : elementwise_predicate {
   static constexpr const char* name = "equal";
+  static constexpr void takes(auto& t) { t.no_strings(2); }
 };
 struct not_equal : elementwise_predicate {
   static constexpr const char* name = "not_equal";
+  static constexpr void takes(auto& t) { t.no_strings(2); }
 };
 struct less : elementwise_predicate {
   static constexpr const char* name = "less";
+  static constexpr void takes(auto& t) { t.numbers(2); }
 };
 struct less_equal : elementwise_predicate {
   static constexpr const char* name = "less_equal";
+  static constexpr void takes(auto& t) { t.numbers(2); }
 };
 struct greater : elementwise_predicate {
   static constexpr const char* name = "greater";
+  static constexpr void takes(auto& t) { t.numbers(2); }
 };
 struct greater_equal : elementwise_predicate {
   static constexpr const char* name = "greater_equal";
+  static constexpr void takes(auto& t) { t.numbers(2); }
 };
 struct logical_and : elementwise_predicate {
   static constexpr const char* name = "logical_and";
+  static constexpr void takes(auto& t) { t.booleans(2); }
 };
 struct logical_or : elementwise_predicate {
   static constexpr const char* name = "logical_or";
+  static constexpr void takes(auto& t) { t.booleans(2); }
 };
 struct logical_not : elementwise_predicate {
   static constexpr const char* name = "logical_not";
+  static constexpr void takes(auto& t) { t.booleans(1); }
 };
 
 /// `condition ? a : b`, element by element; all three broadcast.
 struct select {
   static constexpr const char* name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr void takes(auto& t) { t.inputs(3), t.boolean_at(0), t.no_string_at(1), t.alike(2, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
   static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0);
@@ -4017,6 +4044,7 @@ struct select {
 struct cast {
   static constexpr const char* name = "cast";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr void takes(auto& t) { t.no_strings(1), t.element_type("element type"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     return nullptr;
@@ -4162,6 +4190,7 @@ struct multiply;
 
 struct negate : elementwise {
   static constexpr const char* name = "negate";
+  static constexpr void takes(auto& t) { t.numbers(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
@@ -4170,6 +4199,7 @@ struct negate : elementwise {
 
 struct add : elementwise {
   static constexpr const char* name = "add";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
@@ -4187,6 +4217,7 @@ struct add : elementwise {
 
 struct subtract : elementwise {
   static constexpr const char* name = "subtract";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.emit(negate{}, g.upstream));
@@ -4202,6 +4233,7 @@ struct subtract : elementwise {
 
 struct multiply : elementwise {
   static constexpr const char* name = "multiply";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
     g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
@@ -4220,6 +4252,7 @@ struct multiply : elementwise {
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
   static constexpr const char* name = "divide";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
     g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
@@ -4236,6 +4269,7 @@ struct divide : elementwise {
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
   static constexpr const char* name = "maximum";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -4247,6 +4281,7 @@ struct maximum : elementwise {
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
   static constexpr const char* name = "minimum";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -4258,15 +4293,18 @@ struct minimum : elementwise {
 struct sign : elementwise {
   static constexpr const char* name = "sign";
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.numbers(1); }
 };
 
 struct abs : elementwise {
   static constexpr const char* name = "abs";
+  static constexpr void takes(auto& t) { t.numbers(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
   static constexpr const char* name = "square";
+  static constexpr void takes(auto& t) { t.numbers(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
@@ -4275,15 +4313,18 @@ struct square : elementwise {
 struct floor : elementwise {
   static constexpr const char* name = "floor";
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.floats(1); }
 };
 struct ceil : elementwise {
   static constexpr const char* name = "ceil";
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.floats(1); }
 };
 /// To the nearest integer, halves to even.
 struct round : elementwise {
   static constexpr const char* name = "round";
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.floats(1); }
 };
 
 }  // namespace op
@@ -4441,6 +4482,15 @@ struct reshape {
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr std::uint8_t shape_only = 0b10;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(1, 2), t.any_at(0);
+    if (t.count() == 2) return t.any_at(1);
+    t.rule("TAGMA-E021");
+    int open = 0;
+    t.needs(t.rest() <= max_rank, "there are more than six extents");
+    for (int left = t.fine() ? t.rest() : 0; left > 0; --left) open += t.size("extent", dyn) == dyn;
+    t.needs(open <= 1, "more than one extent is left to be worked out");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const shape& from = a.in[0].dims;
@@ -4475,6 +4525,11 @@ struct expand_dims {
   static constexpr const char* name = "expand_dims";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.any_at(0), t.rule("TAGMA-E108");
+    const std::uint64_t mask = t.mask("axes", max_rank);
+    t.needs(mask >> (t.rank(0) + std::popcount(mask)) == 0, "an axis is beyond the result");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const auto mask = static_cast<std::uint64_t>(a.attributes[0]);
     a.out = {a.in[0].type, {}};
@@ -4495,6 +4550,7 @@ struct squeeze {
   static constexpr const char* name = "squeeze";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
+  static constexpr void takes(auto& t) { t.inputs(1), t.any_at(0), t.mask("axes", t.rank(0)), t.rule("TAGMA-E023"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
@@ -4512,6 +4568,7 @@ struct squeeze {
 struct identity {
   static constexpr const char* name = "identity";
   static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr void takes(auto& t) { t.any(1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -4524,6 +4581,7 @@ struct stop_gradient {
   static constexpr const char* name = "stop_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.any(1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -4535,6 +4593,11 @@ struct broadcast_like {
   static constexpr const char* name = "broadcast_like";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr std::uint8_t shape_only = 0b10;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.no_string_at(0), t.any_at(1);
+    const shape from = t.in(0).dims, to = t.in(1).dims;
+    t.needs(broadcastable(from, to) && compatible(broadcast(from, to), to), "the shape is not one to stretch to");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (!broadcastable(a.in[0].dims, a.in[1].dims)) return "shapes do not broadcast";
     a.out = {a.in[0].type, a.in[1].dims};
@@ -4613,26 +4676,31 @@ namespace op {
 
 struct exp : elementwise {
   static constexpr const char* name = "exp";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
   static constexpr const char* name = "log";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
   static constexpr const char* name = "log1p";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
   static constexpr const char* name = "expm1";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
   static constexpr const char* name = "sqrt";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
@@ -4640,6 +4708,7 @@ struct sqrt : elementwise {
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
   static constexpr const char* name = "rsqrt";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
@@ -4647,6 +4716,7 @@ struct rsqrt : elementwise {
 };
 struct tanh : elementwise {
   static constexpr const char* name = "tanh";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
@@ -4654,6 +4724,7 @@ struct tanh : elementwise {
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
   static constexpr const char* name = "sigmoid";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
     g.set(0, g.emit(multiply{}, g.upstream, slope));
@@ -4662,10 +4733,12 @@ struct sigmoid : elementwise {
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
   static constexpr const char* name = "softplus";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
   static constexpr const char* name = "erf";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
@@ -4675,9 +4748,11 @@ struct cos;
 struct sin : elementwise {
   static constexpr const char* name = "sin";
   static constexpr void gradient(auto& g);
+  static constexpr void takes(auto& t) { t.floats(1); }
 };
 struct cos : elementwise {
   static constexpr const char* name = "cos";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
@@ -4687,6 +4762,7 @@ constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
   static constexpr const char* name = "power";
+  static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void gradient(auto& g) {
     const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
@@ -4700,11 +4776,13 @@ struct power : elementwise {
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
   static constexpr const char* name = "relu_gradient";
+  static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
   static constexpr const char* name = "relu";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 
@@ -4877,6 +4955,11 @@ constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, at
 /// Base of the tags of reductions. Attribute 0 is the mask of reduced axes, attribute 1 the mask of those kept as 1.
 struct reduction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr void takes_axes(auto& t) {
+    const attribute_mask mask = t.mask("axes", t.rank(0)), keep = t.mask("kept axes", t.rank(0));
+    t.rule("TAGMA-E020"), t.needs((keep & ~mask) == 0, "an axis is kept that is not reduced");
+  }
+  static constexpr void takes(auto& t) { t.inputs(1), t.number_at(0), takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     return infer_reduction(a, static_cast<attribute_mask>(a.attributes[0]),
                            static_cast<attribute_mask>(a.attributes[1]));
@@ -4902,6 +4985,7 @@ struct fraction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t shape_only = 0b1;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.floats(1), t.mask("axes", t.rank(0)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
@@ -4956,15 +5040,23 @@ struct product : reduction {
 
 struct all : reduction {
   static constexpr const char* name = "all";
+  static constexpr void takes(auto& t) { t.inputs(1), t.boolean_at(0), takes_axes(t); }
 };
 struct any : reduction {
   static constexpr const char* name = "any";
+  static constexpr void takes(auto& t) { t.inputs(1), t.boolean_at(0), takes_axes(t); }
 };
 
 /// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
 /// is one.
 struct argmax : reduction {
   static constexpr const char* name = "argmax";
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.number_at(0), t.rule("TAGMA-E020");
+    const std::uint64_t mask = t.mask("axes", t.rank(0));
+    t.needs(std::has_single_bit(mask), "there is one axis along which positions are");
+    t.attribute("kept axes", 0, 0);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
     a.out = {dtype::int64, a.out.dims};
@@ -5185,6 +5277,12 @@ struct transpose {
   static constexpr const char* name = "transpose";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) {
+    t.any(1), t.rule("TAGMA-E100");
+    unsigned seen = 0;
+    for (int i = 0; i < t.rank(0); ++i) seen |= 1u << t.attribute("axis", 0, t.rank(0) - 1);
+    t.needs(seen == (1u << t.rank(0)) - 1, "every axis is named once");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);
@@ -5255,10 +5353,17 @@ inline constexpr int most_loops = 64;
 /// tells whether it goes from the last element to the first.
 struct loop_head {
   static constexpr const char* name = "loop";
+  /// Input `i` is a head.
+  static constexpr void takes_at(auto& t, int i) { t.head(i), t.int64_at(i), t.axes(i, 1, 1); }
   static constexpr op_kind kind = op_kind::loop;
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{0};
+  static constexpr void takes(auto& t) {
+    t.inputs(0, INT16_MAX);
+    for (int i = 0; i < t.count(); ++i) t.any_at(i), t.axes(i, 1);
+    t.size("iterations", dyn), t.flag("reversed");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     extent count = a.attributes[0];
     for (const tensor_spec& in : a.in) {
@@ -5277,6 +5382,7 @@ struct times_head {
   static constexpr op_kind kind = op_kind::loop;
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
+  static constexpr void takes(auto& t) { t.inputs(1), t.size("most iterations"), t.flag("reversed"); }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = {dtype::int64, {a.attributes[0]}};
     if (a.in[0].type != dtype::boolean && a.in[0].type != dtype::int64)
@@ -5293,6 +5399,9 @@ struct while_head {
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
   static constexpr std::uint64_t shape_only = 0b1;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.boolean_at(0), t.scalar(0), t.size("most iterations"), t.flag("reversed");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = {dtype::int64, {a.attributes[0]}};
     return nullptr;
@@ -5306,6 +5415,7 @@ struct loop_given {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b10;
+  static constexpr void takes(auto& t) { t.inputs(2), t.any_at(0), loop_head::takes_at(t, 1); }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -5319,6 +5429,10 @@ struct loop_element {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b01;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.any_at(1), loop_head::takes_at(t, 0), t.axes(1, 1);
+    t.needs(compatible(t.in(0).dims[0], t.in(1).dims[0]), "a sequence has an element for each iteration");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     if (a.in[1].dims.rank == 0) return "a sequence has at least one axis";
     a.out = {a.in[1].type, a.in[1].dims.sub(1, a.in[1].dims.rank)};
@@ -5333,6 +5447,11 @@ struct loop_member {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b1;
+  static constexpr void takes(auto& t) {
+    t.inputs(2, INT16_MAX), t.any_at(1), loop_head::takes_at(t, 0);
+    for (int i = 2; i < t.count(); ++i) t.needs(t.in(i) == t.in(1), "what takes turns has one type and shape");
+    t.needs(t.in(0).dims[0] == t.count() - 1, "there is one for each iteration");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[1];
     return nullptr;
@@ -5346,6 +5465,9 @@ struct loop_carried {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b01;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.any_at(1), loop_head::takes_at(t, 0), t.attribute("number", 0, INT16_MAX);
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[1];
     return nullptr;
@@ -5359,6 +5481,9 @@ struct loop_result {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b11;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.any_at(1), loop_head::takes_at(t, 0), t.attribute("number", 0, INT16_MAX);
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[1];
     return nullptr;
@@ -5373,6 +5498,10 @@ struct loop_copy {
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
   static constexpr std::uint64_t shape_only = 0b10;
+  static constexpr void takes(auto& t) {
+    t.inputs(1, 2), t.no_string_at(0);
+    if (t.count() == 2) loop_head::takes_at(t, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -5387,6 +5516,10 @@ struct loop_last {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b10;
+  static constexpr void takes(auto& t) {
+    t.inputs(3), t.any_at(0), loop_head::takes_at(t, 1),
+        t.needs(t.in(2) == t.in(0), "the next value is like the first");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -5400,6 +5533,7 @@ struct loop_stack {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b10;
+  static constexpr void takes(auto& t) { t.inputs(2), t.any_at(0), loop_head::takes_at(t, 1); }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     if (a.in[0].dims.rank == max_rank) return "a sequence has at most six axes";
     a.out = {a.in[0].type, {a.in[1].dims[0]}};
@@ -5732,6 +5866,10 @@ struct matmul {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int unstretched = 2;
 
+  static constexpr void takes(auto& t) {
+    t.floats(2), t.rule("TAGMA-E013"), t.axes(0, 2), t.axes(1, 2);
+    t.rule("TAGMA-E012"), t.flag("transpose_a"), t.flag("transpose_b");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &x = a.in[0].dims, &y = a.in[1].dims;
     const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;
@@ -5830,6 +5968,7 @@ namespace op {
 struct moments : reduction {
   static constexpr const char* name = "moments";
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
   /// dmean / n + dvariance * 2 / n * (x - mean)
   static constexpr void gradient(auto& g) {
     const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), g.in(0));
@@ -5912,6 +6051,7 @@ namespace op {
 struct row_operation {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
+  static constexpr void takes(auto& t) { t.floats(1), t.rule("TAGMA-E025"), t.axes(0, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
@@ -5947,6 +6087,9 @@ struct sparse_softmax_cross_entropy_gradient {
   static constexpr const char* name = "sparse_softmax_cross_entropy_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
+  static constexpr void takes(auto& t) {
+    t.inputs(3), t.float_at(0), t.rule("TAGMA-E043"), t.axes(0, 1), t.integer_at(1), t.alike(2);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const shape rows = a.out.dims.sub(0, a.out.dims.rank - 1);
@@ -5976,6 +6119,9 @@ struct sparse_softmax_cross_entropy_gradient {
 struct sparse_softmax_cross_entropy {
   static constexpr const char* name = "sparse_softmax_cross_entropy";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.float_at(0), t.rule("TAGMA-E043"), t.axes(0, 1), t.integer_at(1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return compatible(a.out.dims, a.in[1].dims) ? nullptr : "labels need one element for each row of logits";
@@ -6082,6 +6228,7 @@ namespace op {
 /// Base of the tags of updates: input 0 is the variable, the result its new value.
 struct update {
   static constexpr ir::op_kind kind = ir::op_kind::update;
+  static constexpr void takes_value(auto& t) { t.inputs(2), t.variable(0), t.alike(1), t.rule("TAGMA-E066"); }
   static constexpr bool stateful = true;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -6094,22 +6241,31 @@ struct update {
 struct assign : update {
   static constexpr const char* name = "assign";
   static constexpr bool overwrites = true;
+  static constexpr void takes(auto& t) { takes_value(t), t.any_at(0); }
 };
 /// Attribute 0 is the kind of the initializer, attribute 1 the stream of its random numbers.
 struct initialize : update {
   static constexpr const char* name = "initialize";
   static constexpr bool overwrites = true;
+  static constexpr void takes(auto& t) {
+    t.variable(0), t.no_strings(1), t.attribute("initializer", 0, 255), t.attribute("stream", 0, UINT32_MAX);
+  }
 };
 struct assign_add : update {
   static constexpr const char* name = "assign_add";
+  static constexpr void takes(auto& t) { takes_value(t), t.number_at(0); }
 };
 struct assign_sub : update {
   static constexpr const char* name = "assign_sub";
+  static constexpr void takes(auto& t) { takes_value(t), t.number_at(0); }
 };
 
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {
   static constexpr const char* name = "scatter_add";
+  static constexpr void takes(auto& t) {
+    t.inputs(3), t.variable(0), t.number_at(0), t.index_at(1), t.alike(2), t.rule("TAGMA-E109"), t.axes(0, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     shape expected = a.in[1].dims;
@@ -6225,6 +6381,9 @@ struct scatter_rows {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(3), t.float_at(0), t.index_at(1), t.alike(2), t.axis("axis", t.rank(2)), t.rule("TAGMA-E108");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[2].dims};
     const int axis = static_cast<int>(a.attributes[0]);
@@ -6242,6 +6401,9 @@ struct gather {
   static constexpr const char* name = "gather";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.any_at(0), t.index_at(1), t.axis("axis", t.rank(0)), t.rule("TAGMA-E108");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &indices = a.in[1].dims;
     const int axis = static_cast<int>(a.attributes[0]);
@@ -6266,6 +6428,10 @@ struct one_hot {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.index_at(0), t.rule("TAGMA-E110"), t.size("depth", 1), t.element_type("element type");
+    t.rule("TAGMA-E108");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (a.in[0].dims.rank == max_rank) return "the result would have more than six axes";
     a.out = {static_cast<dtype>(a.attributes[1]), a.in[0].dims};
@@ -6569,6 +6735,11 @@ constexpr extent range_extent(extent first, extent last, extent axis) {
 struct slice {
   static constexpr const char* name = "slice";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr void takes_ranges(auto& t, int rank) {
+    t.rule("TAGMA-E104");
+    for (int i = 0; i < rank; ++i)
+      t.attribute("first", -INT64_MAX, INT64_MAX), t.attribute("last", -INT64_MAX, INT64_MAX);
+  }
 
   /// The first position of each range, of axes of these extents.
   /// @param first written, one an axis
@@ -6578,6 +6749,7 @@ struct slice {
       first[i] = at < 0 ? at + dims[i] : at;
     }
   }
+  static constexpr void takes(auto& t) { t.any(1), takes_ranges(t, t.rank(0)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
@@ -6602,6 +6774,7 @@ struct slice_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
+  static constexpr void takes(auto& t) { t.floats(2), slice::takes_ranges(t, t.rank(1)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args part{a.in.subspan(1), a.attributes, {}};
     if (const char* problem = slice::infer(part)) return problem;
@@ -6621,6 +6794,10 @@ struct pad {
   static constexpr const char* name = "pad";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) {
+    t.any(2), t.rule("TAGMA-E105"), t.scalar(1);
+    for (int i = 0; i < t.rank(0); ++i) t.size("before"), t.size("after");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i) {
@@ -6741,6 +6918,7 @@ struct top_k {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int outputs = 2;
 
+  static constexpr void takes(auto& t) { t.numbers(1), t.rule("TAGMA-E111"), t.axes(0, 1), t.size("k", 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.output == 0 ? a.in[0].type : dtype::int64, a.in[0].dims};
     extent& last = a.out.dims[a.out.dims.rank - 1];
@@ -6757,6 +6935,7 @@ struct scatter_last {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
+  static constexpr void takes(auto& t) { t.inputs(3), t.float_at(0), t.axes(0, 1), t.int64_at(1), t.alike(2); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &to = a.in[2].dims;
     a.out = {a.in[0].type, to};
@@ -6773,6 +6952,7 @@ struct gather_last {
   static constexpr const char* name = "gather_last";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) { t.inputs(2), t.number_at(0), t.axes(0, 1), t.int64_at(1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &at = a.in[1].dims;
     a.out = {a.in[0].type, at};
@@ -6934,6 +7114,14 @@ struct window_plane {
                        : ir::attribute{p.top} | ir::attribute{p.bottom} << 15 | ir::attribute{p.left} << 30 |
                              ir::attribute{p.right} << 45;
   }
+  /// Lets `t` check these, and returns them, of one element.
+  static constexpr window_plane take(auto& t) {
+    const ir::attribute both[] = {t.attribute("steps", 0, INT64_MAX), t.attribute("padding", -1, INT64_MAX >> 3)};
+    const window_plane w(both, 1, 1);
+    t.within("stride down", w.rows.stride, 1, 0xffff), t.within("stride across", w.columns.stride, 1, 0xffff);
+    t.within("dilation down", w.rows.dilation, 1, 0x7fff), t.within("dilation across", w.columns.dilation, 1, 0x7fff);
+    return w;
+  }
   /// From attributes 0 (steps) and 1 (padding).
   constexpr window_plane(ir::attribute_list attributes, extent height, extent width) {
     const auto steps = static_cast<std::uint64_t>(attributes[0]);
@@ -6975,6 +7163,9 @@ struct concat {
   static constexpr const char* name = "concat";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) {
+    t.rule("TAGMA-E102"), t.inputs(1, 64), t.any_at(0), t.all_alike(), t.axis("axis", t.rank(0)), t.rule("TAGMA-E101");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const int axis = static_cast<int>(a.attributes[0]);
@@ -7004,6 +7195,11 @@ struct concat {
 struct concat_part {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
+  static constexpr void takes(auto& t) {
+    t.inputs(2, 64), t.float_at(0), t.alike(1), t.axis("axis", t.rank(0)), t.flag("from the end");
+    t.rule("TAGMA-E101");
+    for (int i = 2; i < t.count(); ++i) t.any_at(i), t.axes(i, t.rank(0), t.rank(0));
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape& one = a.in[0].dims;
     a.out = {a.in[0].type, a.in[1].dims};
@@ -7082,6 +7278,15 @@ struct split {
   static constexpr extent part_extent(ir::attribute_list attributes, extent whole, int k) {
     return attributes.size() > 2 ? attributes[2 + k] : whole / attributes[1];
   }
+  static constexpr void takes(auto& t) {
+    t.any(1);
+    const extent whole = t.in(0).dims[t.axis("axis", t.rank(0))];
+    t.rule("TAGMA-E103");
+    const extent parts = t.attribute("parts", 1, outputs);
+    t.needs(t.rest() == 0 || t.rest() == parts, "there is one extent for each part");
+    t.needs(t.rest() > 0 || whole != dyn, "the extent of the axis varies");
+    t.sizes("extent");
+  }
   /// A result beyond the parts has no type.
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::none, {0}};
@@ -7130,8 +7335,13 @@ struct tile_gradient;
 /// The input repeated along axis i as often as attribute i says.
 struct tile {
   static constexpr const char* name = "tile";
+  static constexpr void takes_multiples(auto& t, int rank) {
+    t.rule("TAGMA-E106");
+    for (int i = 0; i < rank; ++i) t.size("multiple", 1);
+  }
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) { t.any(1), takes_multiples(t, t.rank(0)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i)
@@ -7152,6 +7362,7 @@ struct tile_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
+  static constexpr void takes(auto& t) { t.floats(2), tile::takes_multiples(t, t.rank(1)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args whole{a.in.subspan(1), a.attributes, {}};
     tile::infer(whole);
@@ -7315,6 +7526,7 @@ struct group {
   static constexpr const char* name = "group";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr bool stateful = true;
+  static constexpr void takes(auto& t) { t.inputs(0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {};
     return nullptr;
@@ -7413,6 +7625,19 @@ struct convolution {
   static constexpr window_plane plane(ir::attribute_list attributes, const shape& filter) {
     return {attributes, filter[0], filter[1]};
   }
+  /// Images, if they are an operand, and the filter; attributes 0 to 2.
+  static constexpr void takes_window(auto& t, int images, int filter) {
+    t.rule("TAGMA-E120"), t.axes(filter, 4, 4);
+    if (images >= 0) t.axes(images, 4, 4);
+    t.rule("TAGMA-E122"), window_plane::take(t);
+    const extent groups = t.attribute("groups", 1, INT32_MAX);
+    const shape f = t.in(filter).dims;
+    t.rule("TAGMA-E121"), t.needs(f[3] == dyn || f[3] % groups == 0, "the filters do not divide into groups");
+    if (images >= 0)
+      t.needs(f[2] == dyn || compatible(t.in(images).dims[3], bounded_product(f[2], groups)),
+              "the filter has another number of channels");
+    t.rule("TAGMA-E123"), t.needs(!t.fine() || (f[0] != 0 && f[1] != 0), "the filter has no elements");
+  }
   /// The shape of the output, from images and filter; a sentence if they do not fit.
   TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter,
                                                        shape& out) {
@@ -7439,6 +7664,11 @@ struct conv2d_input_gradient : convolution {
   static constexpr const char* name = "conv2d_input_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(2, 3), t.float_at(0), t.all_alike(), takes_window(t, t.count() == 3 ? 2 : -1, 1);
+    if (t.count() == 2) t.size("height", dyn), t.size("width", dyn);
+    t.rule("TAGMA-E125"), t.axes(0, 4, 4);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &dy = a.in[0].dims, &filter = a.in[1].dims;
     if (dy.rank != 4 || filter.rank != 4) return "images and filter need four axes";
@@ -7466,6 +7696,7 @@ struct conv2d_input_gradient : convolution {
 struct conv2d : convolution {
   static constexpr const char* name = "conv2d";
 
+  static constexpr void takes(auto& t) { t.floats(2), takes_window(t, 0, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
@@ -7479,6 +7710,7 @@ struct conv2d_filter_gradient : convolution {
   static constexpr const char* name = "conv2d_filter_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
+  static constexpr void takes(auto& t) { t.floats(3), takes_window(t, 0, 2); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[2].dims, out)) return problem;
@@ -7507,6 +7739,9 @@ constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
 struct conv2d_bias : convolution {
   static constexpr const char* name = "conv2d_bias";
 
+  static constexpr void takes(auto& t) {
+    t.floats(3), takes_window(t, 0, 1), t.flag("relu"), t.rule("TAGMA-E124"), t.axes(2, 1, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
@@ -8050,12 +8285,23 @@ struct pooling {
   static constexpr window_plane plane(ir::attribute_list attributes) {
     return {attributes, attributes[2], attributes[3]};
   }
+  /// Input `images` has the shape of the images; attributes 0 to 3.
+  static constexpr void takes_window(auto& t, int images) {
+    t.rule("TAGMA-E120"), t.axes(images, 4, 4), t.rule("TAGMA-E126");
+    const window_plane w = window_plane::take(t);
+    const extent height = t.attribute("height", 1, INT32_MAX), width = t.attribute("width", 1, INT32_MAX);
+    t.within("dilation down", w.rows.dilation, 1, 1), t.within("dilation across", w.columns.dilation, 1, 1);
+    t.within("padding above", w.rows.before, 0, height - 1), t.within("padding below", w.rows.after, 0, height - 1);
+    t.within("padding left", w.columns.before, 0, width - 1), t.within("padding right", w.columns.after, 0, width - 1);
+    t.rule("TAGMA-E123");
+  }
   TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
     if (x.rank != 4) return "images need four axes";
     const window_plane w = plane(a.attributes);
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
     return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
   }
+  static constexpr void takes(auto& t) { t.floats(1), takes_window(t, 0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return infer_output(a, a.in[0].dims, a.out.dims);
@@ -8070,6 +8316,7 @@ struct max_pool_gradient;
 /// Inputs are x, the maxima y, and a tensor of the shape of x: its elements at the places of the maxima.
 struct max_pool_select : pooling {
   static constexpr const char* name = "max_pool_select";
+  static constexpr void takes(auto& t) { t.floats(3), takes_window(t, 0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
     if (const char* problem = pooling::infer(a)) return problem;
@@ -8081,6 +8328,7 @@ struct max_pool_select : pooling {
 /// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
 struct max_pool_gradient : pooling {
   static constexpr const char* name = "max_pool_gradient";
+  static constexpr void takes(auto& t) { t.floats(3), takes_window(t, 0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, out)) return problem;
@@ -8118,6 +8366,7 @@ struct average_pool : pooling {
 struct average_pool_gradient : pooling {
   static constexpr const char* name = "average_pool_gradient";
   static constexpr std::uint8_t shape_only = 0b10;
+  static constexpr void takes(auto& t) { t.floats(2), takes_window(t, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[1].dims, out)) return problem;
@@ -8256,6 +8505,12 @@ struct random_source {
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr std::uint64_t shape_only = 0b1;
+  static constexpr void takes(auto& t) {
+    t.inputs(0, 1), t.rule("TAGMA-E113"), t.float_type("element type");
+    if (t.count() == 1) t.any_at(0);
+    t.needs(t.rest() <= (t.count() == 0 ? max_rank : 0), "an input has the shape, or up to six attributes");
+    t.sizes("extent");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims};
     return nullptr;
@@ -9357,6 +9612,12 @@ constexpr ir::node_id columns(auto& e, ir::node_id x, extent first, extent last)
 /// zero. Attribute 0 has a bit for each.
 struct cell_operation {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  /// Operands of one type, the last `flows` of which may be left out.
+  static constexpr void takes_flows(auto& t, int operands, int flows) {
+    const auto absent = static_cast<std::uint64_t>(t.attribute("absent", 0, (1 << (operands + flows)) - 1));
+    t.needs((absent & ((1u << operands) - 1)) == 0, "only what flows in may be left out");
+    t.floats(operands + flows - std::popcount(absent));
+  }
 
   /// Where operand `k` is, or -1.
   static constexpr int place(ir::attribute_list attributes, int k) {
@@ -9483,6 +9744,7 @@ constexpr ir::node_id emit_cell_gradient(auto& g, Op op, const ir::node_id (&ope
 struct lstm_gates_gradient : cell_operation {
   static constexpr const char* name = "lstm_gates_gradient";
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { takes_flows(t, 3, 3); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.output == 0 ? a.in[0] : a.in[1];
     return check(a, {4, 1, 1, 1, 1, 4}, 1);
@@ -9528,6 +9790,7 @@ struct lstm_gates_gradient : cell_operation {
 struct lstm_gates : cell_operation {
   static constexpr const char* name = "lstm_gates";
   static constexpr int outputs = 3;
+  static constexpr void takes(auto& t) { t.floats(3); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
     if (const char* problem = check(a, {4, 1, -4}, 1)) return problem;
@@ -9548,6 +9811,7 @@ struct lstm_gates : cell_operation {
 struct gru_gates_gradient : cell_operation {
   static constexpr const char* name = "gru_gates_gradient";
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { takes_flows(t, 3, 3); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[2];
     if (a.output == 0 && a.out.dims.rank == 2) a.out.dims[1] = a.out.dims[1] == dyn ? dyn : 2 * a.out.dims[1];
@@ -9573,6 +9837,7 @@ struct gru_gates_gradient : cell_operation {
 struct gru_gates : cell_operation {
   static constexpr const char* name = "gru_gates";
   static constexpr int outputs = 3;
+  static constexpr void takes(auto& t) { t.floats(3); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
     if (const char* problem = check(a, {2, 1, -2}, 1)) return problem;
@@ -9593,6 +9858,7 @@ struct gru_gates : cell_operation {
 struct gru_output_gradient : cell_operation {
   static constexpr const char* name = "gru_output_gradient";
   static constexpr int outputs = 3;
+  static constexpr void takes(auto& t) { takes_flows(t, 3, 2); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[a.output];
     return check(a, {1, 1, 1, 1, 1}, 1);
@@ -9616,6 +9882,7 @@ struct gru_output_gradient : cell_operation {
 struct gru_output : cell_operation {
   static constexpr const char* name = "gru_output";
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { t.floats(4); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
     if (const char* problem = check(a, {1, 1, 1, -1}, 1)) return problem;
@@ -10804,6 +11071,7 @@ namespace op {
 struct scheduled_rate {
   static constexpr const char* name = "scheduled_rate";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr void takes(auto& t) { t.inputs(1), t.int64_at(0), t.scalar(0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::float64, {}};
     return nullptr;
@@ -10919,10 +11187,19 @@ struct slot {
 
 /// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update
 /// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
-template <int Slots>
+template <int Slots, int Numbers>
 struct optimizer_update : update {
   /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
   static constexpr bool moves_all_rows = false;
+  static constexpr int inputs = 4 + Slots + Numbers;
+  /// All but the gradient.
+  static constexpr void takes_state(auto& t) {
+    t.float_at(0), t.variable(0);
+    for (int i = 1; i <= Slots; ++i)
+      t.variable(i), t.needs(t.in(i) == t.in(0), "a slot has the type and shape of its variable");
+    for (int i = 2 + Slots; i < inputs; ++i) t.scalar(i), i == 3 + Slots ? t.int64_at(i) : t.float64_at(i);
+  }
+  static constexpr void takes(auto& t) { t.inputs(inputs), takes_state(t), t.alike(1 + Slots), t.rule("TAGMA-E066"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
@@ -10930,42 +11207,42 @@ struct optimizer_update : update {
   }
 };
 
-struct apply_sgd : optimizer_update<0> {
+struct apply_sgd : optimizer_update<0, 0> {
   static constexpr const char *name = "apply_sgd", *rows_name = "apply_sgd_rows";
   static constexpr fixed_array<slot, 0> slots{};
 };
-struct apply_momentum : optimizer_update<1> {
+struct apply_momentum : optimizer_update<1, 2> {
   static constexpr const char *name = "apply_momentum", *rows_name = "apply_momentum_rows";
   static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
 };
-struct apply_adagrad : optimizer_update<1> {
+struct apply_adagrad : optimizer_update<1, 1> {
   static constexpr const char *name = "apply_adagrad", *rows_name = "apply_adagrad_rows";
   static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
 };
-struct apply_adadelta : optimizer_update<2> {
+struct apply_adadelta : optimizer_update<2, 2> {
   static constexpr const char *name = "apply_adadelta", *rows_name = "apply_adadelta_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
 };
-struct apply_rmsprop : optimizer_update<2> {
+struct apply_rmsprop : optimizer_update<2, 3> {
   static constexpr const char *name = "apply_rmsprop", *rows_name = "apply_rmsprop_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
 };
-struct apply_centered_rmsprop : optimizer_update<3> {
+struct apply_centered_rmsprop : optimizer_update<3, 3> {
   static constexpr const char *name = "apply_centered_rmsprop", *rows_name = "apply_centered_rmsprop_rows";
   static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
                                               slot{"/rmsprop_mean"}};
 };
-struct apply_adam : optimizer_update<2> {
+struct apply_adam : optimizer_update<2, 3> {
   static constexpr const char *name = "apply_adam", *rows_name = "apply_adam_rows";
   static constexpr bool moves_all_rows = true;
   static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
 };
-struct apply_adamw : optimizer_update<2> {
+struct apply_adamw : optimizer_update<2, 4> {
   static constexpr const char *name = "apply_adamw", *rows_name = "apply_adamw_rows";
   static constexpr bool moves_all_rows = true;
   static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
 };
-struct apply_ftrl : optimizer_update<2> {
+struct apply_ftrl : optimizer_update<2, 5> {
   static constexpr const char *name = "apply_ftrl", *rows_name = "apply_ftrl_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
@@ -10984,6 +11261,13 @@ struct apply_rows : update {
   }
   static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
     return inputs + 1 - 2 * (parts - part);
+  }
+  static constexpr void takes(auto& t) {
+    const extent parts = t.attribute("parts", 1, 16);
+    t.inputs(Update::inputs + 2 * parts - 1), Update::takes_state(t), t.axes(0, 1);
+    const auto all = static_cast<std::size_t>(t.count()), count = static_cast<std::size_t>(parts);
+    for (std::size_t p = 0; t.fine() && p < count; ++p)
+      t.alike(static_cast<int>(rows_input(all, count, p))), t.index_at(static_cast<int>(index_input(all, count, p)));
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -11950,6 +12234,7 @@ namespace tagma::ir {
 struct keep {
   static constexpr const char* name = "keep";
   static constexpr op_kind kind = op_kind::compute;
+  static constexpr void takes(auto& t) { t.any(1); }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -12038,6 +12323,9 @@ struct row {
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool unasked = true;
 
+  static constexpr void takes(auto& t) {
+    t.any(1), t.axes(0, 1), t.attribute("row", 0, (t.in(0).dims[0] < INT32_MAX ? t.in(0).dims[0] : INT32_MAX) - 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(1, a.in[0].dims.rank)};
     return nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Checks of operations with several results.
+#include "conformance/arguments.hpp"
 #include "conformance/blocks.hpp"
 #include "conformance/devices.hpp"
 
@@ -7,6 +8,7 @@ namespace tagma::conformance {
 
 std::vector<array> run_several(const device& on, const kernel_problem& p, const std::vector<array>& in,
                                unsigned wanted) {
+  check_arguments(*p.rules, {p.in, p.attributes}, 10);
   const ir::op_info& op = *p.rules->info;
   std::vector<std::vector<std::byte>> before(p.outs.size());
   std::vector<array> results;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "conformance/arguments.hpp"
 #include "conformance/blocks.hpp"
 #include "conformance/devices.hpp"
 #include "tagma/graph/pass/differentiate.hpp"
@@ -14,6 +15,7 @@
 namespace tagma::conformance {
 
 array run_kernel(const device& on, const kernel_problem& p, std::vector<array>& in, const check_options& options) {
+  check_arguments(*p.rules, {p.in, p.attributes}, 10);
   const ir::op_info& op = *p.rules->info;
   const bool writes = op.kind == ir::op_kind::update;
   std::vector<std::byte> before;
@@ -325,6 +327,7 @@ void check_one(const device& on, const ir::op_rules& rules, const signature& typ
   REQUIRE(p.out.type == types.out);
   std::vector<array> used = in;
   const bool view = rules.info->kind == ir::op_kind::view;
+  if (view) check_arguments(rules, {p.in, p.attributes});
   compare(view ? array(p.out.dims, in[0].at) : run_kernel(on, p, used, options), expected(in, p.attributes, p.out),
           p.out.type, options.slack, "values");
   if (!given.has_gradient || rules.gradient == nullptr || !is_floating(p.out.type) || !is_floating(types.element))

@@ -15,6 +15,9 @@ namespace op {
 struct literal {
   static constexpr const char* name = "literal";
   static constexpr ir::op_kind kind = ir::op_kind::literal;
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.given(), t.needs(t.out().type != dtype::none && t.out().dims.rank == 0, "is one element");
+  }
   static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
 };
 }  // namespace op

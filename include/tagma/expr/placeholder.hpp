@@ -34,6 +34,7 @@ namespace op {
 struct placeholder {
   static constexpr const char* name = "placeholder";
   static constexpr ir::op_kind kind = ir::op_kind::placeholder;
+  static constexpr void takes(auto& t) { t.inputs(0), t.given(), t.needs(t.out().type != dtype::none, "has elements"); }
   static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
 };
 }  // namespace op

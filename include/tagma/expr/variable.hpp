@@ -55,6 +55,14 @@ namespace op {
 struct variable {
   static constexpr const char* name = "variable";
   static constexpr ir::op_kind kind = ir::op_kind::variable;
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.given(), t.rule("TAGMA-E156");
+    t.needs(t.out().type != dtype::none && t.out().type != dtype::string, "has elements that a session owns");
+    t.rule("TAGMA-E003"), t.needs(t.out().dims.is_known(), "every extent is static"), t.rule("");
+    const extent initializer = t.attribute("initializer", 0, 255);
+    t.needs(initializer <= 11 || initializer >= 253, "begins in a way that is not known");
+    t.flag("trainable"), t.number("number");
+  }
   static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
 };
 }  // namespace op

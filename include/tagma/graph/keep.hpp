@@ -13,6 +13,7 @@ namespace tagma::ir {
 struct keep {
   static constexpr const char* name = "keep";
   static constexpr op_kind kind = op_kind::compute;
+  static constexpr void takes(auto& t) { t.any(1); }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[0];
     return nullptr;

@@ -247,6 +247,7 @@ struct graph_storage {
 struct output_op {
   static constexpr const char* name = "output";
   static constexpr op_kind kind = op_kind::output;
+  static constexpr void takes(auto& t) { t.inputs(1), t.attribute("result", 0, most_outputs - 1), t.given(); }
   static constexpr const char* infer(infer_args&) { return "output: its operation infers it"; }
 };
 
@@ -254,6 +255,10 @@ struct output_op {
 struct constant_op {
   static constexpr const char* name = "constant";
   static constexpr op_kind kind = op_kind::constant;
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.number("value"), t.given();
+    t.needs(t.out().type != dtype::none && t.out().type != dtype::string && t.out().dims.rank == 0, "is one number");
+  }
   static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
 };
 

@@ -19,10 +19,17 @@ inline constexpr int most_loops = 64;
 /// tells whether it goes from the last element to the first.
 struct loop_head {
   static constexpr const char* name = "loop";
+  /// Input `i` is a head.
+  static constexpr void takes_at(auto& t, int i) { t.head(i), t.int64_at(i), t.axes(i, 1, 1); }
   static constexpr op_kind kind = op_kind::loop;
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{0};
+  static constexpr void takes(auto& t) {
+    t.inputs(0, INT16_MAX);
+    for (int i = 0; i < t.count(); ++i) t.any_at(i), t.axes(i, 1);
+    t.size("iterations", dyn), t.flag("reversed");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     extent count = a.attributes[0];
     for (const tensor_spec& in : a.in) {
@@ -41,6 +48,7 @@ struct times_head {
   static constexpr op_kind kind = op_kind::loop;
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
+  static constexpr void takes(auto& t) { t.inputs(1), t.size("most iterations"), t.flag("reversed"); }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = {dtype::int64, {a.attributes[0]}};
     if (a.in[0].type != dtype::boolean && a.in[0].type != dtype::int64)
@@ -57,6 +65,9 @@ struct while_head {
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
   static constexpr std::uint64_t shape_only = 0b1;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.boolean_at(0), t.scalar(0), t.size("most iterations"), t.flag("reversed");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = {dtype::int64, {a.attributes[0]}};
     return nullptr;
@@ -70,6 +81,7 @@ struct loop_given {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b10;
+  static constexpr void takes(auto& t) { t.inputs(2), t.any_at(0), loop_head::takes_at(t, 1); }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -83,6 +95,10 @@ struct loop_element {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b01;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.any_at(1), loop_head::takes_at(t, 0), t.axes(1, 1);
+    t.needs(compatible(t.in(0).dims[0], t.in(1).dims[0]), "a sequence has an element for each iteration");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     if (a.in[1].dims.rank == 0) return "a sequence has at least one axis";
     a.out = {a.in[1].type, a.in[1].dims.sub(1, a.in[1].dims.rank)};
@@ -97,6 +113,11 @@ struct loop_member {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b1;
+  static constexpr void takes(auto& t) {
+    t.inputs(2, INT16_MAX), t.any_at(1), loop_head::takes_at(t, 0);
+    for (int i = 2; i < t.count(); ++i) t.needs(t.in(i) == t.in(1), "what takes turns has one type and shape");
+    t.needs(t.in(0).dims[0] == t.count() - 1, "there is one for each iteration");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[1];
     return nullptr;
@@ -110,6 +131,9 @@ struct loop_carried {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b01;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.any_at(1), loop_head::takes_at(t, 0), t.attribute("number", 0, INT16_MAX);
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[1];
     return nullptr;
@@ -123,6 +147,9 @@ struct loop_result {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b11;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.any_at(1), loop_head::takes_at(t, 0), t.attribute("number", 0, INT16_MAX);
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[1];
     return nullptr;
@@ -137,6 +164,10 @@ struct loop_copy {
   static constexpr bool unasked = true;
   static constexpr bool stateful = true;
   static constexpr std::uint64_t shape_only = 0b10;
+  static constexpr void takes(auto& t) {
+    t.inputs(1, 2), t.no_string_at(0);
+    if (t.count() == 2) loop_head::takes_at(t, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -151,6 +182,10 @@ struct loop_last {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b10;
+  static constexpr void takes(auto& t) {
+    t.inputs(3), t.any_at(0), loop_head::takes_at(t, 1),
+        t.needs(t.in(2) == t.in(0), "the next value is like the first");
+  }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -164,6 +199,7 @@ struct loop_stack {
   static constexpr bool unasked = true;
   static constexpr bool single = true;
   static constexpr std::uint64_t shape_only = 0b10;
+  static constexpr void takes(auto& t) { t.inputs(2), t.any_at(0), loop_head::takes_at(t, 1); }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     if (a.in[0].dims.rank == max_rank) return "a sequence has at most six axes";
     a.out = {a.in[0].type, {a.in[1].dims[0]}};

@@ -97,10 +97,19 @@ struct slot {
 
 /// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update
 /// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
-template <int Slots>
+template <int Slots, int Numbers>
 struct optimizer_update : update {
   /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
   static constexpr bool moves_all_rows = false;
+  static constexpr int inputs = 4 + Slots + Numbers;
+  /// All but the gradient.
+  static constexpr void takes_state(auto& t) {
+    t.float_at(0), t.variable(0);
+    for (int i = 1; i <= Slots; ++i)
+      t.variable(i), t.needs(t.in(i) == t.in(0), "a slot has the type and shape of its variable");
+    for (int i = 2 + Slots; i < inputs; ++i) t.scalar(i), i == 3 + Slots ? t.int64_at(i) : t.float64_at(i);
+  }
+  static constexpr void takes(auto& t) { t.inputs(inputs), takes_state(t), t.alike(1 + Slots), t.rule("TAGMA-E066"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
@@ -108,42 +117,42 @@ struct optimizer_update : update {
   }
 };
 
-struct apply_sgd : optimizer_update<0> {
+struct apply_sgd : optimizer_update<0, 0> {
   static constexpr const char *name = "apply_sgd", *rows_name = "apply_sgd_rows";
   static constexpr fixed_array<slot, 0> slots{};
 };
-struct apply_momentum : optimizer_update<1> {
+struct apply_momentum : optimizer_update<1, 2> {
   static constexpr const char *name = "apply_momentum", *rows_name = "apply_momentum_rows";
   static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
 };
-struct apply_adagrad : optimizer_update<1> {
+struct apply_adagrad : optimizer_update<1, 1> {
   static constexpr const char *name = "apply_adagrad", *rows_name = "apply_adagrad_rows";
   static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
 };
-struct apply_adadelta : optimizer_update<2> {
+struct apply_adadelta : optimizer_update<2, 2> {
   static constexpr const char *name = "apply_adadelta", *rows_name = "apply_adadelta_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
 };
-struct apply_rmsprop : optimizer_update<2> {
+struct apply_rmsprop : optimizer_update<2, 3> {
   static constexpr const char *name = "apply_rmsprop", *rows_name = "apply_rmsprop_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
 };
-struct apply_centered_rmsprop : optimizer_update<3> {
+struct apply_centered_rmsprop : optimizer_update<3, 3> {
   static constexpr const char *name = "apply_centered_rmsprop", *rows_name = "apply_centered_rmsprop_rows";
   static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
                                               slot{"/rmsprop_mean"}};
 };
-struct apply_adam : optimizer_update<2> {
+struct apply_adam : optimizer_update<2, 3> {
   static constexpr const char *name = "apply_adam", *rows_name = "apply_adam_rows";
   static constexpr bool moves_all_rows = true;
   static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
 };
-struct apply_adamw : optimizer_update<2> {
+struct apply_adamw : optimizer_update<2, 4> {
   static constexpr const char *name = "apply_adamw", *rows_name = "apply_adamw_rows";
   static constexpr bool moves_all_rows = true;
   static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
 };
-struct apply_ftrl : optimizer_update<2> {
+struct apply_ftrl : optimizer_update<2, 5> {
   static constexpr const char *name = "apply_ftrl", *rows_name = "apply_ftrl_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
@@ -162,6 +171,13 @@ struct apply_rows : update {
   }
   static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
     return inputs + 1 - 2 * (parts - part);
+  }
+  static constexpr void takes(auto& t) {
+    const extent parts = t.attribute("parts", 1, 16);
+    t.inputs(Update::inputs + 2 * parts - 1), Update::takes_state(t), t.axes(0, 1);
+    const auto all = static_cast<std::size_t>(t.count()), count = static_cast<std::size_t>(parts);
+    for (std::size_t p = 0; t.fine() && p < count; ++p)
+      t.alike(static_cast<int>(rows_input(all, count, p))), t.index_at(static_cast<int>(index_input(all, count, p)));
   }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];

@@ -165,6 +165,7 @@ namespace op {
 struct scheduled_rate {
   static constexpr const char* name = "scheduled_rate";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr void takes(auto& t) { t.inputs(1), t.int64_at(0), t.scalar(0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::float64, {}};
     return nullptr;

@@ -15,6 +15,7 @@ struct multiply;
 
 struct negate : elementwise {
   static constexpr const char* name = "negate";
+  static constexpr void takes(auto& t) { t.numbers(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
@@ -23,6 +24,7 @@ struct negate : elementwise {
 
 struct add : elementwise {
   static constexpr const char* name = "add";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
@@ -40,6 +42,7 @@ struct add : elementwise {
 
 struct subtract : elementwise {
   static constexpr const char* name = "subtract";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.emit(negate{}, g.upstream));
@@ -55,6 +58,7 @@ struct subtract : elementwise {
 
 struct multiply : elementwise {
   static constexpr const char* name = "multiply";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
     g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
@@ -73,6 +77,7 @@ struct multiply : elementwise {
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
   static constexpr const char* name = "divide";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
     g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
@@ -89,6 +94,7 @@ struct divide : elementwise {
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
   static constexpr const char* name = "maximum";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -100,6 +106,7 @@ struct maximum : elementwise {
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
   static constexpr const char* name = "minimum";
+  static constexpr void takes(auto& t) { t.numbers(2); }
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -111,15 +118,18 @@ struct minimum : elementwise {
 struct sign : elementwise {
   static constexpr const char* name = "sign";
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.numbers(1); }
 };
 
 struct abs : elementwise {
   static constexpr const char* name = "abs";
+  static constexpr void takes(auto& t) { t.numbers(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
   static constexpr const char* name = "square";
+  static constexpr void takes(auto& t) { t.numbers(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
@@ -128,15 +138,18 @@ struct square : elementwise {
 struct floor : elementwise {
   static constexpr const char* name = "floor";
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.floats(1); }
 };
 struct ceil : elementwise {
   static constexpr const char* name = "ceil";
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.floats(1); }
 };
 /// To the nearest integer, halves to even.
 struct round : elementwise {
   static constexpr const char* name = "round";
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.floats(1); }
 };
 
 }  // namespace op

@@ -23,6 +23,12 @@ constexpr ir::node_id columns(auto& e, ir::node_id x, extent first, extent last)
 /// zero. Attribute 0 has a bit for each.
 struct cell_operation {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  /// Operands of one type, the last `flows` of which may be left out.
+  static constexpr void takes_flows(auto& t, int operands, int flows) {
+    const auto absent = static_cast<std::uint64_t>(t.attribute("absent", 0, (1 << (operands + flows)) - 1));
+    t.needs((absent & ((1u << operands) - 1)) == 0, "only what flows in may be left out");
+    t.floats(operands + flows - std::popcount(absent));
+  }
 
   /// Where operand `k` is, or -1.
   static constexpr int place(ir::attribute_list attributes, int k) {
@@ -149,6 +155,7 @@ constexpr ir::node_id emit_cell_gradient(auto& g, Op op, const ir::node_id (&ope
 struct lstm_gates_gradient : cell_operation {
   static constexpr const char* name = "lstm_gates_gradient";
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { takes_flows(t, 3, 3); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.output == 0 ? a.in[0] : a.in[1];
     return check(a, {4, 1, 1, 1, 1, 4}, 1);
@@ -194,6 +201,7 @@ struct lstm_gates_gradient : cell_operation {
 struct lstm_gates : cell_operation {
   static constexpr const char* name = "lstm_gates";
   static constexpr int outputs = 3;
+  static constexpr void takes(auto& t) { t.floats(3); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
     if (const char* problem = check(a, {4, 1, -4}, 1)) return problem;
@@ -214,6 +222,7 @@ struct lstm_gates : cell_operation {
 struct gru_gates_gradient : cell_operation {
   static constexpr const char* name = "gru_gates_gradient";
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { takes_flows(t, 3, 3); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[2];
     if (a.output == 0 && a.out.dims.rank == 2) a.out.dims[1] = a.out.dims[1] == dyn ? dyn : 2 * a.out.dims[1];
@@ -239,6 +248,7 @@ struct gru_gates_gradient : cell_operation {
 struct gru_gates : cell_operation {
   static constexpr const char* name = "gru_gates";
   static constexpr int outputs = 3;
+  static constexpr void takes(auto& t) { t.floats(3); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
     if (const char* problem = check(a, {2, 1, -2}, 1)) return problem;
@@ -259,6 +269,7 @@ struct gru_gates : cell_operation {
 struct gru_output_gradient : cell_operation {
   static constexpr const char* name = "gru_output_gradient";
   static constexpr int outputs = 3;
+  static constexpr void takes(auto& t) { takes_flows(t, 3, 2); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[a.output];
     return check(a, {1, 1, 1, 1, 1}, 1);
@@ -282,6 +293,7 @@ struct gru_output_gradient : cell_operation {
 struct gru_output : cell_operation {
   static constexpr const char* name = "gru_output";
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { t.floats(4); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
     if (const char* problem = check(a, {1, 1, 1, -1}, 1)) return problem;

@@ -37,36 +37,46 @@ namespace op {
 
 struct equal : elementwise_predicate {
   static constexpr const char* name = "equal";
+  static constexpr void takes(auto& t) { t.no_strings(2); }
 };
 struct not_equal : elementwise_predicate {
   static constexpr const char* name = "not_equal";
+  static constexpr void takes(auto& t) { t.no_strings(2); }
 };
 struct less : elementwise_predicate {
   static constexpr const char* name = "less";
+  static constexpr void takes(auto& t) { t.numbers(2); }
 };
 struct less_equal : elementwise_predicate {
   static constexpr const char* name = "less_equal";
+  static constexpr void takes(auto& t) { t.numbers(2); }
 };
 struct greater : elementwise_predicate {
   static constexpr const char* name = "greater";
+  static constexpr void takes(auto& t) { t.numbers(2); }
 };
 struct greater_equal : elementwise_predicate {
   static constexpr const char* name = "greater_equal";
+  static constexpr void takes(auto& t) { t.numbers(2); }
 };
 struct logical_and : elementwise_predicate {
   static constexpr const char* name = "logical_and";
+  static constexpr void takes(auto& t) { t.booleans(2); }
 };
 struct logical_or : elementwise_predicate {
   static constexpr const char* name = "logical_or";
+  static constexpr void takes(auto& t) { t.booleans(2); }
 };
 struct logical_not : elementwise_predicate {
   static constexpr const char* name = "logical_not";
+  static constexpr void takes(auto& t) { t.booleans(1); }
 };
 
 /// `condition ? a : b`, element by element; all three broadcast.
 struct select {
   static constexpr const char* name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr void takes(auto& t) { t.inputs(3), t.boolean_at(0), t.no_string_at(1), t.alike(2, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
   static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0);
@@ -79,6 +89,7 @@ struct select {
 struct cast {
   static constexpr const char* name = "cast";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr void takes(auto& t) { t.no_strings(1), t.element_type("element type"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     return nullptr;

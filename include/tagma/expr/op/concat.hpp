@@ -16,6 +16,9 @@ struct concat {
   static constexpr const char* name = "concat";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) {
+    t.rule("TAGMA-E102"), t.inputs(1, 64), t.any_at(0), t.all_alike(), t.axis("axis", t.rank(0)), t.rule("TAGMA-E101");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const int axis = static_cast<int>(a.attributes[0]);
@@ -45,6 +48,11 @@ struct concat {
 struct concat_part {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
+  static constexpr void takes(auto& t) {
+    t.inputs(2, 64), t.float_at(0), t.alike(1), t.axis("axis", t.rank(0)), t.flag("from the end");
+    t.rule("TAGMA-E101");
+    for (int i = 2; i < t.count(); ++i) t.any_at(i), t.axes(i, t.rank(0), t.rank(0));
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape& one = a.in[0].dims;
     a.out = {a.in[0].type, a.in[1].dims};
@@ -123,6 +131,15 @@ struct split {
   static constexpr extent part_extent(ir::attribute_list attributes, extent whole, int k) {
     return attributes.size() > 2 ? attributes[2 + k] : whole / attributes[1];
   }
+  static constexpr void takes(auto& t) {
+    t.any(1);
+    const extent whole = t.in(0).dims[t.axis("axis", t.rank(0))];
+    t.rule("TAGMA-E103");
+    const extent parts = t.attribute("parts", 1, outputs);
+    t.needs(t.rest() == 0 || t.rest() == parts, "there is one extent for each part");
+    t.needs(t.rest() > 0 || whole != dyn, "the extent of the axis varies");
+    t.sizes("extent");
+  }
   /// A result beyond the parts has no type.
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::none, {0}};
@@ -171,8 +188,13 @@ struct tile_gradient;
 /// The input repeated along axis i as often as attribute i says.
 struct tile {
   static constexpr const char* name = "tile";
+  static constexpr void takes_multiples(auto& t, int rank) {
+    t.rule("TAGMA-E106");
+    for (int i = 0; i < rank; ++i) t.size("multiple", 1);
+  }
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) { t.any(1), takes_multiples(t, t.rank(0)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i)
@@ -193,6 +215,7 @@ struct tile_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
+  static constexpr void takes(auto& t) { t.floats(2), tile::takes_multiples(t, t.rank(1)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args whole{a.in.subspan(1), a.attributes, {}};
     tile::infer(whole);

@@ -17,6 +17,7 @@ struct group {
   static constexpr const char* name = "group";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr bool stateful = true;
+  static constexpr void takes(auto& t) { t.inputs(0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {};
     return nullptr;

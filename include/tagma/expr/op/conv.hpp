@@ -29,6 +29,19 @@ struct convolution {
   static constexpr window_plane plane(ir::attribute_list attributes, const shape& filter) {
     return {attributes, filter[0], filter[1]};
   }
+  /// Images, if they are an operand, and the filter; attributes 0 to 2.
+  static constexpr void takes_window(auto& t, int images, int filter) {
+    t.rule("TAGMA-E120"), t.axes(filter, 4, 4);
+    if (images >= 0) t.axes(images, 4, 4);
+    t.rule("TAGMA-E122"), window_plane::take(t);
+    const extent groups = t.attribute("groups", 1, INT32_MAX);
+    const shape f = t.in(filter).dims;
+    t.rule("TAGMA-E121"), t.needs(f[3] == dyn || f[3] % groups == 0, "the filters do not divide into groups");
+    if (images >= 0)
+      t.needs(f[2] == dyn || compatible(t.in(images).dims[3], bounded_product(f[2], groups)),
+              "the filter has another number of channels");
+    t.rule("TAGMA-E123"), t.needs(!t.fine() || (f[0] != 0 && f[1] != 0), "the filter has no elements");
+  }
   /// The shape of the output, from images and filter; a sentence if they do not fit.
   TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter,
                                                        shape& out) {
@@ -55,6 +68,11 @@ struct conv2d_input_gradient : convolution {
   static constexpr const char* name = "conv2d_input_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(2, 3), t.float_at(0), t.all_alike(), takes_window(t, t.count() == 3 ? 2 : -1, 1);
+    if (t.count() == 2) t.size("height", dyn), t.size("width", dyn);
+    t.rule("TAGMA-E125"), t.axes(0, 4, 4);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &dy = a.in[0].dims, &filter = a.in[1].dims;
     if (dy.rank != 4 || filter.rank != 4) return "images and filter need four axes";
@@ -82,6 +100,7 @@ struct conv2d_input_gradient : convolution {
 struct conv2d : convolution {
   static constexpr const char* name = "conv2d";
 
+  static constexpr void takes(auto& t) { t.floats(2), takes_window(t, 0, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
@@ -95,6 +114,7 @@ struct conv2d_filter_gradient : convolution {
   static constexpr const char* name = "conv2d_filter_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
+  static constexpr void takes(auto& t) { t.floats(3), takes_window(t, 0, 2); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[2].dims, out)) return problem;
@@ -123,6 +143,9 @@ constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
 struct conv2d_bias : convolution {
   static constexpr const char* name = "conv2d_bias";
 
+  static constexpr void takes(auto& t) {
+    t.floats(3), takes_window(t, 0, 1), t.flag("relu"), t.rule("TAGMA-E124"), t.axes(2, 1, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;

@@ -22,6 +22,10 @@ struct nonzero {
   static constexpr bool stops_gradient = true;
   static constexpr std::uint64_t shape_only = 0b10;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(1, 2), t.rule("TAGMA-E194"), t.no_string_at(0), t.flag("flat"), t.rule("TAGMA-E193"), t.axes(0, 1);
+    if (t.count() == 2) t.any_at(1), t.rule("TAGMA-E191"), t.axes(1, t.rank(0)), t.rule("TAGMA-E192");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
   TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.in[0].dims.elements()); }
 
@@ -42,6 +46,7 @@ struct merge_axes {
   static constexpr const char* name = "merge_axes";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
+  static constexpr void takes(auto& t) { t.any(1), t.attribute("axes", 1, t.rank(0)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape& from = a.in[0].dims;
     const int merged = static_cast<int>(a.attributes[0]);
@@ -62,6 +67,7 @@ struct unique {
   static constexpr bool late = true;
   static constexpr int outputs = 3;
 
+  static constexpr void takes(auto& t) { t.numbers(1), t.rule("TAGMA-E195"), t.axes(0, 1, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
   TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.in[0].dims[0]); }
 

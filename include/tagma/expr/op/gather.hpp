@@ -28,6 +28,9 @@ struct scatter_rows {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(3), t.float_at(0), t.index_at(1), t.alike(2), t.axis("axis", t.rank(2)), t.rule("TAGMA-E108");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[2].dims};
     const int axis = static_cast<int>(a.attributes[0]);
@@ -45,6 +48,9 @@ struct gather {
   static constexpr const char* name = "gather";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.any_at(0), t.index_at(1), t.axis("axis", t.rank(0)), t.rule("TAGMA-E108");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &indices = a.in[1].dims;
     const int axis = static_cast<int>(a.attributes[0]);
@@ -69,6 +75,10 @@ struct one_hot {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.index_at(0), t.rule("TAGMA-E110"), t.size("depth", 1), t.element_type("element type");
+    t.rule("TAGMA-E108");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (a.in[0].dims.rank == max_rank) return "the result would have more than six axes";
     a.out = {static_cast<dtype>(a.attributes[1]), a.in[0].dims};

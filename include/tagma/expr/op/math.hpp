@@ -13,26 +13,31 @@ namespace op {
 
 struct exp : elementwise {
   static constexpr const char* name = "exp";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
   static constexpr const char* name = "log";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
   static constexpr const char* name = "log1p";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
   static constexpr const char* name = "expm1";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
   static constexpr const char* name = "sqrt";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
@@ -40,6 +45,7 @@ struct sqrt : elementwise {
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
   static constexpr const char* name = "rsqrt";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
@@ -47,6 +53,7 @@ struct rsqrt : elementwise {
 };
 struct tanh : elementwise {
   static constexpr const char* name = "tanh";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
@@ -54,6 +61,7 @@ struct tanh : elementwise {
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
   static constexpr const char* name = "sigmoid";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
     g.set(0, g.emit(multiply{}, g.upstream, slope));
@@ -62,10 +70,12 @@ struct sigmoid : elementwise {
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
   static constexpr const char* name = "softplus";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
   static constexpr const char* name = "erf";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
@@ -75,9 +85,11 @@ struct cos;
 struct sin : elementwise {
   static constexpr const char* name = "sin";
   static constexpr void gradient(auto& g);
+  static constexpr void takes(auto& t) { t.floats(1); }
 };
 struct cos : elementwise {
   static constexpr const char* name = "cos";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
@@ -87,6 +99,7 @@ constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
   static constexpr const char* name = "power";
+  static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void gradient(auto& g) {
     const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
@@ -100,11 +113,13 @@ struct power : elementwise {
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
   static constexpr const char* name = "relu_gradient";
+  static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
   static constexpr const char* name = "relu";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 

@@ -34,6 +34,10 @@ struct matmul {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int unstretched = 2;
 
+  static constexpr void takes(auto& t) {
+    t.floats(2), t.rule("TAGMA-E013"), t.axes(0, 2), t.axes(1, 2);
+    t.rule("TAGMA-E012"), t.flag("transpose_a"), t.flag("transpose_b");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &x = a.in[0].dims, &y = a.in[1].dims;
     const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;

@@ -15,6 +15,7 @@ namespace op {
 struct moments : reduction {
   static constexpr const char* name = "moments";
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { t.inputs(1), t.float_at(0), takes_axes(t); }
   /// dmean / n + dvariance * 2 / n * (x - mean)
   static constexpr void gradient(auto& g) {
     const ir::node_id share = g.emit_with(fraction{}, ir::pack_attributes(g.attr(0)), g.in(0));

@@ -26,12 +26,23 @@ struct pooling {
   static constexpr window_plane plane(ir::attribute_list attributes) {
     return {attributes, attributes[2], attributes[3]};
   }
+  /// Input `images` has the shape of the images; attributes 0 to 3.
+  static constexpr void takes_window(auto& t, int images) {
+    t.rule("TAGMA-E120"), t.axes(images, 4, 4), t.rule("TAGMA-E126");
+    const window_plane w = window_plane::take(t);
+    const extent height = t.attribute("height", 1, INT32_MAX), width = t.attribute("width", 1, INT32_MAX);
+    t.within("dilation down", w.rows.dilation, 1, 1), t.within("dilation across", w.columns.dilation, 1, 1);
+    t.within("padding above", w.rows.before, 0, height - 1), t.within("padding below", w.rows.after, 0, height - 1);
+    t.within("padding left", w.columns.before, 0, width - 1), t.within("padding right", w.columns.after, 0, width - 1);
+    t.rule("TAGMA-E123");
+  }
   TAGMA_COLD static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
     if (x.rank != 4) return "images need four axes";
     const window_plane w = plane(a.attributes);
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
     return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
   }
+  static constexpr void takes(auto& t) { t.floats(1), takes_window(t, 0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return infer_output(a, a.in[0].dims, a.out.dims);
@@ -46,6 +57,7 @@ struct max_pool_gradient;
 /// Inputs are x, the maxima y, and a tensor of the shape of x: its elements at the places of the maxima.
 struct max_pool_select : pooling {
   static constexpr const char* name = "max_pool_select";
+  static constexpr void takes(auto& t) { t.floats(3), takes_window(t, 0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
     if (const char* problem = pooling::infer(a)) return problem;
@@ -57,6 +69,7 @@ struct max_pool_select : pooling {
 /// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
 struct max_pool_gradient : pooling {
   static constexpr const char* name = "max_pool_gradient";
+  static constexpr void takes(auto& t) { t.floats(3), takes_window(t, 0); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, out)) return problem;
@@ -94,6 +107,7 @@ struct average_pool : pooling {
 struct average_pool_gradient : pooling {
   static constexpr const char* name = "average_pool_gradient";
   static constexpr std::uint8_t shape_only = 0b10;
+  static constexpr void takes(auto& t) { t.floats(2), takes_window(t, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[1].dims, out)) return problem;

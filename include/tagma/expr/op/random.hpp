@@ -19,6 +19,12 @@ struct random_source {
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr std::uint64_t shape_only = 0b1;
+  static constexpr void takes(auto& t) {
+    t.inputs(0, 1), t.rule("TAGMA-E113"), t.float_type("element type");
+    if (t.count() == 1) t.any_at(0);
+    t.needs(t.rest() <= (t.count() == 0 ? max_rank : 0), "an input has the shape, or up to six attributes");
+    t.sizes("extent");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims};
     return nullptr;

@@ -31,6 +31,11 @@ constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, at
 /// Base of the tags of reductions. Attribute 0 is the mask of reduced axes, attribute 1 the mask of those kept as 1.
 struct reduction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr void takes_axes(auto& t) {
+    const attribute_mask mask = t.mask("axes", t.rank(0)), keep = t.mask("kept axes", t.rank(0));
+    t.rule("TAGMA-E020"), t.needs((keep & ~mask) == 0, "an axis is kept that is not reduced");
+  }
+  static constexpr void takes(auto& t) { t.inputs(1), t.number_at(0), takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     return infer_reduction(a, static_cast<attribute_mask>(a.attributes[0]),
                            static_cast<attribute_mask>(a.attributes[1]));
@@ -56,6 +61,7 @@ struct fraction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t shape_only = 0b1;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.floats(1), t.mask("axes", t.rank(0)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
@@ -110,15 +116,23 @@ struct product : reduction {
 
 struct all : reduction {
   static constexpr const char* name = "all";
+  static constexpr void takes(auto& t) { t.inputs(1), t.boolean_at(0), takes_axes(t); }
 };
 struct any : reduction {
   static constexpr const char* name = "any";
+  static constexpr void takes(auto& t) { t.inputs(1), t.boolean_at(0), takes_axes(t); }
 };
 
 /// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
 /// is one.
 struct argmax : reduction {
   static constexpr const char* name = "argmax";
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.number_at(0), t.rule("TAGMA-E020");
+    const std::uint64_t mask = t.mask("axes", t.rank(0));
+    t.needs(std::has_single_bit(mask), "there is one axis along which positions are");
+    t.attribute("kept axes", 0, 0);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
     a.out = {dtype::int64, a.out.dims};

@@ -16,6 +16,9 @@ struct row {
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool unasked = true;
 
+  static constexpr void takes(auto& t) {
+    t.any(1), t.axes(0, 1), t.attribute("row", 0, (t.in(0).dims[0] < INT32_MAX ? t.in(0).dims[0] : INT32_MAX) - 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(1, a.in[0].dims.rank)};
     return nullptr;

@@ -18,6 +18,9 @@ struct cumulative_sum {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
 
+  static constexpr void takes(auto& t) {
+    t.numbers(1), t.axis("axis", t.rank(0)), t.flag("exclusive"), t.flag("reverse");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;

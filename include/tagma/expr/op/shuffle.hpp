@@ -17,6 +17,11 @@ namespace op {
 /// and 2 (i mod 2) + 1 of block i / 2 of the node's stream of random bits, on every device.
 struct random_permutation : random_source {
   static constexpr const char* name = "random_permutation";
+  static constexpr void takes(auto& t) {
+    t.inputs(0, 1);
+    if (t.count() == 0) t.rule("TAGMA-E159"), t.size("count");
+    if (t.count() == 1) t.any_at(0), t.rule("TAGMA-E158"), t.axes(0, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     a.out.dims.push_back(a.in.empty() ? a.attributes[0] : a.in[0].dims[0]);

@@ -52,6 +52,11 @@ constexpr extent range_extent(extent first, extent last, extent axis) {
 struct slice {
   static constexpr const char* name = "slice";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr void takes_ranges(auto& t, int rank) {
+    t.rule("TAGMA-E104");
+    for (int i = 0; i < rank; ++i)
+      t.attribute("first", -INT64_MAX, INT64_MAX), t.attribute("last", -INT64_MAX, INT64_MAX);
+  }
 
   /// The first position of each range, of axes of these extents.
   /// @param first written, one an axis
@@ -61,6 +66,7 @@ struct slice {
       first[i] = at < 0 ? at + dims[i] : at;
     }
   }
+  static constexpr void takes(auto& t) { t.any(1), takes_ranges(t, t.rank(0)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
@@ -85,6 +91,7 @@ struct slice_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
+  static constexpr void takes(auto& t) { t.floats(2), slice::takes_ranges(t, t.rank(1)); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args part{a.in.subspan(1), a.attributes, {}};
     if (const char* problem = slice::infer(part)) return problem;
@@ -104,6 +111,10 @@ struct pad {
   static constexpr const char* name = "pad";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) {
+    t.any(2), t.rule("TAGMA-E105"), t.scalar(1);
+    for (int i = 0; i < t.rank(0); ++i) t.size("before"), t.size("after");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i) {

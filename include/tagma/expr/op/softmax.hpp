@@ -28,6 +28,7 @@ namespace op {
 struct row_operation {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
+  static constexpr void takes(auto& t) { t.floats(1), t.rule("TAGMA-E025"), t.axes(0, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
@@ -63,6 +64,9 @@ struct sparse_softmax_cross_entropy_gradient {
   static constexpr const char* name = "sparse_softmax_cross_entropy_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
+  static constexpr void takes(auto& t) {
+    t.inputs(3), t.float_at(0), t.rule("TAGMA-E043"), t.axes(0, 1), t.integer_at(1), t.alike(2);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const shape rows = a.out.dims.sub(0, a.out.dims.rank - 1);
@@ -92,6 +96,9 @@ struct sparse_softmax_cross_entropy_gradient {
 struct sparse_softmax_cross_entropy {
   static constexpr const char* name = "sparse_softmax_cross_entropy";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.float_at(0), t.rule("TAGMA-E043"), t.axes(0, 1), t.integer_at(1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return compatible(a.out.dims, a.in[1].dims) ? nullptr : "labels need one element for each row of logits";

@@ -19,6 +19,7 @@ struct argsort {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
+  static constexpr void takes(auto& t) { t.numbers(1), t.rule("TAGMA-E158"), t.axes(0, 1), t.flag("descending"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, a.in[0].dims};
     return nullptr;

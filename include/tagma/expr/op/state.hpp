@@ -28,6 +28,7 @@ namespace op {
 /// Base of the tags of updates: input 0 is the variable, the result its new value.
 struct update {
   static constexpr ir::op_kind kind = ir::op_kind::update;
+  static constexpr void takes_value(auto& t) { t.inputs(2), t.variable(0), t.alike(1), t.rule("TAGMA-E066"); }
   static constexpr bool stateful = true;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -40,22 +41,31 @@ struct update {
 struct assign : update {
   static constexpr const char* name = "assign";
   static constexpr bool overwrites = true;
+  static constexpr void takes(auto& t) { takes_value(t), t.any_at(0); }
 };
 /// Attribute 0 is the kind of the initializer, attribute 1 the stream of its random numbers.
 struct initialize : update {
   static constexpr const char* name = "initialize";
   static constexpr bool overwrites = true;
+  static constexpr void takes(auto& t) {
+    t.variable(0), t.no_strings(1), t.attribute("initializer", 0, 255), t.attribute("stream", 0, UINT32_MAX);
+  }
 };
 struct assign_add : update {
   static constexpr const char* name = "assign_add";
+  static constexpr void takes(auto& t) { takes_value(t), t.number_at(0); }
 };
 struct assign_sub : update {
   static constexpr const char* name = "assign_sub";
+  static constexpr void takes(auto& t) { takes_value(t), t.number_at(0); }
 };
 
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {
   static constexpr const char* name = "scatter_add";
+  static constexpr void takes(auto& t) {
+    t.inputs(3), t.variable(0), t.number_at(0), t.index_at(1), t.alike(2), t.rule("TAGMA-E109"), t.axes(0, 1);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     shape expected = a.in[1].dims;

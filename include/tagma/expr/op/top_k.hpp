@@ -19,6 +19,7 @@ struct top_k {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int outputs = 2;
 
+  static constexpr void takes(auto& t) { t.numbers(1), t.rule("TAGMA-E111"), t.axes(0, 1), t.size("k", 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.output == 0 ? a.in[0].type : dtype::int64, a.in[0].dims};
     extent& last = a.out.dims[a.out.dims.rank - 1];
@@ -35,6 +36,7 @@ struct scatter_last {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
+  static constexpr void takes(auto& t) { t.inputs(3), t.float_at(0), t.axes(0, 1), t.int64_at(1), t.alike(2); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &to = a.in[2].dims;
     a.out = {a.in[0].type, to};
@@ -51,6 +53,7 @@ struct gather_last {
   static constexpr const char* name = "gather_last";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) { t.inputs(2), t.number_at(0), t.axes(0, 1), t.int64_at(1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &at = a.in[1].dims;
     a.out = {a.in[0].type, at};

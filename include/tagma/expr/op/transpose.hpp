@@ -29,6 +29,12 @@ struct transpose {
   static constexpr const char* name = "transpose";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  static constexpr void takes(auto& t) {
+    t.any(1), t.rule("TAGMA-E100");
+    unsigned seen = 0;
+    for (int i = 0; i < t.rank(0); ++i) seen |= 1u << t.attribute("axis", 0, t.rank(0) - 1);
+    t.needs(seen == (1u << t.rank(0)) - 1, "every axis is named once");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);

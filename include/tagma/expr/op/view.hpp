@@ -58,6 +58,15 @@ struct reshape {
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr std::uint8_t shape_only = 0b10;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(1, 2), t.any_at(0);
+    if (t.count() == 2) return t.any_at(1);
+    t.rule("TAGMA-E021");
+    int open = 0;
+    t.needs(t.rest() <= max_rank, "there are more than six extents");
+    for (int left = t.fine() ? t.rest() : 0; left > 0; --left) open += t.size("extent", dyn) == dyn;
+    t.needs(open <= 1, "more than one extent is left to be worked out");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const shape& from = a.in[0].dims;
@@ -92,6 +101,11 @@ struct expand_dims {
   static constexpr const char* name = "expand_dims";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.any_at(0), t.rule("TAGMA-E108");
+    const std::uint64_t mask = t.mask("axes", max_rank);
+    t.needs(mask >> (t.rank(0) + std::popcount(mask)) == 0, "an axis is beyond the result");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const auto mask = static_cast<std::uint64_t>(a.attributes[0]);
     a.out = {a.in[0].type, {}};
@@ -112,6 +126,7 @@ struct squeeze {
   static constexpr const char* name = "squeeze";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
+  static constexpr void takes(auto& t) { t.inputs(1), t.any_at(0), t.mask("axes", t.rank(0)), t.rule("TAGMA-E023"); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
@@ -129,6 +144,7 @@ struct squeeze {
 struct identity {
   static constexpr const char* name = "identity";
   static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr void takes(auto& t) { t.any(1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -141,6 +157,7 @@ struct stop_gradient {
   static constexpr const char* name = "stop_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { t.any(1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -152,6 +169,11 @@ struct broadcast_like {
   static constexpr const char* name = "broadcast_like";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr std::uint8_t shape_only = 0b10;
+  static constexpr void takes(auto& t) {
+    t.inputs(2), t.no_string_at(0), t.any_at(1);
+    const shape from = t.in(0).dims, to = t.in(1).dims;
+    t.needs(broadcastable(from, to) && compatible(broadcast(from, to), to), "the shape is not one to stretch to");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (!broadcastable(a.in[0].dims, a.in[1].dims)) return "shapes do not broadcast";
     a.out = {a.in[0].type, a.in[1].dims};

@@ -92,6 +92,14 @@ struct window_plane {
                        : ir::attribute{p.top} | ir::attribute{p.bottom} << 15 | ir::attribute{p.left} << 30 |
                              ir::attribute{p.right} << 45;
   }
+  /// Lets `t` check these, and returns them, of one element.
+  static constexpr window_plane take(auto& t) {
+    const ir::attribute both[] = {t.attribute("steps", 0, INT64_MAX), t.attribute("padding", -1, INT64_MAX >> 3)};
+    const window_plane w(both, 1, 1);
+    t.within("stride down", w.rows.stride, 1, 0xffff), t.within("stride across", w.columns.stride, 1, 0xffff);
+    t.within("dilation down", w.rows.dilation, 1, 0x7fff), t.within("dilation across", w.columns.dilation, 1, 0x7fff);
+    return w;
+  }
   /// From attributes 0 (steps) and 1 (padding).
   constexpr window_plane(ir::attribute_list attributes, extent height, extent width) {
     const auto steps = static_cast<std::uint64_t>(attributes[0]);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/train/program_file.hpp"
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "support/errors.hpp"
+#include "support/temporary_directory.hpp"
+#include "tagma/control_flow.hpp"
+#include "tagma/filter.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+using tg::status_code;
+using tg::test::code_of;
+using tg::test::thrown;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 8>();
+constexpr auto labels = tg::placeholder<"labels", int, tg::dyn>();
+
+tg::any_program small() {
+  const auto v = tg::variable<"v", float, 8>(tg::tensor<float>({8}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  const auto y = tg::on<"/device:CPU:1">([](const auto& a, const auto& b) { return a * b + 2.0f; })(x, v);
+  return tg::any_program(tg::compile([=] { return tg::outputs(y, tg::sum(y)); }), {"y", "sum"});
+}
+
+/// Writes a program, reads it back, and compares.
+void check_written(const tg::any_program& program) {
+  const std::string bytes = tg::write_program(program);
+  const tg::any_program read = tg::read_program_bytes(bytes);
+  CHECK(tg::write_program(read) == bytes);
+  CHECK(read.fingerprint() == program.fingerprint());
+  CHECK(read.outputs() == program.outputs());
+  CHECK(read.soft() == program.soft());
+  CHECK(read.peak_bytes(4) == program.peak_bytes(4));
+  REQUIRE(read.values().parts().size() == program.values().parts().size());
+  for (int i = 0; static_cast<std::size_t>(i) < program.values().parts().size(); ++i) {
+    const auto *a = program.values().find(i), *b = read.values().find(i);
+    REQUIRE((a == nullptr) == (b == nullptr));
+    if (a != nullptr) CHECK(*a == *b);
+  }
+}
+
+/// The same bytes with a checksum that fits.
+std::string with_checksum(std::string bytes) {
+  const std::uint32_t crc = tg::io::crc32c(std::string_view(bytes).substr(0, bytes.size() - 4));
+  for (std::size_t i = 0; i < 4; ++i) bytes[bytes.size() - 4 + i] = static_cast<char>(crc >> 8 * i & 0xff);
+  return bytes;
+}
+
+TEST_CASE("a program is what it was when it has been written and read") {
+  check_written(small());
+  const auto logits = tg::dense<"out", 4>(tg::dense<"hidden", 16>(x, tg::relu));
+  const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, labels));
+  const auto adam = tg::minimize(loss, tg::adam{.learning_rate = 0.1});
+  check_written(tg::any_program(tg::compile([=] { return tg::outputs(loss, adam, logits); }), {"loss", "train", "y"}));
+  constexpr auto images = tg::placeholder<"images", float, tg::dyn, 8, 8, 1>();
+  const auto maps = tg::max_pool<2>(tg::conv2d<"conv", 4, 3>(images, tg::relu));
+  const auto cost = tg::mean(tg::sparse_softmax_cross_entropy(tg::dense<"top", 4>(tg::flatten(maps)), labels));
+  const auto learn = tg::minimize(cost, tg::momentum{.learning_rate = tg::exponential_decay{
+                                                         .initial = 0.1, .decay_steps = 100, .decay_rate = 0.5}});
+  check_written(tg::any_program(tg::compile([=] { return tg::outputs(cost, learn); })));
+}
+
+TEST_CASE("programs with loops, branches and what kernels find are written") {
+  constexpr auto series = tg::placeholder<"series", float, tg::dyn, 5, 3>();
+  constexpr auto keep = tg::placeholder<"keep", bool, tg::dyn>();
+  const auto cells = tg::lstm<"cells", 6>(tg::boolean_mask(series, keep));
+  const auto loss = tg::mean(tg::square(tg::dense<"last", 2>(cells) - 1.0f));
+  const auto train = tg::minimize(loss, tg::rmsprop{.learning_rate = 0.05});
+  check_written(tg::any_program(tg::compile([=] { return tg::outputs(loss, train); }), {"loss", "train"}));
+  const auto chosen = tg::cond(
+      tg::reduce_max(x) > 0.0f, [](const auto& a) { return tg::sum(tg::exp(a)); },
+      [](const auto& a) { return tg::sum(a * 2.0f); }, x);
+  check_written(tg::any_program(tg::compile([=] { return tg::outputs(chosen, tg::gradient(chosen, x)); })));
+}
+
+TEST_CASE("every byte of a program that is changed is noticed, or is verified") {
+  const std::string bytes = tg::write_program(small());
+  REQUIRE(bytes.size() < 2000);
+  std::size_t read = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
+      std::string other = bytes;
+      other[i] = static_cast<char>(other[i] ^ flip);
+      CHECK(code_of([&] { (void)tg::read_program_bytes(other); }) != status_code::ok);
+      // Whoever makes the checksum as well is not believed either.
+      try {
+        const tg::any_program p = tg::read_program_bytes(with_checksum(other));
+        CHECK(p.graph().size() > 0);
+        ++read;
+      } catch (const tg::error& e) {
+        const bool known = e.code() == status_code::data_loss || e.code() == status_code::invalid_argument ||
+                           e.code() == status_code::unimplemented;
+        CHECK(known);
+      }
+    }
+  CHECK(read > 0);  // numbers, and characters of names of outputs
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    REQUIRE(code_of([&] { (void)tg::read_program_bytes(std::string_view(bytes).substr(0, size)); }) ==
+            status_code::data_loss);
+  CHECK(code_of([&] { (void)tg::read_program_bytes(bytes + '\0'); }) == status_code::data_loss);
+}
+
+TEST_CASE("a program in a file") {
+  const tg::test::temporary_directory folder;
+  const std::string file = folder / "program.tagma";
+  const tg::any_program program = small();
+  tg::write_program(program, file);
+  CHECK(tg::write_program(tg::read_program(file)) == tg::write_program(program));
+  CHECK(code_of([&] { (void)tg::read_program(folder / "none"); }) == status_code::not_found);
+}
+
+std::string list_text(const auto& list) {
+  std::string text = "[";
+  for (const auto i : list) text += (text.size() > 1 ? ", " : "") + std::to_string(i);
+  return text + "]";
+}
+/// What program_reader.py prints.
+std::string tables_of(const tg::any_program& program) {
+  const tg::ir::graph_view g = program.graph();
+  const auto text = [](auto number) { return std::to_string(number) + " "; };
+  std::string all = "program " + std::to_string(program.fingerprint()) + (program.soft() ? " soft" : "") + "\n";
+  for (std::size_t i = 0; i < g.requests.size(); ++i) all += "request " + text(i) + tg::to_string(g.requests[i]) + "\n";
+  for (std::size_t i = 0; i < program.values().parts().size(); ++i) {
+    const auto* const v = program.values().find(static_cast<std::int32_t>(i));
+    all += "value " + text(i);
+    all += v == nullptr ? "none"
+                        : text(std::bit_cast<std::uint64_t>(v->number)) + text(v->integer) +
+                              text(std::bit_cast<std::uint64_t>(v->second)) + tg::to_string(v->dims) + " " +
+                              std::to_string(v->bytes.size());
+    all += "\n";
+  }
+  for (tg::ir::node_id i = 0; i < g.size(); ++i) {
+    const tg::ir::node& n = g[i];
+    all += "node " + text(i) + std::string(n.op->info->name) + " 1 " + tg::to_string(n.spec) + " " + text(n.inputs) +
+           text(n.controls) + text(n.colocated) +
+           list_text(g.edges.subspan(n.first_edge, n.inputs + n.controls + n.colocated)) + " " +
+           list_text(g.attributes(i)) + " " + text(n.value) + text(n.request) + std::string(n.name) +
+           std::string(n.suffix) + "\n";
+  }
+  for (std::size_t i = 0; i < g.loops.size(); ++i)
+    all += "loop " + text(i) + text(g.loops[i].head) + text(g.loops[i].parent) + std::to_string(g.loops[i].rank) + "\n";
+  for (const auto& e : g.back_edges) all += "carried " + text(e.carried) + std::to_string(e.next) + "\n";
+  if (!g.loops.empty()) all += "loop of nodes " + list_text(g.loop_of) + "\n";
+  for (std::size_t i = 0; i < g.roots.size(); ++i)
+    all += "output " + text(i) + text(g.roots[i]) + program.outputs()[i] + "\n";
+  return all;
+}
+
+TEST_CASE("a reader that was written from the description alone finds the same tables") {
+  const tg::test::temporary_directory folder;
+  const std::string script = (std::filesystem::path(__FILE__).parent_path() / "program_reader.py").string();
+  const auto check = [&](const tg::any_program& program) {
+    tg::write_program(program, folder / "program");
+    const std::string command =
+        "python3 '" + script + "' '" + (folder / "program") + "' > '" + (folder / "tables") + "'";
+    REQUIRE(std::system(command.c_str()) == 0);
+    CHECK(tg::read_file(folder / "tables") == tables_of(program));
+  };
+  check(small());
+  constexpr auto series = tg::placeholder<"series", float, tg::dyn, 5, 3>();
+  const auto loss = tg::mean(tg::square(tg::lstm<"cells", 6>(series)));
+  const auto train = tg::minimize(loss, tg::adam{.learning_rate = 0.05});
+  check(tg::any_program(tg::compile([=] { return tg::outputs(loss, train); }), {"loss", "train"}));
+}
+
+TEST_CASE("what a program is not read for is said") {
+  const std::string bytes = tg::write_program(small());
+  const auto text_of = [](const std::string& of) {
+    return std::string(thrown([&] { (void)tg::read_program_bytes(of); }).what());
+  };
+  std::string other = bytes;
+  other[8] = 2;
+  CHECK(text_of(other) == "Unimplemented: read_program: at byte 12: version 2, and this reads version 1");
+  other = bytes;
+  const std::size_t at = other.find("multiply");
+  REQUIRE(at != other.npos);
+  other[at] = 'M';
+  CHECK(text_of(with_checksum(other)).find("operation 'Multiply' is not known") != std::string::npos);
+  other = bytes;
+  other[at - 6] = 9;
+  CHECK(text_of(with_checksum(other)).find("operation 'multiply' has version 9, and is known with 1") !=
+        std::string::npos);
+}
+
+}  // namespace
