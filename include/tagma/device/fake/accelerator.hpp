@@ -5,7 +5,7 @@
 /// Makes GPUs of fake devices: the kernels are those of the CPU, put into fake streams.
 
 #include "tagma/device/fake/driver.hpp"
-#include "tagma/device/stream/accelerator.hpp"
+#include "tagma/device/stream/joint_accelerator.hpp"
 
 namespace tagma::device::fake {
 
@@ -72,7 +72,7 @@ class accelerator : public stream::accelerator {
     add(accesses, call.out, true);
     for (const runtime::operand& o : call.outs) add(accesses, o, true);
     driver_.launch_kernel(
-        {context.stream, local().number(plan.device_of(s).number)},
+        {context.stream},
         [kernel = plan.device_kernel(s).run, given = arguments(call), &context] {
           runtime::kernel_args now = given.call;
           now.in = {given.in.data(), given.in.size()};
