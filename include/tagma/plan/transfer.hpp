@@ -35,8 +35,8 @@ class transfer_pass {
                           const graph_view& g)
       : from_(tables), devices_(devices), g_(g), device_count_(static_cast<std::int32_t>(devices.size())) {
     if constexpr (N == heap_room) {
-      // Two copies at most for each operand and each fetch.
-      const std::size_t copies = 2 * (from_.operands.size() + from_.fetches.size()), nodes = from_.nodes.size();
+      // A copy for each operand and each fetch: nodes of such graphs are on hosts.
+      const std::size_t copies = from_.operands.size() + from_.fetches.size(), nodes = from_.nodes.size();
       to_.allocate({nodes + copies, from_.operands.size() + copies, from_.attributes.size(), from_.fetches.size()});
       make_room(nodes * devices.size(), copies_);
       make_room(nodes, version_, moved_);
