@@ -203,7 +203,8 @@ class session_core {
       fail(status_code::invalid_argument,
            {"the container has ", v.text(), ", the program one that is ", to_string(spec)});
     int number = device;
-    if (device < 0 ? v.device() >= 0 : !v.is_on(others_->kind_of(number).type(), number))
+    const accelerator* const kind = device < 0 ? nullptr : &others_->kind_of(number);
+    if (kind == nullptr ? v.device() >= 0 : !v.is_on(kind->type(), number))
       fail(status_code::invalid_argument,
            {"the container has ", v.text(), v.device() < 0 ? " on the host" : " on another device", ", the program ",
             device < 0 ? "one on the host" : "one on its device"});

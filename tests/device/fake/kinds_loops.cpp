@@ -19,6 +19,8 @@ constexpr auto x = tg::placeholder<"kinds_of_loops_x", float, tg::dyn, 3>();
 constexpr auto m = tg::placeholder<"kinds_of_loops_m", bool, tg::dyn>();
 constexpr auto s = tg::placeholder<"kinds_of_loops_s", float, 5, 2, 3>();
 
+constexpr auto h0 = tg::placeholder<"kinds_of_loops_h", float, 2, 3>();
+
 constexpr auto on_gpu = [](auto f) { return tg::on<"/gpu:0">(f); };
 constexpr auto on_npu = [](auto f) { return tg::on<"/device:NPU:0">(f); };
 constexpr auto on_cpu = [](auto f) { return tg::on<"/cpu:0">(f); };
@@ -28,6 +30,11 @@ tg::tensor<float> numbers(const tg::shape& dims, float first) {
   for (std::size_t i = 0; i < all.size(); ++i) all.data()[i] = first + 0.25f * static_cast<float>(i % 13);
   return all;
 }
+const tg::tensor<float> zeros = [] {
+  tg::tensor<float> all({2, 3});
+  for (float& e : all.span()) e = 0;
+  return all;
+}();
 tg::tensor<bool> mask(tg::extent n, unsigned bits) {
   tg::tensor<bool> all({n});
   for (tg::extent i = 0; i < n; ++i) all.data()[i] = ((bits >> i) & 1) != 0;
@@ -81,14 +88,13 @@ TEST_CASE("extents that one kind of device finds are those of the other") {
 /// A loop whose body is on two kinds, over `in`; and its gradient.
 template <class First, class Second>
 auto looped(First first, Second second, const auto& in) {
-  const auto [last, all] =
-      tg::scan(tg::carry(tg::zeros<float, 2, 3>()), tg::over(in), [=](const auto& h, const auto& e) {
-        const auto a = second([](const auto& p, const auto& q) {
-          return tg::tanh(tg::matmul(p, tg::variable<"looped", float, 3, 3>(tg::glorot_uniform)) + q);
-        })(e, h);
-        const auto n = first([](const auto& p, const auto& q) { return tg::tanh(p * 0.5f + q); })(a, h);
-        return tg::next(n).emit(n * a);
-      });
+  const auto [last, all] = tg::scan(tg::carry(h0), tg::over(in), [=](const auto& h, const auto& e) {
+    const auto a = second([](const auto& p, const auto& q) {
+      return tg::tanh(tg::matmul(p, tg::variable<"looped", float, 3, 3>(tg::glorot_uniform)) + q);
+    })(e, h);
+    const auto n = first([](const auto& p, const auto& q) { return tg::tanh(p * 0.5f + q); })(a, h);
+    return tg::next(n).emit(n * a);
+  });
   const auto loss = first([](const auto& p, const auto& q) { return tg::sum(p * p) + tg::sum(q); })(last, all);
   return std::make_tuple(loss, last, all, tg::minimize(loss, tg::sgd{.learning_rate = 0.125}));
 }
@@ -104,7 +110,7 @@ TEST_CASE("the body of a loop is on two kinds of devices, and so is its gradient
     for (int i = 0; i < 4; ++i) {
       const auto in = numbers({5, 2, 3}, -1.5f);
       const auto run = [&](auto& on, const auto& outputs) {
-        return std::apply([&](const auto&... o) { return on.run(tg::fetch(o...), s = in); }, outputs);
+        return std::apply([&](const auto&... o) { return on.run(tg::fetch(o...), s = in, h0 = zeros); }, outputs);
       };
       const auto want = run(expected, plain);
       const auto got = run(session, spread);
@@ -133,8 +139,9 @@ TEST_CASE("what comes out of a queue goes through loops on two kinds of devices"
     for (int i = 0; i < 4; ++i) {
       const auto in = numbers({5, 2, 3}, -1.5f + static_cast<float>(i));
       into.enqueue(in);
-      const auto want = std::apply([&](const auto&... o) { return expected.run(tg::fetch(o...), s = in); }, plain);
-      const auto got = std::apply([&](const auto&... o) { return session.run(tg::fetch(o...)); }, spread);
+      const auto want =
+          std::apply([&](const auto&... o) { return expected.run(tg::fetch(o...), s = in, h0 = zeros); }, plain);
+      const auto got = std::apply([&](const auto&... o) { return session.run(tg::fetch(o...), h0 = zeros); }, spread);
       CHECK(std::get<0>(got) == std::get<0>(want));
       CHECK(std::get<1>(got) == std::get<1>(want));
       CHECK(std::get<2>(got) == std::get<2>(want));
@@ -146,10 +153,11 @@ TEST_CASE("what comes out of a queue goes through loops on two kinds of devices"
 template <class First, class Second>
 auto doubled(First first, Second second) {
   const auto begin = first([](const auto& a) { return tg::sum(a) + 1.0f; })(x);
-  const auto end = tg::while_loop<20>(
+  const auto [end] = tg::while_loop<20>(
       tg::carry(begin), [=](const auto& v) { return second([](const auto& a) { return a * a < 1000.0f; })(v); },
       [=](const auto& v) { return tg::next(first([](const auto& a) { return a * 2.0f + 1.0f; })(v)); });
-  return std::make_tuple(end);
+  const auto last = end;
+  return std::make_tuple(last);
 }
 
 TEST_CASE("elements on one kind of device decide how often the other does a body") {
