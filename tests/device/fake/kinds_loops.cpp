@@ -62,13 +62,15 @@ auto found(First first, Second second) {
 }
 
 TEST_CASE("extents that one kind of device finds are those of the other") {
-  const auto plain = found(on_cpu, on_cpu), spread = found(on_gpu, on_npu);
+  const auto plain = found(on_cpu, on_cpu);
+  const auto spread = found(on_gpu, on_npu);
   const auto of_cpu = program_of(plain);
   const auto program = program_of(spread);
   for (const bool graphs : {false, true}) {
     fake::machine gpus({.seed = graphs ? 1u : 2u, .eager = 0});
     npu_machine npus({.seed = graphs ? 3u : 4u, .eager = 0});
-    tg::session expected(of_cpu, options_of(1, false)), session(program, options_of(3, graphs));
+    tg::session expected(of_cpu, options_of(1, false));
+    tg::session session(program, options_of(3, graphs));
     for (const unsigned bits : {0b1011u, 0b1011u, 0b1011u, 0b0000u, 0b1111u, 0b1011u, 0b0100u}) {
       const auto at = numbers({4, 3}, -1.25f);
       const auto chosen = mask(4, bits);
@@ -100,13 +102,15 @@ auto looped(First first, Second second, const auto& in) {
 }
 
 TEST_CASE("the body of a loop is on two kinds of devices, and so is its gradient") {
-  const auto plain = looped(on_cpu, on_cpu, s), spread = looped(on_gpu, on_npu, s);
+  const auto plain = looped(on_cpu, on_cpu, s);
+  const auto spread = looped(on_gpu, on_npu, s);
   const auto of_cpu = program_of(plain);
   const auto program = program_of(spread);
   for (const bool graphs : {false, true}) {
     fake::machine gpus({.seed = graphs ? 1u : 2u, .eager = 0});
     npu_machine npus({.seed = graphs ? 3u : 4u, .eager = 0});
-    tg::session expected(of_cpu, options_of(1, false)), session(program, options_of(3, graphs));
+    tg::session expected(of_cpu, options_of(1, false));
+    tg::session session(program, options_of(3, graphs));
     for (int i = 0; i < 4; ++i) {
       const auto in = numbers({5, 2, 3}, -1.5f);
       const auto run = [&](auto& on, const auto& outputs) {
@@ -134,7 +138,8 @@ TEST_CASE("what comes out of a queue goes through loops on two kinds of devices"
     tg::session_options options = options_of(2, true);
     options.state = state;
     if (pooled) options.inter_op_pools = {{.threads = 3}};
-    tg::session expected(of_cpu, options_of(1, false)), session(program, options);
+    tg::session expected(of_cpu, options_of(1, false));
+    tg::session session(program, options);
     const tg::queue<tg::spec<float, 5, 2, 3>> into(state, "kinds_of_loops", sequences.options);
     for (int i = 0; i < 4; ++i) {
       const auto in = numbers({5, 2, 3}, -1.5f + static_cast<float>(i));
@@ -161,7 +166,8 @@ auto doubled(First first, Second second) {
 }
 
 TEST_CASE("elements on one kind of device decide how often the other does a body") {
-  const auto plain = doubled(on_cpu, on_cpu), spread = doubled(on_gpu, on_npu);
+  const auto plain = doubled(on_cpu, on_cpu);
+  const auto spread = doubled(on_gpu, on_npu);
   tg::session expected(program_of(plain), options_of(1, false));
   const auto program = program_of(spread);
   fake::machine gpus({.seed = 9, .eager = 0});

@@ -87,7 +87,13 @@ class joint_accelerator final : public runtime::accelerator, kernel_sources {
     if (k && k->devices() > 0) found[count++] = k;
   return make_owned<joint_accelerator>(static_cast<heap_array<counted<accelerator>>&&>(found));
 }
-void has_streams(const accelerator* kind);
+
+void takes_streams(const accelerator* kind);
+/// A kind of devices that a session can use beside others.
+template <class Kind>
+concept starts_streams = requires(const gpu_options& options) {
+  takes_streams(Kind::start(options).get());
+};
 
 }  // namespace tagma::device::stream
 
@@ -96,18 +102,17 @@ namespace tagma::runtime {
 /// Starts the devices of a program that is on several kinds.
 template <class Graph, class Placed>
 struct joined_accelerators {
+  /// False for a kind that starts something else.
   template <int Kind>
-  static constexpr bool has_streams = requires(const gpu_options& o) {
-    device::stream::has_streams(ir::accelerator_of<Graph, Kind>::start(o).get());
-  };
+  static constexpr bool has_streams() {
+    if constexpr (Placed::uses_kind(Kind))
+      return device::stream::starts_streams<ir::accelerator_of<Graph, Kind>>;
+    else
+      return true;
+  }
   template <int... Kind>
   static constexpr bool all_have_streams(std::integer_sequence<int, Kind...>) {
-    return ([] {
-      if constexpr (Placed::uses_kind(Kind))
-        return has_streams<Kind>;
-      else
-        return true;
-    }() && ...);
+    return (has_streams<Kind>() && ...);
   }
   static constexpr bool value = all_have_streams(std::make_integer_sequence<int, ir::most_kinds>{});
 
