@@ -16534,9 +16534,9 @@ struct placed_graph {
     return list;
   }();
   /// Whether a node is on a device of a kind.
-  static constexpr bool uses_kind(int kind) {
+  static constexpr bool uses_kind(int k) {
     for (const std::int16_t d : placed.devices())
-      if (d >= 0 && kinds[d] == kind) return true;
+      if (d >= 0 && kinds[d] == k) return true;
     return false;
   }
   /// The kind of a device that has a node, -1 if no node is on one that is no CPU; -2 if nodes are on several kinds.
