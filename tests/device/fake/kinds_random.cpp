@@ -18,7 +18,7 @@ constexpr auto x = tg::placeholder<"random_kinds_x", float, tg::dyn, 4>();
 constexpr auto y = tg::placeholder<"random_kinds_y", float, tg::dyn, 4>();
 
 /// Number `i` of a seed, below `n`.
-consteval std::uint32_t draw(int seed, int i, std::uint32_t n) {
+constexpr std::uint32_t draw(int seed, int i, std::uint32_t n) {
   return tg::random_block({static_cast<std::uint64_t>(seed), 1, 0}, static_cast<std::uint64_t>(i))[0] % n;
 }
 
