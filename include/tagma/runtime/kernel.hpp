@@ -4,6 +4,7 @@
 /// @file
 /// What a kernel is given, and the table of kernels that a device provides for a plan.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/expr/carried.hpp"
 #include "tagma/graph/local_devices.hpp"
