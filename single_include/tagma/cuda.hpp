@@ -867,6 +867,7 @@ struct event_ref {
 /// Recorded work, ready to be launched.
 struct graph_ref {
   void* native = nullptr;
+  int device = 0;  ///< of several drivers that are used as one, tells whose it is
 };
 
 /// Bytes of a device.
@@ -891,6 +892,10 @@ class stream_driver {
   [[nodiscard]] virtual std::string name(int device) = 0;
   [[nodiscard]] virtual device_memory memory(int device) = 0;
 
+  /// Of several drivers that are used as one, whose device it is, counted from 0. Streams and events of different ones
+  /// know nothing of each other.
+  [[nodiscard]] virtual int driver_of(int /*device*/) const { return 0; }
+
   /// Kernels that the calling thread launches from now on go to `device`. Returns what `restore` takes.
   virtual int make_current(int device) = 0;
   virtual void restore(int before) noexcept = 0;
@@ -903,6 +908,10 @@ class stream_driver {
   /// Memory of the host that devices reach by themselves; nullptr where there is not so much.
   [[nodiscard]] virtual std::byte* allocate_pinned(std::size_t bytes) = 0;
   virtual void deallocate_pinned(std::byte* data) noexcept = 0;
+  /// Makes memory of the host, which another driver gave, memory that devices reach, until `unpin`; false where that is
+  /// not possible.
+  [[nodiscard]] virtual bool pin(std::byte* data, std::size_t bytes) = 0;
+  virtual void unpin(std::byte* data) noexcept = 0;
 
   [[nodiscard]] virtual stream_ref make_stream(int device) = 0;
   virtual void destroy(stream_ref stream) noexcept = 0;
@@ -944,6 +953,19 @@ class stream_driver {
   /// all of it.
   virtual void launch(graph_ref graph, stream_ref stream) = 0;
   virtual void destroy(graph_ref graph) noexcept = 0;
+};
+
+/// A device is the current one of the calling thread while this lives.
+class current_device {
+ public:
+  current_device(stream_driver& driver, int device) : driver_(driver), before_(driver.make_current(device)) {}
+  current_device(const current_device&) = delete;
+  current_device& operator=(const current_device&) = delete;
+  ~current_device() { driver_.restore(before_); }
+
+ private:
+  stream_driver& driver_;
+  int before_;
 };
 
 /// A stream, event or graph that is destroyed with this object. The driver must outlive it.
@@ -1134,6 +1156,12 @@ class driver final : public runtime::stream_driver {
     return allocated(cudaHostAlloc(&data, bytes == 0 ? 1 : bytes, cudaHostAllocPortable), "cudaHostAlloc", data);
   }
   TAGMA_COLD void deallocate_pinned(std::byte* data) noexcept override { ignore(cudaFreeHost(data)); }
+  [[nodiscard]] TAGMA_COLD bool pin(std::byte* data, std::size_t bytes) override {
+    const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+    if (status != cudaSuccess) ignore(status);
+    return status == cudaSuccess;
+  }
+  TAGMA_COLD void unpin(std::byte* data) noexcept override { ignore(cudaHostUnregister(data)); }
 
   [[nodiscard]] TAGMA_COLD runtime::stream_ref make_stream(int device) override {
     const current_device current(gpu(device));
@@ -2374,6 +2402,13 @@ template <class Library>
 }
 
 }  // namespace tagma::device::cuda
+// ---- tagma/device/stream/joint_accelerator.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_JOINT_ACCELERATOR_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_JOINT_ACCELERATOR_HPP
+
+/// @file
+/// What a session has whose program is on several kinds of devices with streams.
+
 // ---- tagma/device/stream/accelerator.hpp
 #ifndef TAGMA_SINGLE_DEVICE_STREAM_ACCELERATOR_HPP
 #define TAGMA_SINGLE_DEVICE_STREAM_ACCELERATOR_HPP
@@ -2429,12 +2464,26 @@ class stream_state {
   runtime::executor* threads = nullptr;  ///< for `run_context::threads`
 };
 
+class kernel_source;
+
+/// The kernels of all devices of a session that are no CPUs.
+class kernel_sources {
+ public:
+  /// Those of the kind of a device, as the session numbers it.
+  [[nodiscard]] virtual kernel_source& kernels_of(int device) = 0;
+
+ protected:
+  ~kernel_sources() = default;
+};
+
 /// The kernels of one kind of device.
 ///
 /// Recorded steps are replayed with the arguments that they had. So what differs from run to run, and kernels know, is
 /// in memory of the device, the words of a run: they are written before each run and read after it.
-class kernel_source {
+class kernel_source : public kernel_sources {
  public:
+  [[nodiscard]] kernel_source& kernels_of(int) override { return *this; }
+  /// @param stream as the driver of these devices numbers them
   /// @param words where on the device the words of a run are, or nullptr if no kernel of the plan reads them
   /// @param pool the memory of the device
   [[nodiscard]] virtual owned<stream_state> make_state(runtime::stream_ref stream, std::byte* words,
@@ -2459,7 +2508,8 @@ class kernel_source {
 #define TAGMA_SINGLE_DEVICE_STREAM_LOCAL_DEVICES_HPP
 
 /// @file
-/// The devices of one driver that a process sees, and their memory. Sessions share them.
+/// The devices of one driver that a process sees, and their memory. Sessions share them. Those of several drivers make
+/// one list for a session that uses them all.
 
 // ---- tagma/device/stream/pinned_pool.hpp
 #ifndef TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
@@ -2612,11 +2662,38 @@ class local_devices {
     const array_view<const int> visible = options.visible_devices.numbers();
     check_visible_devices(visible, existing);
     numbers_ = heap_array<int>(visible.empty() ? static_cast<std::size_t>(existing) : visible.size());
-    pools_ = heap_array<owned<memory_pool>>(numbers_.size());
+    pools_ = heap_array<memory_pool*>(numbers_.size());
+    own_ = heap_array<owned<memory_pool>>(numbers_.size());
     const memory_options memory{options.memory_fraction, options.memory_cap, options.allow_growth};
     for (std::size_t d = 0; d < numbers_.size(); ++d) {
       numbers_[d] = visible.empty() ? static_cast<int>(d) : visible[d];
-      pools_[d] = make_owned<memory_pool>(driver, numbers_[d], sentence({"/device:", type, ":", d}), memory);
+      own_[d] = make_owned<memory_pool>(driver, numbers_[d], sentence({"/device:", type, ":", d}), memory);
+      pools_[d] = own_[d].get();
+    }
+    one_of_each_ = heap_array<int>(numbers_.size() == 0 ? 0 : 1);
+    if (numbers_.size() > 0) one_of_each_[0] = numbers_[0];
+  }
+  /// A part of a list, and what is added to the numbers that its driver has for its devices.
+  struct part {
+    local_devices* devices = nullptr;
+    int first = 0;
+  };
+  /// The devices of all parts, in their order. The parts must outlive it.
+  /// @param all the drivers of the parts as one
+  TAGMA_COLD local_devices(runtime::stream_driver& all, array_view<const part> parts) : driver_(all), pinned_(all) {
+    std::size_t count = 0;
+    for (const part& p : parts) count += p.devices->numbers_.size();
+    numbers_ = heap_array<int>(count);
+    pools_ = heap_array<memory_pool*>(count);
+    one_of_each_ = heap_array<int>(parts.size());
+    count = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const local_devices& from = *parts[i].devices;
+      for (std::size_t d = 0; d < from.numbers_.size(); ++d, ++count) {
+        numbers_[count] = parts[i].first + from.numbers_[d];
+        pools_[count] = from.pools_[d];
+      }
+      one_of_each_[i] = parts[i].first + from.numbers_[0];
     }
   }
 
@@ -2625,12 +2702,17 @@ class local_devices {
   /// What the driver calls device `d` of the process.
   [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[d]; }
   [[nodiscard]] memory_pool& pool(int d) { return *pools_[d]; }
+  /// Memory of the host that all of them reach.
   [[nodiscard]] pinned_pool& pinned() { return pinned_; }
+  /// What the driver calls a device; one of each driver, where these are several.
+  [[nodiscard]] array_view<const int> one_of_each_driver() const { return one_of_each_; }
 
  private:
   runtime::stream_driver& driver_;
   heap_array<int> numbers_;
-  heap_array<owned<memory_pool>> pools_;
+  heap_array<owned<memory_pool>> own_;
+  heap_array<memory_pool*> pools_;
+  heap_array<int> one_of_each_;
   pinned_pool pinned_;
 };
 
@@ -2699,30 +2781,34 @@ struct device_words {
   int device = 0;  ///< of the driver
   device_block block;
   pinned_buffer host;
+  kernel_source* source = nullptr;  ///< whose words they are
+
+  [[nodiscard]] std::size_t size() const { return host.size(); }
 };
 
 class run_words {
  public:
   /// For all steps of a plan.
-  TAGMA_COLD run_words(kernel_source& source, local_devices& devices, const runtime::bound_plan& plan)
-      : source_(source), plan_(plan) {
-    const std::size_t size = source.words_size();
-    if (size == 0) return;
+  TAGMA_COLD run_words(kernel_sources& sources, local_devices& devices, const runtime::bound_plan& plan) : plan_(plan) {
     const heap_array<bool> reads(devices.count());
     std::size_t count = 0;
     for (std::size_t s = 0; s < plan.step_count(); ++s) {
       if (!reads_them(s)) continue;
-      bool& known = reads[plan.device_of(s).number];
-      count += !known;
+      const int device = plan.device_of(s).number;
+      bool& known = reads[device];
+      count += !known && sources.kernels_of(device).words_size() > 0;
       known = true;
     }
     words_ = heap_array<device_words>(count);
     for (std::size_t d = 0, w = 0; d < reads.size(); ++d) {
       if (!reads[d]) continue;
       const auto number = static_cast<int>(d);
+      kernel_source& source = sources.kernels_of(number);
+      const std::size_t size = source.words_size();
+      if (size == 0) continue;
       words_[w++] = {devices.number(number),
                      devices.pool(number).allocate(static_cast<std::int64_t>(size), "the words of a run"),
-                     devices.pinned().allocate(size)};
+                     devices.pinned().allocate(size), &source};
     }
   }
 
@@ -2740,29 +2826,94 @@ class run_words {
   }
   /// Those of the host, before they are copied to the devices.
   void write(const runtime::run_context& context) const {
-    for (const device_words& w : words_) source_.write_words(w.host.data(), context);
+    for (const device_words& w : words_) w.source->write_words(w.host.data(), context);
   }
   /// The same when they are back: throws if they tell that something went wrong.
   void check() const {
-    for (const device_words& w : words_) source_.check_words(w.host.data(), plan_);
+    for (const device_words& w : words_) w.source->check_words(w.host.data(), plan_);
   }
 
  private:
-  kernel_source& source_;
   const runtime::bound_plan& plan_;
   heap_array<device_words> words_;
 };
 
 }  // namespace tagma::device::stream
 #endif  // TAGMA_SINGLE_DEVICE_STREAM_RUN_WORDS_HPP
+// ---- tagma/device/stream/steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+
+/// @file
+/// What the assignment to streams needs to know of the steps of a plan.
+
+#include <cstdint>
+
+namespace tagma::device::stream {
+
+using step_id = plan::step_graph::step_id;
+
+/// Who does a step: a kernel of a device, the host, or the part of a device that copies.
+enum class step_kind : std::uint8_t { kernel, host, to_device, to_host, between };
+
+/// Drivers whose devices one plan may have.
+inline constexpr int most_drivers = 4;
+
+/// One step as streams see it.
+struct step {
+  step_kind kind = step_kind::kernel;
+  /// False if it must be launched anew for every run: its arguments are other ones each time.
+  bool replayable = true;
+  std::int16_t device = 0;    ///< whose stream it takes; of a copy between devices, the one that sends
+  std::int16_t other = 0;     ///< of a copy between devices, the one that receives
+  float cost = 1;             ///< how long it takes, in any unit that all steps share
+  bool awaited = false;       ///< the host waits for it before it issues what follows: it reads what the step has found
+  bool begins = false;        ///< no segment is recorded across its begin
+  std::uint8_t driver = 0;    ///< of the device; a step waits for one of another driver by way of the host
+  bool first_stream = false;  ///< a kernel that takes the first stream of its device, as it does every time in a loop
+};
+
+/// Steps in an order in which one thread could do them, and which earlier ones each waits for.
+struct step_list {
+  array_view<const step> steps;
+  array_view<const std::int32_t> first_wait;  ///< where those of each step begin in `waits`; one more ends the last
+  array_view<const step_id> waits;
+
+  [[nodiscard]] std::size_t size() const { return steps.size(); }
+  template <class Index>
+  [[nodiscard]] array_view<const step_id> waits_of(Index s) const {
+    return waits.subspan(first_wait[s], first_wait[s + 1] - first_wait[s]);
+  }
+};
+
+/// Storage for the waits of a `step_list`, from the graph of a plan, which has them the other way around.
+struct wait_lists {
+  heap_array<std::int32_t> first_wait;
+  heap_array<step_id> waits;
+
+  TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
+    for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
+    waits = heap_array<step_id>(first_wait[graph.size()]);
+    const heap_array<std::int32_t> filled(graph.size());
+    for (std::size_t s = 0; s < graph.size(); ++s)
+      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
+        const step_id after = graph[e].after;
+        waits[first_wait[after] + filled[after]++] = static_cast<step_id>(s);
+      }
+  }
+  [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
 
 namespace tagma::device::stream {
 
 /// One thread at a time.
 class loop_body final : public runtime::run_steps {
  public:
-  loop_body(kernel_source& source, local_devices& devices, runtime::bound_plan& plan)
-      : source_(source), devices_(devices), plan_(plan) {}
+  loop_body(kernel_sources& sources, local_devices& devices, runtime::bound_plan& plan)
+      : sources_(sources), devices_(devices), plan_(plan) {}
 
   /// Prepares the kernels among steps `first` to `end` - 1 of the plan that are not bound in each run.
   TAGMA_COLD void prepare(std::size_t first, std::size_t end, const runtime::run_context& context,
@@ -2775,9 +2926,8 @@ class loop_body final : public runtime::run_steps {
       used_stream& on = streams_[plan_.device_of(p).number];
       on.take(context);
       if (plan_.is_late(p)) continue;
-      const int before = devices_.driver().make_current(on.stream.get().device);
+      const runtime::current_device current(devices_.driver(), on.stream.get().device);
       plan_.prepare(p, plan_.device_kernel(p), on.context);
-      devices_.driver().restore(before);
     }
   }
   /// For the run that begins.
@@ -2794,7 +2944,7 @@ class loop_body final : public runtime::run_steps {
         if (!s.stream || s.stream.get().device != words[w].device) continue;
         const runtime::memory_place there{words[w].block.data(), words[w].device},
             here{words[w].host.data(), runtime::on_host};
-        devices_.driver().copy(s.stream.get(), back ? here : there, back ? there : here, source_.words_size());
+        devices_.driver().copy(s.stream.get(), back ? here : there, back ? there : here, words[w].size());
         s.busy = true;
       }
   }
@@ -2842,6 +2992,7 @@ class loop_body final : public runtime::run_steps {
   struct used_stream {
     runtime::owned_stream stream;
     runtime::owned_event done;
+    kernel_source* source = nullptr;
     owned<stream_state> state;
     runtime::run_context context;
     bool busy = false;
@@ -2863,20 +3014,27 @@ class loop_body final : public runtime::run_steps {
     const int number = devices_.number(device);
     made.stream = {driver, driver.make_stream(number)};
     made.done = {driver, driver.make_event(number)};
-    made.state = source_.make_state(made.stream.get(), words, devices_.pool(device));
+    made.source = &sources_.kernels_of(device);
+    memory_pool& pool = devices_.pool(device);
+    made.state = made.source->make_state({made.stream.get().native, pool.device()}, words, pool);
   }
   /// Calls `f`, which may make any device current. If it throws, nothing is left to do by then.
   template <class F>
   void alone(const F& f) {
-    const int before = devices_.driver().make_current(current_ = devices_.number(0));
+    const array_view<const int> some = devices_.one_of_each_driver();
+    int before[most_drivers];
+    for (std::size_t d = 0; d < some.size(); ++d) before[d] = devices_.driver().make_current(current_ = some[d]);
+    const auto restore = [&] {
+      for (std::size_t d = some.size(); d-- > 0;) devices_.driver().restore(before[d]);
+    };
     try {
       f();
     } catch (...) {
       drain();
-      devices_.driver().restore(before);
+      restore();
       throw;
     }
-    devices_.driver().restore(before);
+    restore();
   }
   void make_current(int device) {
     if (current_ != device) static_cast<void>(devices_.driver().make_current(current_ = device));
@@ -2895,7 +3053,7 @@ class loop_body final : public runtime::run_steps {
     } else {
       make_current(on.stream.get().device);
       plan_.begin_late(p, on.context);
-      source_.launch(plan_, p, on.context);
+      on.source->launch(plan_, p, on.context);
     }
     on.busy = true;
     const bool finds = plan_.finds_extents(p);
@@ -2963,7 +3121,7 @@ class loop_body final : public runtime::run_steps {
     on.busy = true;
   }
 
-  kernel_source& source_;
+  kernel_sources& sources_;
   local_devices& devices_;
   runtime::bound_plan& plan_;
   heap_array<used_stream> streams_;  // of each device, where something is done there
@@ -2982,9 +3140,9 @@ namespace tagma::device::stream {
 /// A step of a device is done for them once it is in its stream, since each device has one.
 class looped_steps final : public runtime::accelerated_steps, runtime::run_steps {
  public:
-  TAGMA_COLD looped_steps(kernel_source& source, local_devices& devices, runtime::bound_plan& plan,
+  TAGMA_COLD looped_steps(kernel_sources& sources, local_devices& devices, runtime::bound_plan& plan,
                           const runtime::run_context& context)
-      : plan_(plan), body_(source, devices, plan), words_(source, devices, plan), loop_of_(plan.step_count()) {
+      : plan_(plan), body_(sources, devices, plan), words_(sources, devices, plan), loop_of_(plan.step_count()) {
     for (std::int16_t& l : loop_of_) l = -1;
     const array_view<const plan::plan_loop> loops = plan.plan().loops;
     for (std::size_t l = 0; l < loops.size(); ++l)
@@ -3086,69 +3244,6 @@ class looped_steps final : public runtime::accelerated_steps, runtime::run_steps
 /// Which stream does which step, and where one stream has to wait for another. Functions over tables; no device is
 /// asked.
 
-// ---- tagma/device/stream/steps.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-
-/// @file
-/// What the assignment to streams needs to know of the steps of a plan.
-
-#include <cstdint>
-
-namespace tagma::device::stream {
-
-using step_id = plan::step_graph::step_id;
-
-/// Who does a step: a kernel of a device, the host, or the part of a device that copies.
-enum class step_kind : std::uint8_t { kernel, host, to_device, to_host, between };
-
-/// One step as streams see it.
-struct step {
-  step_kind kind = step_kind::kernel;
-  /// False if it must be launched anew for every run: its arguments are other ones each time.
-  bool replayable = true;
-  std::int16_t device = 0;    ///< whose stream it takes; of a copy between devices, the one that sends
-  std::int16_t other = 0;     ///< of a copy between devices, the one that receives
-  float cost = 1;             ///< how long it takes, in any unit that all steps share
-  bool awaited = false;       ///< the host waits for it before it issues what follows: it reads what the step has found
-  bool begins = false;        ///< no segment is recorded across its begin
-  bool first_stream = false;  ///< a kernel that takes the first stream of its device, as it does every time in a loop
-};
-
-/// Steps in an order in which one thread could do them, and which earlier ones each waits for.
-struct step_list {
-  array_view<const step> steps;
-  array_view<const std::int32_t> first_wait;  ///< where those of each step begin in `waits`; one more ends the last
-  array_view<const step_id> waits;
-
-  [[nodiscard]] std::size_t size() const { return steps.size(); }
-  template <class Index>
-  [[nodiscard]] array_view<const step_id> waits_of(Index s) const {
-    return waits.subspan(first_wait[s], first_wait[s + 1] - first_wait[s]);
-  }
-};
-
-/// Storage for the waits of a `step_list`, from the graph of a plan, which has them the other way around.
-struct wait_lists {
-  heap_array<std::int32_t> first_wait;
-  heap_array<step_id> waits;
-
-  TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
-    for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
-    waits = heap_array<step_id>(first_wait[graph.size()]);
-    const heap_array<std::int32_t> filled(graph.size());
-    for (std::size_t s = 0; s < graph.size(); ++s)
-      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
-        const step_id after = graph[e].after;
-        waits[first_wait[after] + filled[after]++] = static_cast<step_id>(s);
-      }
-  }
-  [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }
-};
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-
 namespace tagma::device::stream {
 
 /// What a stream of a device is for. Copies have a stream for each way, since devices copy both ways at once.
@@ -3166,8 +3261,8 @@ struct stream_place {
 /// are named by their position in the list.
 ///
 /// Whoever issues the steps walks them in order. Before a step of a device its stream waits for the events of
-/// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
-/// steps of the range that a step waits for are done when it begins.
+/// `waits_of`, before a step of the host the host does, which also waits for those of devices of other drivers; after a
+/// step with an event the event is recorded. Then all steps of the range that a step waits for are done when it begins.
 struct assignment {
   step_id first = 0;                   ///< the first step of the range
   heap_array<stream_place> streams;    ///< those that are used
@@ -3283,8 +3378,20 @@ class assigner {
     }
   }
 
+  /// The host waits for the candidates that are steps of other drivers, and knows of them from then on.
+  void meet_on_host(std::uint8_t driver) {
+    for (std::size_t k = 0; k < candidate_count_; ++k) {
+      const step_id before = candidates_[k] - first_;
+      if (list_.steps[candidates_[k]].driver == driver || host()[slot_of_[before]] >= place_[before]) continue;
+      join(host(), clock(before));
+      if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
+      out_.waits[wait_count_++] = candidates_[k];
+    }
+  }
+
   void place(step_id i) {
     const step& s = list_.steps[first_ + i];
+    meet_on_host(s.driver);
     double begin = 0;
     std::int32_t* const known = ready();
     for (int t = 0; t < slots_; ++t) known[t] = host()[t];
@@ -3436,6 +3543,9 @@ struct dispatch_options {
 /// segment that meets the same arguments in a second run is recorded and launched, and from then on only launched. One
 /// stream, the origin, has all segments in order, so that what a segment needs of earlier ones is done when it begins.
 /// Without capture there is one part, in which every edge has an event of its own where it needs one.
+///
+/// Devices of several drivers have segments, and an origin, for each driver. Before a segment that needs one of another
+/// driver, the host waits for that.
 class dispatcher {
  public:
   /// @param steps  the list and what it points to must outlive the dispatcher
@@ -3459,7 +3569,7 @@ class dispatcher {
   }
   /// Begins a run by pieces.
   void begin(bool timed) {
-    waited_ = -1;
+    for (driver_state& d : drivers_) d.waited = -1;
     timed_ = timed;
     began_ = false;
     next_part_ = next_step_ = 0;
@@ -3467,7 +3577,8 @@ class dispatcher {
   /// Does steps, on the calling thread, until all are done: true; or until `functions` says that the next may not begin
   /// yet: false. Throws as `run`.
   [[nodiscard]] bool advance(step_functions& functions, const runtime::run_guard& guard) {
-    const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
+    for (driver_state& d : drivers_)
+      if (d.device >= 0) d.before = driver_.make_current(d.device);
     current_ = -1;
     bool done = false;
     try {
@@ -3481,10 +3592,10 @@ class dispatcher {
       }
     } catch (...) {
       drain();
-      if (stream_count_ > 0) driver_.restore(before);
+      restore();
       throw;
     }
-    if (stream_count_ > 0) driver_.restore(before);
+    restore();
     return done;
   }
   /// Waits until step `s`, which was issued, is done. Throws what went wrong on the way there.
@@ -3517,7 +3628,9 @@ class dispatcher {
     bool host = false;        ///< one step of the host by itself
     bool capturable = false;  ///< false once it could not be recorded
     bool seen = false;        ///< `arguments` is that of a run
-    std::int32_t needs = -1;  ///< of a step of the host: the last segment that it waits for
+    std::uint8_t driver = 0;  ///< of a segment
+    /// The last segment of each driver that the host waits for before: a segment needs no wait for its own.
+    std::int32_t needs[most_drivers] = {-1, -1, -1, -1};
     std::uint64_t arguments = 0;
     assignment plan;
     heap_array<runtime::owned_event> events;
@@ -3530,6 +3643,15 @@ class dispatcher {
     runtime::owned_stream stream;
   };
 
+  /// What the devices of one driver have.
+  struct driver_state {
+    int device = -1;           ///< one of them; -1: no step is there
+    std::int32_t waited = -1;  ///< the last segment that the host has waited for
+    int before = 0;            ///< what was current before this run
+    runtime::owned_stream origin;
+    runtime::owned_event forked;
+  };
+
   /// A point in the time of a device, and when the host came to it.
   struct start_of_device {
     runtime::owned_event timer;
@@ -3539,6 +3661,7 @@ class dispatcher {
   /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
   TAGMA_COLD void cut() {
     const std::size_t n = steps_.size();
+    find_drivers();
     if (!options_.capture) {
       parts_ = heap_array<part>(n == 0 ? 0 : 1);
       if (n > 0) parts_[0].end = n;
@@ -3550,7 +3673,9 @@ class dispatcher {
     std::size_t count = 0;
     const heap_array<std::int32_t> part_of(n);
     for (std::size_t s = 0; s < n; ++s) {
-      if (s == 0 || alone(s) || alone(s - 1) || steps_.steps[s].begins || steps_.steps[s - 1].awaited) ++count;
+      if (s == 0 || alone(s) || alone(s - 1) || steps_.steps[s].begins || steps_.steps[s - 1].awaited ||
+          steps_.steps[s].driver != steps_.steps[s - 1].driver)
+        ++count;
       part_of[s] = static_cast<std::int32_t>(count) - 1;
     }
     parts_ = heap_array<part>(count);
@@ -3560,12 +3685,26 @@ class dispatcher {
       p.end = s + 1;
       p.host = steps_.steps[s].kind == step_kind::host;
       p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
-      if (!p.host) continue;
+      p.driver = steps_.steps[s].driver;
+      if (!p.host && drivers_.size() == 1) continue;
       for (const step_id w : steps_.waits_of(s)) {
-        const std::int32_t segment = part_of[w];
-        if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
+        const step& before = steps_.steps[w];
+        if (before.kind == step_kind::host || (!p.host && before.driver == p.driver)) continue;
+        if (part_of[w] > p.needs[before.driver]) p.needs[before.driver] = part_of[w];
       }
     }
+  }
+  TAGMA_COLD void find_drivers() {
+    std::size_t count = 0;
+    for (const step& s : steps_.steps)
+      if (s.kind != step_kind::host && s.driver >= count) count = s.driver + std::size_t{1};
+    drivers_ = heap_array<driver_state>(count);
+    for (const step& s : steps_.steps)
+      if (s.kind != step_kind::host && drivers_[s.driver].device < 0) drivers_[s.driver].device = s.device;
+  }
+  void restore() noexcept {
+    for (std::size_t d = drivers_.size(); d-- > 0;)
+      if (drivers_[d].device >= 0) driver_.restore(drivers_[d].before);
   }
 
   /// Assigns streams within a part, and makes what it needs that does not exist yet.
@@ -3579,11 +3718,12 @@ class dispatcher {
       if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
         p.events[e] = make_event(steps_.steps[s].device);
     if (!options_.capture) return prepare_awaited(p);
-    if (!origin_) {
-      origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
-      forked_ = make_event(origin_.get().device);
+    driver_state& d = drivers_[p.driver];
+    if (!d.origin) {
+      d.origin = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
+      d.forked = make_event(d.origin.get().device);
     }
-    p.ended = make_event(origin_.get().device);
+    p.ended = make_event(d.origin.get().device);
   }
   /// Events for the steps that are awaited by themselves.
   TAGMA_COLD void prepare_awaited(const part& p) {
@@ -3611,6 +3751,7 @@ class dispatcher {
   [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
     return streams_[p.stream_of[p.plan.stream_at(s)]].stream.get();
   }
+  [[nodiscard]] runtime::stream_ref origin_of(const part& p) const { return drivers_[p.driver].origin.get(); }
   [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
     return p.events[p.plan.event_at(s)].get();
   }
@@ -3622,8 +3763,9 @@ class dispatcher {
     next_step_ = p.first;
     if (guard.limited()) guard.check();
     if (!functions.may_begin(p.first, p.end)) return false;
+    for (std::size_t d = 0; d < drivers_.size(); ++d)
+      if (p.needs[d] > drivers_[d].waited) wait_for(p.needs[d], functions, guard);
     if (p.host) {
-      if (p.needs > waited_) wait_for(p.needs, functions, guard);
       run_host(p.first, functions);
       return true;
     }
@@ -3636,7 +3778,7 @@ class dispatcher {
       if (same && !p.graph) capture(p, functions);
     }
     if (p.graph && !timed_) {
-      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
+      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_of(p)); });
     } else {
       in_part(p, functions, [&] { fork(p); });
       const bool limited = guard.limited();
@@ -3646,7 +3788,7 @@ class dispatcher {
       }
       in_part(p, functions, [&] { join(p); });
     }
-    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
+    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_of(p)); });
     if (steps_.steps[p.end - 1].awaited) {
       wait_for(static_cast<std::int32_t>(i), functions, guard);
       end(p.end - 1, functions);
@@ -3681,8 +3823,12 @@ class dispatcher {
       return run_host(s, functions);
     }
     const runtime::stream_ref stream = stream_of(p, id);
+    for (const step_id w : p.plan.waits_of(id))
+      if (steps_.steps[w].driver != what.driver)
+        wait_for(event_of(p, w), static_cast<std::size_t>(w), functions, guard);
     try {
-      for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
+      for (const step_id w : p.plan.waits_of(id))
+        if (steps_.steps[w].driver == what.driver) driver_.wait(stream, event_of(p, w));
       if (timed_) driver_.record(timers_[2 * s].get(), stream);
       if (what.kind == step_kind::kernel) {
         if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
@@ -3718,25 +3864,26 @@ class dispatcher {
 
   /// Streams that begin with a step that waits for nothing begin behind what is in the origin.
   void fork(const part& p) {
-    driver_.record(forked_.get(), origin_.get());
+    const runtime::event_ref forked = drivers_[p.driver].forked.get();
+    driver_.record(forked, origin_of(p));
     for (std::size_t i = 0; i < p.plan.stream_count; ++i)
-      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked_.get());
+      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked);
   }
   /// The origin goes on when the part is done.
   void join(const part& p) {
-    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_.get(), event_of(p, s));
+    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_of(p), event_of(p, s));
   }
 
   /// Records a segment. What cannot be recorded is run step by step, now and later.
   TAGMA_COLD void capture(part& p, step_functions& functions) {
     try {
-      driver_.begin_capture(origin_.get());
+      driver_.begin_capture(origin_of(p));
       fork(p);
       for (std::size_t s = p.first; s < p.end; ++s) issue_step(p, s, functions, runtime::run_guard({}));
       join(p);
-      p.graph = {driver_, driver_.end_capture(origin_.get())};
+      p.graph = {driver_, driver_.end_capture(origin_of(p))};
     } catch (...) {
-      driver_.abandon_capture(origin_.get());
+      driver_.abandon_capture(origin_of(p));
       p.capturable = false;
     }
   }
@@ -3782,15 +3929,16 @@ class dispatcher {
           wait_for(event_of(p, s), static_cast<std::size_t>(s), functions, guard);
       return;
     }
-    for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
-      if (!parts_[i].host) return wait_for(i, functions, guard);
+    for (std::size_t d = 0; d < drivers_.size(); ++d)
+      for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > drivers_[d].waited; --i)
+        if (!parts_[i].host && parts_[i].driver == d) wait_for(i, functions, guard);
   }
 
-  /// Waits until a segment is done, and with it all before.
+  /// Waits until a segment is done, and with it all before of its driver.
   void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
     const part& p = parts_[segment];
     wait_for(p.ended.get(), p.end - 1, functions, guard);
-    waited_ = segment;
+    drivers_[p.driver].waited = segment;
   }
   void wait_for(runtime::event_ref event, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
     try {
@@ -3816,14 +3964,14 @@ class dispatcher {
   /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
   TAGMA_COLD void drain() noexcept {
     for (std::size_t i = 0; i < stream_count_; ++i) driver_.drain(streams_[i].stream.get());
-    if (origin_) driver_.drain(origin_.get());
+    for (const driver_state& d : drivers_)
+      if (d.origin) driver_.drain(d.origin.get());
   }
 
   runtime::stream_driver& driver_;
   step_list steps_;
   dispatch_options options_;
-  runtime::owned_stream origin_;
-  runtime::owned_event forked_;
+  heap_array<driver_state> drivers_;
   heap_array<used_stream> streams_;
   std::size_t stream_count_ = 0;
   heap_array<part> parts_;
@@ -3833,8 +3981,7 @@ class dispatcher {
   std::size_t next_part_ = 0, next_step_ = 0;
   heap_array<runtime::owned_event> timers_;  // before and behind each step of a device, once a run was timed
   heap_array<start_of_device> starts_;
-  int current_ = -1;          // the device that is current
-  std::int32_t waited_ = -1;  // the last segment that the host has waited for
+  int current_ = -1;  // the device that is current
 };
 
 }  // namespace tagma::device::stream
@@ -3846,9 +3993,13 @@ namespace tagma::device::stream {
 /// them those that fetch the words.
 class plan_steps final : public runtime::accelerated_steps, step_functions, runtime::completion_target {
  public:
-  TAGMA_COLD plan_steps(kernel_source& source, local_devices& devices, const gpu_options& options,
+  TAGMA_COLD plan_steps(kernel_sources& sources, local_devices& devices, const gpu_options& options,
                         runtime::bound_plan& plan, const runtime::run_context& context)
-      : source_(source), devices_(devices), plan_(plan), body_(source, devices, plan), words_(source, devices, plan) {
+      : sources_(sources),
+        devices_(devices),
+        plan_(plan),
+        body_(sources, devices, plan),
+        words_(sources, devices, plan) {
     find_order();
     unroll();
     list_steps();
@@ -3907,6 +4058,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions, runt
  private:
   struct used_stream {
     runtime::stream_ref stream;
+    kernel_source* source = nullptr;
     owned<stream_state> state;
     runtime::run_context context;
 
@@ -4089,6 +4241,8 @@ class plan_steps final : public runtime::accelerated_steps, step_functions, runt
       else
         made.kind = from < 0 ? step_kind::to_device : to < 0 ? step_kind::to_host : step_kind::between;
     }
+    for (step& s : steps_)
+      if (s.kind != step_kind::host) s.driver = static_cast<std::uint8_t>(devices_.driver().driver_of(s.device));
     // What is done before may wait, or other runs may have to.
     for (std::size_t s = 1; s < steps_.size() && !holds_.empty(); ++s)
       steps_[s].begins = hold_of(s) == hold::writes || hold_of(s - 1) == hold::writes ||
@@ -4162,51 +4316,44 @@ class plan_steps final : public runtime::accelerated_steps, step_functions, runt
   TAGMA_COLD void prepare(const runtime::run_context& context) {
     streams_ = heap_array<used_stream>(dispatcher_->streams());
     stream_of_ = heap_array<used_stream*>(plan_size());
-    runtime::stream_driver& driver = devices_.driver();
-    int before = -1;
-    try {
-      for (std::size_t p = 0; p < plan_size(); ++p) {
-        const std::size_t s = in_list(p);
-        if (is_of_plan(s) && is_whole(s)) {
-          if (in_plan(s) == p) body_.prepare(p, end_in_plan(s), context, words_);
-          continue;
-        }
-        if (!is_of_plan(s) || steps_[s].kind != step_kind::kernel) continue;
-        const int current = driver.make_current(steps_[s].device);
-        if (before < 0) before = current;
-        used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
-        on.take(context);
-        stream_of_[p] = &on;
-        if (!plan_.is_late(p)) plan_.prepare(p, plan_.device_kernel(p), on.context);
+    for (std::size_t p = 0; p < plan_size(); ++p) {
+      const std::size_t s = in_list(p);
+      if (is_of_plan(s) && is_whole(s)) {
+        if (in_plan(s) == p) body_.prepare(p, end_in_plan(s), context, words_);
+        continue;
       }
-    } catch (...) {
-      if (before >= 0) driver.restore(before);
-      throw;
+      if (!is_of_plan(s) || steps_[s].kind != step_kind::kernel) continue;
+      const runtime::current_device current(devices_.driver(), steps_[s].device);
+      used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
+      on.take(context);
+      stream_of_[p] = &on;
+      if (!plan_.is_late(p)) plan_.prepare(p, plan_.device_kernel(p), on.context);
     }
-    if (before >= 0) driver.restore(before);
   }
   TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream, int device) {
     for (std::size_t i = 0; i < stream_count_; ++i)
-      if (streams_[i].stream.native == stream.native) return streams_[i];
+      if (streams_[i].stream.native == stream.native && streams_[i].stream.device == stream.device) return streams_[i];
     used_stream& made = streams_[stream_count_++];
     made.stream = stream;
-    made.state = source_.make_state(stream, words_.on(stream.device), devices_.pool(device));
+    made.source = &sources_.kernels_of(device);
+    memory_pool& pool = devices_.pool(device);
+    made.state = made.source->make_state({stream.native, pool.device()}, words_.on(stream.device), pool);
     return made;
   }
 
   void launch(std::size_t s, runtime::stream_ref) override {
     const std::size_t p = in_plan(s);
     point(s);
-    plan_.begin_late(p, stream_of_[p]->context);
-    source_.launch(plan_, p, stream_of_[p]->context);
+    const used_stream& on = *stream_of_[p];
+    plan_.begin_late(p, on.context);
+    on.source->launch(plan_, p, on.context);
   }
   void ended(std::size_t s) override { plan_.end_late(in_plan(s)); }
   [[nodiscard]] copy_request copy(std::size_t s) override {
     if (!is_of_plan(s)) {
       const device_words& w = words_of(s);
       const runtime::memory_place there{w.block.data(), w.device}, here{w.host.data(), runtime::on_host};
-      return s < words_.size() ? copy_request{there, here, source_.words_size()}
-                               : copy_request{here, there, source_.words_size()};
+      return s < words_.size() ? copy_request{there, here, w.size()} : copy_request{here, there, w.size()};
     }
     point(s);
     const std::size_t p = in_plan(s);
@@ -4339,7 +4486,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions, runt
     return all;
   }
 
-  kernel_source& source_;
+  kernel_sources& sources_;
   local_devices& devices_;
   runtime::bound_plan& plan_;
   loop_body body_;
@@ -4432,6 +4579,32 @@ class plan_memory final : public accelerated_memory {
 
 namespace tagma::device::stream {
 
+/// Memory that is given back with the object.
+template <class Buffer>
+struct held_memory final : runtime::memory_block {
+  explicit held_memory(Buffer&& b) : buffer(static_cast<Buffer&&>(b)) { data = buffer.data(); }
+  Buffer buffer;
+};
+/// Memory of a device, or of the host where devices reach it.
+[[nodiscard]] TAGMA_COLD inline owned<runtime::memory_block> allocate_memory(local_devices& devices, int device,
+                                                                             std::int64_t bytes,
+                                                                             std::initializer_list<text_part> purpose) {
+  if (device < 0)
+    return make_owned<held_memory<pinned_buffer>>(devices.pinned().allocate(static_cast<std::size_t>(bytes)));
+  return make_owned<held_memory<device_block>>(devices.pool(device).allocate(bytes, sentence(purpose)));
+}
+
+/// What runs the steps of a plan.
+[[nodiscard]] TAGMA_COLD inline owned<runtime::accelerated_steps> bind_steps(kernel_sources& sources,
+                                                                             local_devices& devices,
+                                                                             const gpu_options& options,
+                                                                             runtime::bound_plan& plan,
+                                                                             const runtime::run_context& context) {
+  if (plan.loops() != nullptr && plan.loops()->joined) return make_owned<looped_steps>(sources, devices, plan, context);
+  return make_owned<plan_steps>(sources, devices, options, plan, context);
+}
+
+/// Those of one kind.
 class accelerator : public runtime::accelerator, public kernel_source {
  public:
   accelerator(shared_devices& shared, const gpu_options& options)
@@ -4445,8 +4618,7 @@ class accelerator : public runtime::accelerator, public kernel_source {
   [[nodiscard]] int devices() override { return devices_.count(); }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
                                                                  std::initializer_list<text_part> purpose) override {
-    if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
-    return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, sentence(purpose)));
+    return allocate_memory(devices_, device, bytes, purpose);
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_memory> memory_of(const runtime::bound_plan& plan) override {
     return make_owned<runtime::plan_memory>(*this, plan);
@@ -4472,21 +4644,12 @@ class accelerator : public runtime::accelerator, public kernel_source {
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_steps> bind(runtime::bound_plan& plan,
                                                                   const runtime::run_context& context) override {
-    if (plan.loops() != nullptr && plan.loops()->joined)
-      return make_owned<looped_steps>(*this, devices_, plan, context);
-    return make_owned<plan_steps>(*this, devices_, options_, plan, context);
+    return bind_steps(*this, devices_, options_, plan, context);
   }
-
- protected:
   [[nodiscard]] local_devices& local() const { return devices_; }
+  [[nodiscard]] const gpu_options& options() const { return options_; }
 
  private:
-  template <class Buffer>
-  struct held final : runtime::memory_block {
-    explicit held(Buffer&& b) : buffer(static_cast<Buffer&&>(b)) { data = buffer.data(); }
-    Buffer buffer;
-  };
-
   std::string_view type_;
   shared_devices::lease lease_;
   local_devices& devices_;
@@ -4495,6 +4658,331 @@ class accelerator : public runtime::accelerator, public kernel_source {
 
 }  // namespace tagma::device::stream
 #endif  // TAGMA_SINGLE_DEVICE_STREAM_ACCELERATOR_HPP
+// ---- tagma/device/stream/joint_driver.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_JOINT_DRIVER_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_JOINT_DRIVER_HPP
+
+/// @file
+/// Several drivers as one: their devices are numbered one driver behind the other, and reach the same memory of the
+/// host.
+
+namespace tagma::device::stream {
+
+/// Whoever uses it brings nothing of one driver to another: a stream waits for events of its own driver only, a copy
+/// has the host on one side or stays with one driver.
+class joint_driver final : public runtime::stream_driver {
+ public:
+  using stream_ref = runtime::stream_ref;
+  using event_ref = runtime::event_ref;
+  using graph_ref = runtime::graph_ref;
+  using memory_place = runtime::memory_place;
+
+  /// @param drivers each with a device at least; they must outlive it
+  TAGMA_COLD explicit joint_driver(array_view<runtime::stream_driver* const> drivers) : parts_(drivers.size()) {
+    int first = 0;
+    for (std::size_t p = 0; p < drivers.size(); ++p) {
+      parts_[p] = {drivers[p], first};
+      first += drivers[p]->devices();
+    }
+    count_ = first;
+  }
+
+  /// The number of the first device of driver `p`.
+  [[nodiscard]] int first_of(std::size_t p) const { return parts_[p].first; }
+
+  [[nodiscard]] int devices() override { return count_; }
+  [[nodiscard]] std::string name(int device) override {
+    const part& p = of(device);
+    return p.driver->name(device - p.first);
+  }
+  [[nodiscard]] runtime::device_memory memory(int device) override {
+    const part& p = of(device);
+    return p.driver->memory(device - p.first);
+  }
+  [[nodiscard]] int driver_of(int device) const override { return static_cast<int>(&of(device) - parts_.data()); }
+  int make_current(int device) override {
+    const part& p = of(device);
+    return p.driver->make_current(device - p.first) * most_drivers + static_cast<int>(&p - parts_.data());
+  }
+  void restore(int before) noexcept override { parts_[before % most_drivers].driver->restore(before / most_drivers); }
+  void connect(int from, int to) override {
+    const part& p = of(from);
+    p.driver->connect(from - p.first, to - p.first);
+  }
+
+  [[nodiscard]] std::byte* allocate(int device, std::size_t bytes) override {
+    const part& p = of(device);
+    return p.driver->allocate(device - p.first, bytes);
+  }
+  void deallocate(int device, std::byte* data) noexcept override {
+    const part& p = of(device);
+    p.driver->deallocate(device - p.first, data);
+  }
+  /// The first driver gives it, all others come to reach it.
+  [[nodiscard]] TAGMA_COLD std::byte* allocate_pinned(std::size_t bytes) override {
+    std::byte* const data = parts_[0].driver->allocate_pinned(bytes);
+    if (data == nullptr) return nullptr;
+    std::size_t p = 1;
+    try {
+      while (p < parts_.size() && parts_[p].driver->pin(data, bytes)) ++p;
+    } catch (...) {
+      forget(p, data);
+      throw;
+    }
+    if (p == parts_.size()) return data;
+    forget(p, data);
+    return nullptr;
+  }
+  TAGMA_COLD void deallocate_pinned(std::byte* data) noexcept override { forget(parts_.size(), data); }
+  [[nodiscard]] TAGMA_COLD bool pin(std::byte* data, std::size_t bytes) override {
+    std::size_t p = 0;
+    while (p < parts_.size() && parts_[p].driver->pin(data, bytes)) ++p;
+    if (p == parts_.size()) return true;
+    while (p-- > 0) parts_[p].driver->unpin(data);
+    return false;
+  }
+  TAGMA_COLD void unpin(std::byte* data) noexcept override {
+    for (std::size_t p = parts_.size(); p-- > 0;) parts_[p].driver->unpin(data);
+  }
+
+  [[nodiscard]] stream_ref make_stream(int device) override {
+    const part& p = of(device);
+    return {p.driver->make_stream(device - p.first).native, device};
+  }
+  void destroy(stream_ref stream) noexcept override {
+    const part& p = of(stream);
+    p.driver->destroy(p.own(stream));
+  }
+  [[nodiscard]] event_ref make_event(int device) override {
+    const part& p = of(device);
+    return {p.driver->make_event(device - p.first).native, device};
+  }
+  [[nodiscard]] event_ref make_timer(int device) override {
+    const part& p = of(device);
+    return {p.driver->make_timer(device - p.first).native, device};
+  }
+  void destroy(event_ref event) noexcept override {
+    const part& p = of(event);
+    p.driver->destroy(p.own(event));
+  }
+
+  void record(event_ref event, stream_ref stream) override {
+    const part& p = of(stream);
+    p.driver->record(p.own(event), p.own(stream));
+  }
+  void wait(stream_ref stream, event_ref event) override {
+    const part& p = of(stream);
+    if (&p != &of(event)) fail(status_code::internal, "a stream waits for an event of another driver");
+    p.driver->wait(p.own(stream), p.own(event));
+  }
+  [[nodiscard]] bool reached(event_ref event) override {
+    const part& p = of(event);
+    return p.driver->reached(p.own(event));
+  }
+  [[nodiscard]] bool host_wait(event_ref event, std::int64_t ns) override {
+    const part& p = of(event);
+    return p.driver->host_wait(p.own(event), ns);
+  }
+  [[nodiscard]] std::int64_t elapsed_ns(event_ref from, event_ref to) override {
+    const part& p = of(from);
+    return p.driver->elapsed_ns(p.own(from), p.own(to));
+  }
+  void drain(stream_ref stream) noexcept override {
+    const part& p = of(stream);
+    p.driver->drain(p.own(stream));
+  }
+
+  void copy(stream_ref stream, memory_place to, memory_place from, std::size_t bytes) override {
+    const part& p = of(stream);
+    p.driver->copy(p.own(stream), p.own(to), p.own(from), bytes);
+  }
+  void fill(stream_ref stream, std::byte* to, unsigned char value, std::size_t bytes) override {
+    const part& p = of(stream);
+    p.driver->fill(p.own(stream), to, value, bytes);
+  }
+  void call_host(stream_ref stream, void (*function)(void*), void* context) override {
+    const part& p = of(stream);
+    p.driver->call_host(p.own(stream), function, context);
+  }
+
+  void begin_capture(stream_ref origin) override {
+    const part& p = of(origin);
+    p.driver->begin_capture(p.own(origin));
+  }
+  [[nodiscard]] graph_ref end_capture(stream_ref origin) override {
+    const part& p = of(origin);
+    return {p.driver->end_capture(p.own(origin)).native, origin.device};
+  }
+  void abandon_capture(stream_ref origin) noexcept override {
+    const part& p = of(origin);
+    p.driver->abandon_capture(p.own(origin));
+  }
+  void launch(graph_ref graph, stream_ref stream) override {
+    const part& p = of(stream);
+    p.driver->launch({graph.native}, p.own(stream));
+  }
+  void destroy(graph_ref graph) noexcept override { of(graph).driver->destroy(graph_ref{graph.native}); }
+
+ private:
+  struct part {
+    runtime::stream_driver* driver = nullptr;
+    int first = 0;
+
+    template <class Ref>
+    [[nodiscard]] Ref own(Ref ref) const {
+      return {ref.native, ref.device - first};
+    }
+    [[nodiscard]] memory_place own(memory_place place) const {
+      return {place.data, place.device < 0 ? place.device : place.device - first};
+    }
+  };
+
+  [[nodiscard]] const part& of(int device) const {
+    std::size_t p = parts_.size() - 1;
+    while (p > 0 && parts_[p].first > device) --p;
+    return parts_[p];
+  }
+  template <class Ref>
+  [[nodiscard]] const part& of(const Ref& ref) const {
+    return of(ref.device);
+  }
+  /// Gives memory back that the drivers before `p` reach.
+  TAGMA_COLD void forget(std::size_t p, std::byte* data) noexcept {
+    while (--p > 0) parts_[p].driver->unpin(data);
+    parts_[0].driver->deallocate_pinned(data);
+  }
+
+  heap_array<part> parts_;
+  int count_ = 0;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_JOINT_DRIVER_HPP
+
+namespace tagma::device::stream {
+
+/// The devices of several kinds, numbered one kind behind the other. A plan has one list of steps for all of them; what
+/// kinds differ in stays with each.
+static_assert(most_drivers == ir::most_kinds);
+class joint_accelerator final : public runtime::accelerator, kernel_sources {
+ public:
+  /// @param kinds each with a device at least
+  TAGMA_COLD explicit joint_accelerator(heap_array<counted<stream::accelerator>>&& kinds)
+      : kinds_(static_cast<heap_array<counted<stream::accelerator>>&&>(kinds)),
+        drivers_(kinds_.size()),
+        driver_(list_drivers()),
+        parts_(kinds_.size()),
+        devices_(driver_, list_parts()),
+        options_(kinds_[0]->options()) {
+    for (const counted<stream::accelerator>& k : kinds_) {
+      if (k->options().streams < options_.streams) options_.streams = k->options().streams;
+      options_.graphs = options_.graphs && k->options().graphs;
+    }
+  }
+
+  [[nodiscard]] std::string_view type() const override { return {}; }
+  /// @param device becomes its number among those of its kind
+  [[nodiscard]] stream::accelerator& kind_of(int& device) override {
+    std::size_t k = 0;
+    for (; device >= kinds_[k]->devices(); ++k) device -= kinds_[k]->devices();
+    return *kinds_[k];
+  }
+  [[nodiscard]] int devices() override { return devices_.count(); }
+  [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
+                                                                 std::initializer_list<text_part> purpose) override {
+    return allocate_memory(devices_, device, bytes, purpose);
+  }
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_memory> memory_of(const runtime::bound_plan& plan) override {
+    return make_owned<runtime::plan_memory>(*this, plan);
+  }
+  TAGMA_COLD void copy(runtime::memory_place to, runtime::memory_place from, std::size_t bytes) override {
+    int& device = to.device < 0 ? from.device : to.device;
+    stream::accelerator& kind = kind_of(device);
+    kind.copy(to, from, bytes);
+  }
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_steps> bind(runtime::bound_plan& plan,
+                                                                  const runtime::run_context& context) override {
+    return bind_steps(*this, devices_, options_, plan, context);
+  }
+
+ private:
+  [[nodiscard]] kernel_source& kernels_of(int device) override { return kind_of(device); }
+
+  [[nodiscard]] TAGMA_COLD array_view<runtime::stream_driver* const> list_drivers() {
+    for (std::size_t k = 0; k < kinds_.size(); ++k) drivers_[k] = &kinds_[k]->local().driver();
+    return drivers_;
+  }
+  [[nodiscard]] TAGMA_COLD array_view<const local_devices::part> list_parts() {
+    for (std::size_t k = 0; k < kinds_.size(); ++k) parts_[k] = {&kinds_[k]->local(), driver_.first_of(k)};
+    return parts_;
+  }
+
+  heap_array<counted<stream::accelerator>> kinds_;
+  heap_array<runtime::stream_driver*> drivers_;
+  joint_driver driver_;
+  heap_array<local_devices::part> parts_;
+  local_devices devices_;
+  gpu_options options_;
+};
+
+/// The devices of all kinds that the machine has; nothing if there are none.
+/// @param kinds some of them may be empty
+[[nodiscard]] TAGMA_COLD inline owned<runtime::accelerator> join(heap_array<counted<accelerator>>& kinds) {
+  std::size_t count = 0;
+  for (const counted<accelerator>& k : kinds) count += k && k->devices() > 0;
+  if (count == 0) return {};
+  heap_array<counted<accelerator>> found(count);
+  count = 0;
+  for (const counted<accelerator>& k : kinds)
+    if (k && k->devices() > 0) found[count++] = k;
+  return make_owned<joint_accelerator>(static_cast<heap_array<counted<accelerator>>&&>(found));
+}
+
+void takes_streams(const accelerator* kind);
+/// A kind of devices that a session can use beside others.
+template <class Kind>
+concept starts_streams = requires(const gpu_options& options) {
+  takes_streams(Kind::start(options).get());
+};
+
+}  // namespace tagma::device::stream
+
+namespace tagma::runtime {
+
+/// Starts the devices of a program that is on several kinds.
+template <class Graph, class Placed>
+struct joined_accelerators {
+  /// False for a kind that starts something else.
+  template <int Kind>
+  static constexpr bool has_streams() {
+    if constexpr (Placed::uses_kind(Kind))
+      return device::stream::starts_streams<ir::accelerator_of<Graph, Kind>>;
+    else
+      return true;
+  }
+  template <int... Kind>
+  static constexpr bool all_have_streams(std::integer_sequence<int, Kind...>) {
+    return (has_streams<Kind>() && ...);
+  }
+  static constexpr bool value = all_have_streams(std::make_integer_sequence<int, ir::most_kinds>{});
+
+  template <int... Kind>
+  [[nodiscard]] static owned<accelerator> start(const gpu_options& options, const kind_options_list& kinds,
+                                                std::integer_sequence<int, Kind...>) {
+    heap_array<counted<device::stream::accelerator>> started(ir::most_kinds);
+    const auto add = [&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (Placed::uses_kind(K))
+        started[K] = counted<device::stream::accelerator>(
+            ir::accelerator_of<Graph, K>::start(options_of(ir::accelerator_of<Graph, K>::type, options, kinds))
+                .release());
+    };
+    (add(std::integral_constant<int, Kind>{}), ...);
+    return device::stream::join(started);
+  }
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_JOINT_ACCELERATOR_HPP
 
 namespace tagma::device::cuda {
 
@@ -8812,7 +9300,7 @@ struct ir::accelerator_of<Graph, 0> {
   [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
     return device::cuda::kernel_entries<Plan>;
   }
-  [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
+  [[nodiscard]] static owned<device::stream::accelerator> start(const gpu_options& options) {
     return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
   }
 };

@@ -215,6 +215,7 @@ struct event_ref {
 /// Recorded work, ready to be launched.
 struct graph_ref {
   void* native = nullptr;
+  int device = 0;  ///< of several drivers that are used as one, tells whose it is
 };
 
 /// Bytes of a device.
@@ -239,6 +240,10 @@ class stream_driver {
   [[nodiscard]] virtual std::string name(int device) = 0;
   [[nodiscard]] virtual device_memory memory(int device) = 0;
 
+  /// Of several drivers that are used as one, whose device it is, counted from 0. Streams and events of different ones
+  /// know nothing of each other.
+  [[nodiscard]] virtual int driver_of(int /*device*/) const { return 0; }
+
   /// Kernels that the calling thread launches from now on go to `device`. Returns what `restore` takes.
   virtual int make_current(int device) = 0;
   virtual void restore(int before) noexcept = 0;
@@ -251,6 +256,10 @@ class stream_driver {
   /// Memory of the host that devices reach by themselves; nullptr where there is not so much.
   [[nodiscard]] virtual std::byte* allocate_pinned(std::size_t bytes) = 0;
   virtual void deallocate_pinned(std::byte* data) noexcept = 0;
+  /// Makes memory of the host, which another driver gave, memory that devices reach, until `unpin`; false where that is
+  /// not possible.
+  [[nodiscard]] virtual bool pin(std::byte* data, std::size_t bytes) = 0;
+  virtual void unpin(std::byte* data) noexcept = 0;
 
   [[nodiscard]] virtual stream_ref make_stream(int device) = 0;
   virtual void destroy(stream_ref stream) noexcept = 0;
@@ -292,6 +301,19 @@ class stream_driver {
   /// all of it.
   virtual void launch(graph_ref graph, stream_ref stream) = 0;
   virtual void destroy(graph_ref graph) noexcept = 0;
+};
+
+/// A device is the current one of the calling thread while this lives.
+class current_device {
+ public:
+  current_device(stream_driver& driver, int device) : driver_(driver), before_(driver.make_current(device)) {}
+  current_device(const current_device&) = delete;
+  current_device& operator=(const current_device&) = delete;
+  ~current_device() { driver_.restore(before_); }
+
+ private:
+  stream_driver& driver_;
+  int before_;
 };
 
 /// A stream, event or graph that is destroyed with this object. The driver must outlive it.
@@ -372,19 +394,25 @@ class memory_table {
   memory_table(const memory_table&) = delete;
   memory_table& operator=(const memory_table&) = delete;
   ~memory_table() {
-    for (auto& [data, b] : blocks_) ::operator delete (data, std::align_val_t{alignment});
+    for (auto& [data, b] : blocks_)
+      if (!b.borrowed) ::operator delete (data, std::align_val_t{alignment});
   }
 
   [[nodiscard]] std::byte* allocate(int device, std::size_t bytes) {
     auto* const data = static_cast<std::byte*>(::operator new (bytes == 0 ? 1 : bytes, std::align_val_t{alignment}));
     std::memset(data, poison, bytes);
-    blocks_[data] = {bytes, device, {}};
+    blocks_[data] = {bytes, device, false, {}};
     return data;
+  }
+  /// Memory of the host that somebody else has, until it is given back.
+  void borrow(std::byte* data, std::size_t bytes) { blocks_[data] = {bytes, runtime::on_host, true, {}}; }
+  void give_back(std::byte* data) noexcept {
+    if (const auto b = blocks_.find(data); b != blocks_.end() && b->second.borrowed) blocks_.erase(b);
   }
   /// False if there is no such block.
   bool deallocate(int device, std::byte* data) {
     const auto b = blocks_.find(data);
-    if (b == blocks_.end() || b->second.device != device) return false;
+    if (b == blocks_.end() || b->second.device != device || b->second.borrowed) return false;
     std::memset(data, poison, b->second.bytes);
     ::operator delete (data, std::align_val_t{alignment});
     blocks_.erase(b);
@@ -395,7 +423,7 @@ class memory_table {
   [[nodiscard]] std::int64_t used(int device) const {
     std::int64_t sum = 0;
     for (const auto& [data, b] : blocks_)
-      if (b.device == device) sum += static_cast<std::int64_t>(b.bytes);
+      if (b.device == device && !b.borrowed) sum += static_cast<std::int64_t>(b.bytes);
     return sum;
   }
   [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
@@ -454,6 +482,7 @@ class memory_table {
   struct block {
     std::size_t bytes = 0;
     int device = 0;
+    bool borrowed = false;
     std::vector<use> uses;
   };
 
@@ -817,6 +846,17 @@ class driver final : public runtime::stream_driver {
   void deallocate_pinned(std::byte* data) noexcept override {
     const mutex_lock lock(mutex_);
     memory_.deallocate(runtime::on_host, data);
+  }
+  /// Memory of others is none of the bytes that the host can pin here, but fails like those.
+  [[nodiscard]] bool pin(std::byte* data, std::size_t bytes) override {
+    const mutex_lock lock(mutex_);
+    if (faults_[static_cast<std::size_t>(fault::pinned_allocation)].strikes()) return false;
+    memory_.borrow(data, bytes);
+    return true;
+  }
+  void unpin(std::byte* data) noexcept override {
+    const mutex_lock lock(mutex_);
+    memory_.give_back(data);
   }
 
   [[nodiscard]] runtime::stream_ref make_stream(int device) override {
@@ -1216,6 +1256,9 @@ using step_id = plan::step_graph::step_id;
 /// Who does a step: a kernel of a device, the host, or the part of a device that copies.
 enum class step_kind : std::uint8_t { kernel, host, to_device, to_host, between };
 
+/// Drivers whose devices one plan may have.
+inline constexpr int most_drivers = 4;
+
 /// One step as streams see it.
 struct step {
   step_kind kind = step_kind::kernel;
@@ -1226,6 +1269,7 @@ struct step {
   float cost = 1;             ///< how long it takes, in any unit that all steps share
   bool awaited = false;       ///< the host waits for it before it issues what follows: it reads what the step has found
   bool begins = false;        ///< no segment is recorded across its begin
+  std::uint8_t driver = 0;    ///< of the device; a step waits for one of another driver by way of the host
   bool first_stream = false;  ///< a kernel that takes the first stream of its device, as it does every time in a loop
 };
 
@@ -1280,8 +1324,8 @@ struct stream_place {
 /// are named by their position in the list.
 ///
 /// Whoever issues the steps walks them in order. Before a step of a device its stream waits for the events of
-/// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
-/// steps of the range that a step waits for are done when it begins.
+/// `waits_of`, before a step of the host the host does, which also waits for those of devices of other drivers; after a
+/// step with an event the event is recorded. Then all steps of the range that a step waits for are done when it begins.
 struct assignment {
   step_id first = 0;                   ///< the first step of the range
   heap_array<stream_place> streams;    ///< those that are used
@@ -1397,8 +1441,20 @@ class assigner {
     }
   }
 
+  /// The host waits for the candidates that are steps of other drivers, and knows of them from then on.
+  void meet_on_host(std::uint8_t driver) {
+    for (std::size_t k = 0; k < candidate_count_; ++k) {
+      const step_id before = candidates_[k] - first_;
+      if (list_.steps[candidates_[k]].driver == driver || host()[slot_of_[before]] >= place_[before]) continue;
+      join(host(), clock(before));
+      if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
+      out_.waits[wait_count_++] = candidates_[k];
+    }
+  }
+
   void place(step_id i) {
     const step& s = list_.steps[first_ + i];
+    meet_on_host(s.driver);
     double begin = 0;
     std::int32_t* const known = ready();
     for (int t = 0; t < slots_; ++t) known[t] = host()[t];
@@ -1550,6 +1606,9 @@ struct dispatch_options {
 /// segment that meets the same arguments in a second run is recorded and launched, and from then on only launched. One
 /// stream, the origin, has all segments in order, so that what a segment needs of earlier ones is done when it begins.
 /// Without capture there is one part, in which every edge has an event of its own where it needs one.
+///
+/// Devices of several drivers have segments, and an origin, for each driver. Before a segment that needs one of another
+/// driver, the host waits for that.
 class dispatcher {
  public:
   /// @param steps  the list and what it points to must outlive the dispatcher
@@ -1573,7 +1632,7 @@ class dispatcher {
   }
   /// Begins a run by pieces.
   void begin(bool timed) {
-    waited_ = -1;
+    for (driver_state& d : drivers_) d.waited = -1;
     timed_ = timed;
     began_ = false;
     next_part_ = next_step_ = 0;
@@ -1581,7 +1640,8 @@ class dispatcher {
   /// Does steps, on the calling thread, until all are done: true; or until `functions` says that the next may not begin
   /// yet: false. Throws as `run`.
   [[nodiscard]] bool advance(step_functions& functions, const runtime::run_guard& guard) {
-    const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
+    for (driver_state& d : drivers_)
+      if (d.device >= 0) d.before = driver_.make_current(d.device);
     current_ = -1;
     bool done = false;
     try {
@@ -1595,10 +1655,10 @@ class dispatcher {
       }
     } catch (...) {
       drain();
-      if (stream_count_ > 0) driver_.restore(before);
+      restore();
       throw;
     }
-    if (stream_count_ > 0) driver_.restore(before);
+    restore();
     return done;
   }
   /// Waits until step `s`, which was issued, is done. Throws what went wrong on the way there.
@@ -1631,7 +1691,9 @@ class dispatcher {
     bool host = false;        ///< one step of the host by itself
     bool capturable = false;  ///< false once it could not be recorded
     bool seen = false;        ///< `arguments` is that of a run
-    std::int32_t needs = -1;  ///< of a step of the host: the last segment that it waits for
+    std::uint8_t driver = 0;  ///< of a segment
+    /// The last segment of each driver that the host waits for before: a segment needs no wait for its own.
+    std::int32_t needs[most_drivers] = {-1, -1, -1, -1};
     std::uint64_t arguments = 0;
     assignment plan;
     heap_array<runtime::owned_event> events;
@@ -1644,6 +1706,15 @@ class dispatcher {
     runtime::owned_stream stream;
   };
 
+  /// What the devices of one driver have.
+  struct driver_state {
+    int device = -1;           ///< one of them; -1: no step is there
+    std::int32_t waited = -1;  ///< the last segment that the host has waited for
+    int before = 0;            ///< what was current before this run
+    runtime::owned_stream origin;
+    runtime::owned_event forked;
+  };
+
   /// A point in the time of a device, and when the host came to it.
   struct start_of_device {
     runtime::owned_event timer;
@@ -1653,6 +1724,7 @@ class dispatcher {
   /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
   TAGMA_COLD void cut() {
     const std::size_t n = steps_.size();
+    find_drivers();
     if (!options_.capture) {
       parts_ = heap_array<part>(n == 0 ? 0 : 1);
       if (n > 0) parts_[0].end = n;
@@ -1664,7 +1736,9 @@ class dispatcher {
     std::size_t count = 0;
     const heap_array<std::int32_t> part_of(n);
     for (std::size_t s = 0; s < n; ++s) {
-      if (s == 0 || alone(s) || alone(s - 1) || steps_.steps[s].begins || steps_.steps[s - 1].awaited) ++count;
+      if (s == 0 || alone(s) || alone(s - 1) || steps_.steps[s].begins || steps_.steps[s - 1].awaited ||
+          steps_.steps[s].driver != steps_.steps[s - 1].driver)
+        ++count;
       part_of[s] = static_cast<std::int32_t>(count) - 1;
     }
     parts_ = heap_array<part>(count);
@@ -1674,12 +1748,26 @@ class dispatcher {
       p.end = s + 1;
       p.host = steps_.steps[s].kind == step_kind::host;
       p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
-      if (!p.host) continue;
+      p.driver = steps_.steps[s].driver;
+      if (!p.host && drivers_.size() == 1) continue;
       for (const step_id w : steps_.waits_of(s)) {
-        const std::int32_t segment = part_of[w];
-        if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
+        const step& before = steps_.steps[w];
+        if (before.kind == step_kind::host || (!p.host && before.driver == p.driver)) continue;
+        if (part_of[w] > p.needs[before.driver]) p.needs[before.driver] = part_of[w];
       }
     }
+  }
+  TAGMA_COLD void find_drivers() {
+    std::size_t count = 0;
+    for (const step& s : steps_.steps)
+      if (s.kind != step_kind::host && s.driver >= count) count = s.driver + std::size_t{1};
+    drivers_ = heap_array<driver_state>(count);
+    for (const step& s : steps_.steps)
+      if (s.kind != step_kind::host && drivers_[s.driver].device < 0) drivers_[s.driver].device = s.device;
+  }
+  void restore() noexcept {
+    for (std::size_t d = drivers_.size(); d-- > 0;)
+      if (drivers_[d].device >= 0) driver_.restore(drivers_[d].before);
   }
 
   /// Assigns streams within a part, and makes what it needs that does not exist yet.
@@ -1693,11 +1781,12 @@ class dispatcher {
       if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
         p.events[e] = make_event(steps_.steps[s].device);
     if (!options_.capture) return prepare_awaited(p);
-    if (!origin_) {
-      origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
-      forked_ = make_event(origin_.get().device);
+    driver_state& d = drivers_[p.driver];
+    if (!d.origin) {
+      d.origin = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
+      d.forked = make_event(d.origin.get().device);
     }
-    p.ended = make_event(origin_.get().device);
+    p.ended = make_event(d.origin.get().device);
   }
   /// Events for the steps that are awaited by themselves.
   TAGMA_COLD void prepare_awaited(const part& p) {
@@ -1725,6 +1814,7 @@ class dispatcher {
   [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
     return streams_[p.stream_of[p.plan.stream_at(s)]].stream.get();
   }
+  [[nodiscard]] runtime::stream_ref origin_of(const part& p) const { return drivers_[p.driver].origin.get(); }
   [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
     return p.events[p.plan.event_at(s)].get();
   }
@@ -1736,8 +1826,9 @@ class dispatcher {
     next_step_ = p.first;
     if (guard.limited()) guard.check();
     if (!functions.may_begin(p.first, p.end)) return false;
+    for (std::size_t d = 0; d < drivers_.size(); ++d)
+      if (p.needs[d] > drivers_[d].waited) wait_for(p.needs[d], functions, guard);
     if (p.host) {
-      if (p.needs > waited_) wait_for(p.needs, functions, guard);
       run_host(p.first, functions);
       return true;
     }
@@ -1750,7 +1841,7 @@ class dispatcher {
       if (same && !p.graph) capture(p, functions);
     }
     if (p.graph && !timed_) {
-      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
+      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_of(p)); });
     } else {
       in_part(p, functions, [&] { fork(p); });
       const bool limited = guard.limited();
@@ -1760,7 +1851,7 @@ class dispatcher {
       }
       in_part(p, functions, [&] { join(p); });
     }
-    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
+    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_of(p)); });
     if (steps_.steps[p.end - 1].awaited) {
       wait_for(static_cast<std::int32_t>(i), functions, guard);
       end(p.end - 1, functions);
@@ -1795,8 +1886,12 @@ class dispatcher {
       return run_host(s, functions);
     }
     const runtime::stream_ref stream = stream_of(p, id);
+    for (const step_id w : p.plan.waits_of(id))
+      if (steps_.steps[w].driver != what.driver)
+        wait_for(event_of(p, w), static_cast<std::size_t>(w), functions, guard);
     try {
-      for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
+      for (const step_id w : p.plan.waits_of(id))
+        if (steps_.steps[w].driver == what.driver) driver_.wait(stream, event_of(p, w));
       if (timed_) driver_.record(timers_[2 * s].get(), stream);
       if (what.kind == step_kind::kernel) {
         if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
@@ -1832,25 +1927,26 @@ class dispatcher {
 
   /// Streams that begin with a step that waits for nothing begin behind what is in the origin.
   void fork(const part& p) {
-    driver_.record(forked_.get(), origin_.get());
+    const runtime::event_ref forked = drivers_[p.driver].forked.get();
+    driver_.record(forked, origin_of(p));
     for (std::size_t i = 0; i < p.plan.stream_count; ++i)
-      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked_.get());
+      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked);
   }
   /// The origin goes on when the part is done.
   void join(const part& p) {
-    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_.get(), event_of(p, s));
+    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_of(p), event_of(p, s));
   }
 
   /// Records a segment. What cannot be recorded is run step by step, now and later.
   TAGMA_COLD void capture(part& p, step_functions& functions) {
     try {
-      driver_.begin_capture(origin_.get());
+      driver_.begin_capture(origin_of(p));
       fork(p);
       for (std::size_t s = p.first; s < p.end; ++s) issue_step(p, s, functions, runtime::run_guard({}));
       join(p);
-      p.graph = {driver_, driver_.end_capture(origin_.get())};
+      p.graph = {driver_, driver_.end_capture(origin_of(p))};
     } catch (...) {
-      driver_.abandon_capture(origin_.get());
+      driver_.abandon_capture(origin_of(p));
       p.capturable = false;
     }
   }
@@ -1896,15 +1992,16 @@ class dispatcher {
           wait_for(event_of(p, s), static_cast<std::size_t>(s), functions, guard);
       return;
     }
-    for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
-      if (!parts_[i].host) return wait_for(i, functions, guard);
+    for (std::size_t d = 0; d < drivers_.size(); ++d)
+      for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > drivers_[d].waited; --i)
+        if (!parts_[i].host && parts_[i].driver == d) wait_for(i, functions, guard);
   }
 
-  /// Waits until a segment is done, and with it all before.
+  /// Waits until a segment is done, and with it all before of its driver.
   void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
     const part& p = parts_[segment];
     wait_for(p.ended.get(), p.end - 1, functions, guard);
-    waited_ = segment;
+    drivers_[p.driver].waited = segment;
   }
   void wait_for(runtime::event_ref event, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
     try {
@@ -1930,14 +2027,14 @@ class dispatcher {
   /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
   TAGMA_COLD void drain() noexcept {
     for (std::size_t i = 0; i < stream_count_; ++i) driver_.drain(streams_[i].stream.get());
-    if (origin_) driver_.drain(origin_.get());
+    for (const driver_state& d : drivers_)
+      if (d.origin) driver_.drain(d.origin.get());
   }
 
   runtime::stream_driver& driver_;
   step_list steps_;
   dispatch_options options_;
-  runtime::owned_stream origin_;
-  runtime::owned_event forked_;
+  heap_array<driver_state> drivers_;
   heap_array<used_stream> streams_;
   std::size_t stream_count_ = 0;
   heap_array<part> parts_;
@@ -1947,8 +2044,7 @@ class dispatcher {
   std::size_t next_part_ = 0, next_step_ = 0;
   heap_array<runtime::owned_event> timers_;  // before and behind each step of a device, once a run was timed
   heap_array<start_of_device> starts_;
-  int current_ = -1;          // the device that is current
-  std::int32_t waited_ = -1;  // the last segment that the host has waited for
+  int current_ = -1;  // the device that is current
 };
 
 }  // namespace tagma::device::stream

@@ -15621,7 +15621,8 @@ template <std::size_t N, std::size_t E>
 
 /// @file
 /// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
-/// travels twice in a run; a variable travels again after an update.
+/// travels twice in a run; a variable travels again after an update. Between devices of two kinds it travels by way of
+/// the client's host, which is a device that reads it then.
 
 // ---- tagma/plan/compile.hpp
 
@@ -16147,7 +16148,7 @@ class transfer_pass {
                           const graph_view& g)
       : from_(tables), devices_(devices), g_(g), device_count_(static_cast<std::int32_t>(devices.size())) {
     if constexpr (N == heap_room) {
-      // A copy for each operand and each fetch.
+      // A copy for each operand and each fetch: nodes of such graphs are on hosts.
       const std::size_t copies = from_.operands.size() + from_.fetches.size(), nodes = from_.nodes.size();
       to_.allocate({nodes + copies, from_.operands.size() + copies, from_.attributes.size(), from_.fetches.size()});
       make_room(nodes * devices.size(), copies_);
@@ -16218,8 +16219,20 @@ class transfer_pass {
     return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
   }
 
+  /// True if no copy leads from where node `i` is to another device: both are no hosts, and of two kinds.
+  [[nodiscard]] constexpr bool is_apart(node_id i, std::int16_t device) const {
+    const plan_device &here = devices_[from_.nodes[i].device], &there = devices_[device];
+    return here.memory == memory_kind::own && there.memory == memory_kind::own && here.name.type != there.name.type &&
+           from_.nodes[owner(i)].storage != storage_kind::feed;
+  }
+
   constexpr void bring(node_id i, std::int16_t device) {
     if (readable(i, device) != ir::no_node) return;
+    node_id from = i;
+    if (is_apart(i, device)) {
+      bring(i, 0);
+      from = readable(i, 0);
+    }
     const std::int32_t s = to_.sizes.steps++;
     const node_id self = to_.sizes.nodes++;
     plan_node& n = to_.nodes[self];
@@ -16232,10 +16245,10 @@ class transfer_pass {
     n.value = -1;
     n.step = s;
     n.device = device;
-    to_.inputs[to_.sizes.inputs++] = i;
+    to_.inputs[to_.sizes.inputs++] = from;
     to_.steps[s] = {self, to_.sizes.operands, 1, false};
     to_.first_operation[s] = 0;
-    to_.operands[to_.sizes.operands++] = i;
+    to_.operands[to_.sizes.operands++] = from;
     copies_[i * device_count_ + device] = {self + 1, version_[owner(i)]};
   }
 
@@ -16808,6 +16821,12 @@ struct placed_graph {
     }
     return list;
   }();
+  /// Whether a node is on a device of a kind.
+  static constexpr bool uses_kind(int k) {
+    for (const std::int16_t d : placed.devices())
+      if (d >= 0 && kinds[d] == k) return true;
+    return false;
+  }
   /// The kind of a device that has a node, -1 if no node is on one that is no CPU; -2 if nodes are on several kinds.
   static constexpr int kind = [] {
     int found = -1;
@@ -16815,6 +16834,8 @@ struct placed_graph {
       if (d >= 0 && kinds[d] >= 0) found = found == -1 || found == kinds[d] ? kinds[d] : -2;
     return found;
   }();
+  /// How many copies bring a tensor from one device to another, at most: two, by way of the host, between two kinds.
+  static constexpr std::size_t copies = kind == -2 ? 2 : 1;
   /// True if a node is on a device that is no CPU.
   static constexpr bool is_accelerated = kind != -1;
   /// For each node, whether its device has a kernel for it that goes on with a loop; empty if none has.
@@ -16898,7 +16919,8 @@ struct compiled_plan {
   static constexpr auto order = kept_first<Graph>(order_steps<Graph, edge_bound>(planned::view, needs, fusion));
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
       planned::view, wanted, needs, fusion, order, where::placed.devices());
-  static constexpr auto raw = finish_plan<Graph, where, edge_bound + sizeof...(Outputs)>(planned::view, tables, needs);
+  static constexpr auto raw =
+      finish_plan<Graph, where, where::copies*(edge_bound + sizeof...(Outputs))>(planned::view, tables, needs);
 
   static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
   static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
@@ -17864,8 +17886,8 @@ class device_list {
   std::size_t size_ = 0;
 };
 
-/// How sessions use GPUs. The first session of a process decides about memory and numbers for all that live at the
-/// same time.
+/// How sessions use GPUs, or devices of another kind. The first session of a process decides about memory and numbers
+/// for all that live at the same time.
 struct gpu_options {
   double memory_fraction = 0;     ///< of each GPU's memory, for this process; 0: what is free, less a reserve
   std::int64_t memory_cap = 0;    ///< bytes of each GPU, at most; 0: no such bound
@@ -17875,7 +17897,40 @@ struct gpu_options {
   bool graphs = true;             ///< steps that are the same in each run are recorded once and replayed
 };
 
+/// How sessions use the devices of one kind.
+struct kind_options {
+  std::string_view type{};  ///< "NPU"
+  gpu_options options{};
+};
+
+/// Options of up to four kinds of devices, by value.
+class kind_options_list {
+ public:
+  static constexpr std::size_t most = 4;
+
+  constexpr kind_options_list() = default;
+  /// Throws InvalidArgument for more than four.
+  constexpr kind_options_list(std::initializer_list<kind_options> kinds) {
+    if (kinds.size() > most) fail(status_code::invalid_argument, "a list of options of devices has at most four kinds");
+    for (const kind_options& k : kinds) kinds_[size_++] = k;
+  }
+  [[nodiscard]] constexpr array_view<const kind_options> kinds() const { return {kinds_, size_}; }
+
+ private:
+  kind_options kinds_[most]{};
+  std::size_t size_ = 0;
+};
+
 namespace runtime {
+
+/// The options of a kind of devices.
+/// @param others those of the kinds that are not named
+[[nodiscard]] inline const gpu_options& options_of(std::string_view type, const gpu_options& others,
+                                                   const kind_options_list& kinds) {
+  for (const kind_options& k : kinds.kinds())
+    if (k.type == type) return k.options;
+  return others;
+}
 
 struct run_context;
 class run_steps;
@@ -17956,11 +18011,15 @@ class accelerated_steps {
                                 step_pool* /*pool*/) {}
 };
 
-/// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
+/// The devices of a session besides CPUs, of one kind or of several. They are numbered from 0. No device is touched
+/// before memory is asked for.
 class accelerator : public counted_object {
  public:
-  /// As in names of devices: "GPU".
+  /// As in names of devices: "GPU". Of several kinds, only what `kind_of` returns has one.
   [[nodiscard]] virtual std::string_view type() const = 0;
+  /// What has the devices of the kind of one.
+  /// @param device becomes the number that it has there
+  [[nodiscard]] virtual accelerator& kind_of(int& /*device*/) { return *this; }
   [[nodiscard]] virtual int devices() = 0;
   /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
   /// @param purpose what it is for, as errors tell it
@@ -19236,7 +19295,8 @@ class variable_access {
 
 }  // namespace tagma::runtime
 
-namespace tagma::runtime {
+namespace tagma {
+namespace runtime {
 
 /// A tensor in the memory of a device, with the extents of this run.
 struct operand {
@@ -19447,18 +19507,61 @@ struct kernel_tables {
 template <class Plan>
 struct kernel_table;
 
+/// Starts the devices of a program that is on several kinds; device/stream/joint_accelerator.hpp has it.
+template <class Graph, class Placed>
+struct joined_accelerators;
+
+}  // namespace runtime
+
+namespace diagnose {
+/// Nodes are on one kind of devices besides CPUs, or on kinds that a session can use together.
+template <class Graph, class Placed>
+inline constexpr bool joins_devices = [] {
+  if constexpr (Placed::kind != -2)
+    return true;
+  else if constexpr (requires { runtime::joined_accelerators<Graph, Placed>::value; })
+    return runtime::joined_accelerators<Graph, Placed>::value;
+  else
+    return false;
+}();
+}  // namespace diagnose
+
+namespace runtime {
+
+/// Throws InvalidArgument that names a kind of devices with options of its own that no program of the file has.
+/// @param types of the devices of a program
+TAGMA_COLD inline void check_kinds(const kind_options_list& kinds, array_view<const device_text> types) {
+  for (const kind_options& k : kinds.kinds()) {
+    bool known = false;
+    for (std::size_t t = 0; t + 1 < types.size(); ++t) known = known || types[t].view() == k.type;  // the last is CPU
+    if (!known)
+      fail(status_code::invalid_argument,
+           {"the option kinds has options of devices of type \"", k.type, "\", which the program does not know"});
+  }
+}
+
 /// The devices besides CPUs that a program has nodes on, or nothing where the machine has none.
-/// @tparam Kind of these devices; below 0 if it has no such nodes
-template <class Graph, int Kind>
-[[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (Kind >= 0) {
-    owned<accelerator> others = ir::accelerator_of<Graph, Kind>::start(options);
-    if (others->devices() > 0) return others;
+/// @tparam Placed where its nodes are
+/// @param options of the kinds that `kinds` does not name
+template <class Graph, class Placed>
+[[nodiscard]] owned<accelerator> start_accelerators([[maybe_unused]] const gpu_options& options,
+                                                    [[maybe_unused]] const kind_options_list& kinds) {
+  if constexpr (Placed::is_accelerated) {
+    check_kinds(kinds, ir::detail::local_types<Graph>::types);
+    if constexpr (Placed::kind >= 0) {
+      using kind = ir::accelerator_of<Graph, Placed::kind>;
+      owned<accelerator> others = kind::start(options_of(kind::type, options, kinds));
+      if (others->devices() > 0) return others;
+    } else if constexpr (diagnose::joins_devices<Graph, Placed>) {
+      return joined_accelerators<Graph, Placed>::start(options, kinds,
+                                                       std::make_integer_sequence<int, ir::most_kinds>{});
+    }
   }
   return {};
 }
 
-}  // namespace tagma::runtime
+}  // namespace runtime
+}  // namespace tagma
 
 namespace tagma {
 
@@ -19999,8 +20102,9 @@ class device_table {
     int number = 0;
     for (session_device& d : devices)
       if (!d.threads) {
-        d.name = ir::local_device(others->type(), number);
-        d.number = number++;
+        int of_kind = d.number = number++;
+        const accelerator& kind = others->kind_of(of_kind);
+        d.name = ir::local_device(kind.type(), of_kind);
       }
     for (std::size_t w = 0; w < wanted.size(); ++w) {
       const session_device*& found = table.table_[w];
@@ -20291,6 +20395,10 @@ class stored_variable final : public resource {
   [[nodiscard]] const tensor_spec& spec() const { return spec_; }
   /// Of the accelerator where it is, or `on_host`.
   [[nodiscard]] int device() const { return device_; }
+  /// True if it is on a device of that type, the `number`th of them.
+  [[nodiscard]] TAGMA_COLD bool is_on(std::string_view type, int number) const {
+    return device_ >= 0 && device_ == number && from_->type() == type;
+  }
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(bytes_of(spec_)); }
   /// False until it was given a value.
   [[nodiscard]] bool initialized() const { return initialized_.load(memory_order::acquire); }
@@ -22629,7 +22737,8 @@ struct session_options {
   placement_log log_device_placement{};  ///< true: standard error is told where each node runs and what is copied
   time_limit operation_timeout{};        ///< of every run that gives no `timeout` of its own; 0: none
   inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
-  gpu_options gpu{};                     ///< of a program that is compiled for GPUs
+  gpu_options gpu{};                     ///< of a program that is compiled for GPUs, or devices of other kinds
+  kind_options_list kinds{};             ///< instead of `gpu`, for the kinds that it names
   std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
                                               used last is kept in any case. 0: a quarter of the memory that there is */
   container_option state{};              ///< whose variables it has; none: a container of its own
@@ -22786,7 +22895,10 @@ class session_core {
   TAGMA_COLD counted<stored_variable> make_variable(const std::string& name, const tensor_spec& spec, int device) {
     for (;;) {
       try {
-        return counted<stored_variable>(new stored_variable(name, spec, device, others_));
+        if (device < 0) return counted<stored_variable>(new stored_variable(name, spec, device, others_));
+        int number = device;
+        counted<accelerator> kind(&others_->kind_of(number));
+        return counted<stored_variable>(new stored_variable(name, spec, number, std::move(kind)));
       } catch (const no_memory& e) {
         if (!plans_.let_one_go()) throw no_memory(e, {}, held_text());
       } catch (...) {
@@ -22794,11 +22906,13 @@ class session_core {
       }
     }
   }
-  TAGMA_COLD static void check_variable(const stored_variable& v, const tensor_spec& spec, int device) {
+  TAGMA_COLD void check_variable(const stored_variable& v, const tensor_spec& spec, int device) const {
     if (!(v.spec() == spec))
       fail(status_code::invalid_argument,
            {"the container has ", v.text(), ", the program one that is ", to_string(spec)});
-    if (v.device() != device)
+    int number = device;
+    const accelerator* const kind = device < 0 ? nullptr : &others_->kind_of(number);
+    if (kind == nullptr ? v.device() >= 0 : !v.is_on(kind->type(), number))
       fail(status_code::invalid_argument,
            {"the container has ", v.text(), v.device() < 0 ? " on the host" : " on another device", ", the program ",
             device < 0 ? "one on the host" : "one on its device"});
@@ -24582,9 +24696,6 @@ namespace diagnose {
 /// There is no resource that nothing makes.
 template <class Kind>
 inline constexpr bool makes_resources = std::is_void_v<Kind>;
-/// Nodes are on CPUs and on one kind of other devices at most.
-template <class Placed>
-inline constexpr bool has_one_kind_of_devices = Placed::kind != -2;
 }  // namespace diagnose
 
 /// Nothing is wrong with what a run fetches; with what it feeds; with all of it.
@@ -24640,13 +24751,14 @@ class session {
   template <class Unmade = decltype(detail::find_unmade<tables>())>
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerator<graph, detail::placed_graph<graph>::kind>(options.gpu),
+              runtime::start_accelerators<graph, detail::placed_graph<graph>>(options.gpu, options.kinds),
               detail::finder_of_resources<tables>()) {
     static_assert(
         diagnose::makes_resources<Unmade>,
         "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
-    static_assert(diagnose::has_one_kind_of_devices<detail::placed_graph<graph>>,
-                  "TAGMA-E213 session: the program has nodes on two kinds of devices besides CPUs; a session has one");
+    static_assert(diagnose::joins_devices<graph, detail::placed_graph<graph>>,
+                  "TAGMA-E272 session: a program on several kinds of devices takes kinds with streams, of which each "
+                  "starts a tagma::device::stream::accelerator");
   }
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.

@@ -77,7 +77,8 @@ TEST_CASE("a program is placed on two kinds of devices besides CPUs") {
   const auto here = tg::on<"/cpu:0">([](const auto& e) { return tg::argmax(e); })(y);
   const auto program = tg::compile([=] { return tg::outputs(here); });
   using plan = plan_of<std::remove_const_t<decltype(program)>>;
-  CHECK(steps_of<plan>() == "transfer MATRIX; matmul MATRIX; transfer VECTOR; tanh VECTOR; transfer CPU; argmax CPU; ");
+  CHECK(steps_of<plan>() ==
+        "transfer MATRIX; matmul MATRIX; transfer CPU; transfer VECTOR; tanh VECTOR; transfer CPU; argmax CPU; ");
   STATIC_REQUIRE(plan::where::kind == -2);
   for (std::size_t d = 0; d < plan::where::device_count; ++d)
     CHECK((plan::where::devices[d].memory == tg::memory_kind::host) ==
@@ -91,6 +92,22 @@ TEST_CASE("a program is placed on two kinds of devices besides CPUs") {
                                         : type == "VECTOR" ? &kernel_of_kind<3>
                                                            : nullptr));
   }
+}
+
+TEST_CASE("what another kind reads goes to the host once") {
+  const auto y = tg::matmul(x, tg::variable<"w", float, 4, 3>(tg::zeros));
+  const auto z = tg::tanh(y) * 2.0f;
+  const auto here = tg::on<"/cpu:0">([](const auto& e) { return tg::argmax(e); })(y);
+  const auto program = tg::compile([=] { return tg::outputs(y, z, here); });
+  using plan = plan_of<std::remove_const_t<decltype(program)>>;
+  int transfers = 0;
+  for (const auto& step : plan::steps) {
+    if (plan::nodes[step.node].op != &tg::ir::info<tg::plan::transfer>) continue;
+    ++transfers;
+    const auto& from = plan::nodes[plan::operands[step.first_operand]];
+    CHECK((plan::nodes[step.node].device == 0) == (plan::where::kinds[from.device] >= 0));
+  }
+  CHECK(transfers == 4);  // of x, of y to the host and on, and of what is made of it
 }
 
 TEST_CASE("what scopes ask for holds among several kinds") {

@@ -32,7 +32,7 @@ struct tagma::ir::accelerator_of<Graph, 0> {
   [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
     return device::cuda::kernel_entries<Plan>;
   }
-  [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
+  [[nodiscard]] static owned<device::stream::accelerator> start(const gpu_options& options) {
     if (test::on_gpu()) return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
     return make_owned<test::emulated_gpu>(device::fake::machine::current(), options);
   }

@@ -39,6 +39,12 @@ struct placed_graph {
     }
     return list;
   }();
+  /// Whether a node is on a device of a kind.
+  static constexpr bool uses_kind(int k) {
+    for (const std::int16_t d : placed.devices())
+      if (d >= 0 && kinds[d] == k) return true;
+    return false;
+  }
   /// The kind of a device that has a node, -1 if no node is on one that is no CPU; -2 if nodes are on several kinds.
   static constexpr int kind = [] {
     int found = -1;
@@ -46,6 +52,8 @@ struct placed_graph {
       if (d >= 0 && kinds[d] >= 0) found = found == -1 || found == kinds[d] ? kinds[d] : -2;
     return found;
   }();
+  /// How many copies bring a tensor from one device to another, at most: two, by way of the host, between two kinds.
+  static constexpr std::size_t copies = kind == -2 ? 2 : 1;
   /// True if a node is on a device that is no CPU.
   static constexpr bool is_accelerated = kind != -1;
   /// For each node, whether its device has a kernel for it that goes on with a loop; empty if none has.
@@ -129,7 +137,8 @@ struct compiled_plan {
   static constexpr auto order = kept_first<Graph>(order_steps<Graph, edge_bound>(planned::view, needs, fusion));
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
       planned::view, wanted, needs, fusion, order, where::placed.devices());
-  static constexpr auto raw = finish_plan<Graph, where, edge_bound + sizeof...(Outputs)>(planned::view, tables, needs);
+  static constexpr auto raw =
+      finish_plan<Graph, where, where::copies*(edge_bound + sizeof...(Outputs))>(planned::view, tables, needs);
 
   static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
   static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);

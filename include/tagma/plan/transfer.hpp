@@ -3,7 +3,8 @@
 
 /// @file
 /// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
-/// travels twice in a run; a variable travels again after an update.
+/// travels twice in a run; a variable travels again after an update. Between devices of two kinds it travels by way of
+/// the client's host, which is a device that reads it then.
 
 #include "tagma/plan/compile.hpp"
 
@@ -34,7 +35,7 @@ class transfer_pass {
                           const graph_view& g)
       : from_(tables), devices_(devices), g_(g), device_count_(static_cast<std::int32_t>(devices.size())) {
     if constexpr (N == heap_room) {
-      // A copy for each operand and each fetch.
+      // A copy for each operand and each fetch: nodes of such graphs are on hosts.
       const std::size_t copies = from_.operands.size() + from_.fetches.size(), nodes = from_.nodes.size();
       to_.allocate({nodes + copies, from_.operands.size() + copies, from_.attributes.size(), from_.fetches.size()});
       make_room(nodes * devices.size(), copies_);
@@ -105,8 +106,20 @@ class transfer_pass {
     return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
   }
 
+  /// True if no copy leads from where node `i` is to another device: both are no hosts, and of two kinds.
+  [[nodiscard]] constexpr bool is_apart(node_id i, std::int16_t device) const {
+    const plan_device &here = devices_[from_.nodes[i].device], &there = devices_[device];
+    return here.memory == memory_kind::own && there.memory == memory_kind::own && here.name.type != there.name.type &&
+           from_.nodes[owner(i)].storage != storage_kind::feed;
+  }
+
   constexpr void bring(node_id i, std::int16_t device) {
     if (readable(i, device) != ir::no_node) return;
+    node_id from = i;
+    if (is_apart(i, device)) {
+      bring(i, 0);
+      from = readable(i, 0);
+    }
     const std::int32_t s = to_.sizes.steps++;
     const node_id self = to_.sizes.nodes++;
     plan_node& n = to_.nodes[self];
@@ -119,10 +132,10 @@ class transfer_pass {
     n.value = -1;
     n.step = s;
     n.device = device;
-    to_.inputs[to_.sizes.inputs++] = i;
+    to_.inputs[to_.sizes.inputs++] = from;
     to_.steps[s] = {self, to_.sizes.operands, 1, false};
     to_.first_operation[s] = 0;
-    to_.operands[to_.sizes.operands++] = i;
+    to_.operands[to_.sizes.operands++] = from;
     copies_[i * device_count_ + device] = {self + 1, version_[owner(i)]};
   }
 

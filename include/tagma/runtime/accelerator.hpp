@@ -34,8 +34,8 @@ class device_list {
   std::size_t size_ = 0;
 };
 
-/// How sessions use GPUs. The first session of a process decides about memory and numbers for all that live at the
-/// same time.
+/// How sessions use GPUs, or devices of another kind. The first session of a process decides about memory and numbers
+/// for all that live at the same time.
 struct gpu_options {
   double memory_fraction = 0;     ///< of each GPU's memory, for this process; 0: what is free, less a reserve
   std::int64_t memory_cap = 0;    ///< bytes of each GPU, at most; 0: no such bound
@@ -45,7 +45,40 @@ struct gpu_options {
   bool graphs = true;             ///< steps that are the same in each run are recorded once and replayed
 };
 
+/// How sessions use the devices of one kind.
+struct kind_options {
+  std::string_view type{};  ///< "NPU"
+  gpu_options options{};
+};
+
+/// Options of up to four kinds of devices, by value.
+class kind_options_list {
+ public:
+  static constexpr std::size_t most = 4;
+
+  constexpr kind_options_list() = default;
+  /// Throws InvalidArgument for more than four.
+  constexpr kind_options_list(std::initializer_list<kind_options> kinds) {
+    if (kinds.size() > most) fail(status_code::invalid_argument, "a list of options of devices has at most four kinds");
+    for (const kind_options& k : kinds) kinds_[size_++] = k;
+  }
+  [[nodiscard]] constexpr array_view<const kind_options> kinds() const { return {kinds_, size_}; }
+
+ private:
+  kind_options kinds_[most]{};
+  std::size_t size_ = 0;
+};
+
 namespace runtime {
+
+/// The options of a kind of devices.
+/// @param others those of the kinds that are not named
+[[nodiscard]] inline const gpu_options& options_of(std::string_view type, const gpu_options& others,
+                                                   const kind_options_list& kinds) {
+  for (const kind_options& k : kinds.kinds())
+    if (k.type == type) return k.options;
+  return others;
+}
 
 struct run_context;
 class run_steps;
@@ -126,11 +159,15 @@ class accelerated_steps {
                                 step_pool* /*pool*/) {}
 };
 
-/// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
+/// The devices of a session besides CPUs, of one kind or of several. They are numbered from 0. No device is touched
+/// before memory is asked for.
 class accelerator : public counted_object {
  public:
-  /// As in names of devices: "GPU".
+  /// As in names of devices: "GPU". Of several kinds, only what `kind_of` returns has one.
   [[nodiscard]] virtual std::string_view type() const = 0;
+  /// What has the devices of the kind of one.
+  /// @param device becomes the number that it has there
+  [[nodiscard]] virtual accelerator& kind_of(int& /*device*/) { return *this; }
   [[nodiscard]] virtual int devices() = 0;
   /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
   /// @param purpose what it is for, as errors tell it

@@ -97,8 +97,9 @@ class device_table {
     int number = 0;
     for (session_device& d : devices)
       if (!d.threads) {
-        d.name = ir::local_device(others->type(), number);
-        d.number = number++;
+        int of_kind = d.number = number++;
+        const accelerator& kind = others->kind_of(of_kind);
+        d.name = ir::local_device(kind.type(), of_kind);
       }
     for (std::size_t w = 0; w < wanted.size(); ++w) {
       const session_device*& found = table.table_[w];

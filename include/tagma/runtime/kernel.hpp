@@ -4,6 +4,7 @@
 /// @file
 /// What a kernel is given, and the table of kernels that a device provides for a plan.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/expr/carried.hpp"
 #include "tagma/graph/local_devices.hpp"
@@ -14,7 +15,8 @@
 #include "tagma/runtime/executor.hpp"
 #include "tagma/runtime/variable_access.hpp"
 
-namespace tagma::runtime {
+namespace tagma {
+namespace runtime {
 
 /// A tensor in the memory of a device, with the extents of this run.
 struct operand {
@@ -225,15 +227,58 @@ struct kernel_tables {
 template <class Plan>
 struct kernel_table;
 
+/// Starts the devices of a program that is on several kinds; device/stream/joint_accelerator.hpp has it.
+template <class Graph, class Placed>
+struct joined_accelerators;
+
+}  // namespace runtime
+
+namespace diagnose {
+/// Nodes are on one kind of devices besides CPUs, or on kinds that a session can use together.
+template <class Graph, class Placed>
+inline constexpr bool joins_devices = [] {
+  if constexpr (Placed::kind != -2)
+    return true;
+  else if constexpr (requires { runtime::joined_accelerators<Graph, Placed>::value; })
+    return runtime::joined_accelerators<Graph, Placed>::value;
+  else
+    return false;
+}();
+}  // namespace diagnose
+
+namespace runtime {
+
+/// Throws InvalidArgument that names a kind of devices with options of its own that no program of the file has.
+/// @param types of the devices of a program
+TAGMA_COLD inline void check_kinds(const kind_options_list& kinds, array_view<const device_text> types) {
+  for (const kind_options& k : kinds.kinds()) {
+    bool known = false;
+    for (std::size_t t = 0; t + 1 < types.size(); ++t) known = known || types[t].view() == k.type;  // the last is CPU
+    if (!known)
+      fail(status_code::invalid_argument,
+           {"the option kinds has options of devices of type \"", k.type, "\", which the program does not know"});
+  }
+}
+
 /// The devices besides CPUs that a program has nodes on, or nothing where the machine has none.
-/// @tparam Kind of these devices; below 0 if it has no such nodes
-template <class Graph, int Kind>
-[[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (Kind >= 0) {
-    owned<accelerator> others = ir::accelerator_of<Graph, Kind>::start(options);
-    if (others->devices() > 0) return others;
+/// @tparam Placed where its nodes are
+/// @param options of the kinds that `kinds` does not name
+template <class Graph, class Placed>
+[[nodiscard]] owned<accelerator> start_accelerators([[maybe_unused]] const gpu_options& options,
+                                                    [[maybe_unused]] const kind_options_list& kinds) {
+  if constexpr (Placed::is_accelerated) {
+    check_kinds(kinds, ir::detail::local_types<Graph>::types);
+    if constexpr (Placed::kind >= 0) {
+      using kind = ir::accelerator_of<Graph, Placed::kind>;
+      owned<accelerator> others = kind::start(options_of(kind::type, options, kinds));
+      if (others->devices() > 0) return others;
+    } else if constexpr (diagnose::joins_devices<Graph, Placed>) {
+      return joined_accelerators<Graph, Placed>::start(options, kinds,
+                                                       std::make_integer_sequence<int, ir::most_kinds>{});
+    }
   }
   return {};
 }
 
-}  // namespace tagma::runtime
+}  // namespace runtime
+}  // namespace tagma

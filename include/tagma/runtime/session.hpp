@@ -141,9 +141,6 @@ namespace diagnose {
 /// There is no resource that nothing makes.
 template <class Kind>
 inline constexpr bool makes_resources = std::is_void_v<Kind>;
-/// Nodes are on CPUs and on one kind of other devices at most.
-template <class Placed>
-inline constexpr bool has_one_kind_of_devices = Placed::kind != -2;
 }  // namespace diagnose
 
 /// Nothing is wrong with what a run fetches; with what it feeds; with all of it.
@@ -199,13 +196,14 @@ class session {
   template <class Unmade = decltype(detail::find_unmade<tables>())>
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerator<graph, detail::placed_graph<graph>::kind>(options.gpu),
+              runtime::start_accelerators<graph, detail::placed_graph<graph>>(options.gpu, options.kinds),
               detail::finder_of_resources<tables>()) {
     static_assert(
         diagnose::makes_resources<Unmade>,
         "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
-    static_assert(diagnose::has_one_kind_of_devices<detail::placed_graph<graph>>,
-                  "TAGMA-E213 session: the program has nodes on two kinds of devices besides CPUs; a session has one");
+    static_assert(diagnose::joins_devices<graph, detail::placed_graph<graph>>,
+                  "TAGMA-E272 session: a program on several kinds of devices takes kinds with streams, of which each "
+                  "starts a tagma::device::stream::accelerator");
   }
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.

@@ -29,7 +29,8 @@ struct session_options {
   placement_log log_device_placement{};  ///< true: standard error is told where each node runs and what is copied
   time_limit operation_timeout{};        ///< of every run that gives no `timeout` of its own; 0: none
   inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
-  gpu_options gpu{};                     ///< of a program that is compiled for GPUs
+  gpu_options gpu{};                     ///< of a program that is compiled for GPUs, or devices of other kinds
+  kind_options_list kinds{};             ///< instead of `gpu`, for the kinds that it names
   std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
                                               used last is kept in any case. 0: a quarter of the memory that there is */
   container_option state{};              ///< whose variables it has; none: a container of its own
@@ -186,7 +187,10 @@ class session_core {
   TAGMA_COLD counted<stored_variable> make_variable(const std::string& name, const tensor_spec& spec, int device) {
     for (;;) {
       try {
-        return counted<stored_variable>(new stored_variable(name, spec, device, others_));
+        if (device < 0) return counted<stored_variable>(new stored_variable(name, spec, device, others_));
+        int number = device;
+        counted<accelerator> kind(&others_->kind_of(number));
+        return counted<stored_variable>(new stored_variable(name, spec, number, std::move(kind)));
       } catch (const no_memory& e) {
         if (!plans_.let_one_go()) throw no_memory(e, {}, held_text());
       } catch (...) {
@@ -194,11 +198,13 @@ class session_core {
       }
     }
   }
-  TAGMA_COLD static void check_variable(const stored_variable& v, const tensor_spec& spec, int device) {
+  TAGMA_COLD void check_variable(const stored_variable& v, const tensor_spec& spec, int device) const {
     if (!(v.spec() == spec))
       fail(status_code::invalid_argument,
            {"the container has ", v.text(), ", the program one that is ", to_string(spec)});
-    if (v.device() != device)
+    int number = device;
+    const accelerator* const kind = device < 0 ? nullptr : &others_->kind_of(number);
+    if (kind == nullptr ? v.device() >= 0 : !v.is_on(kind->type(), number))
       fail(status_code::invalid_argument,
            {"the container has ", v.text(), v.device() < 0 ? " on the host" : " on another device", ", the program ",
             device < 0 ? "one on the host" : "one on its device"});

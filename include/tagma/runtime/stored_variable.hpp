@@ -57,6 +57,10 @@ class stored_variable final : public resource {
   [[nodiscard]] const tensor_spec& spec() const { return spec_; }
   /// Of the accelerator where it is, or `on_host`.
   [[nodiscard]] int device() const { return device_; }
+  /// True if it is on a device of that type, the `number`th of them.
+  [[nodiscard]] TAGMA_COLD bool is_on(std::string_view type, int number) const {
+    return device_ >= 0 && device_ == number && from_->type() == type;
+  }
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(bytes_of(spec_)); }
   /// False until it was given a value.
   [[nodiscard]] bool initialized() const { return initialized_.load(memory_order::acquire); }

@@ -28,6 +28,7 @@ struct event_ref {
 /// Recorded work, ready to be launched.
 struct graph_ref {
   void* native = nullptr;
+  int device = 0;  ///< of several drivers that are used as one, tells whose it is
 };
 
 /// Bytes of a device.
@@ -52,6 +53,10 @@ class stream_driver {
   [[nodiscard]] virtual std::string name(int device) = 0;
   [[nodiscard]] virtual device_memory memory(int device) = 0;
 
+  /// Of several drivers that are used as one, whose device it is, counted from 0. Streams and events of different ones
+  /// know nothing of each other.
+  [[nodiscard]] virtual int driver_of(int /*device*/) const { return 0; }
+
   /// Kernels that the calling thread launches from now on go to `device`. Returns what `restore` takes.
   virtual int make_current(int device) = 0;
   virtual void restore(int before) noexcept = 0;
@@ -64,6 +69,10 @@ class stream_driver {
   /// Memory of the host that devices reach by themselves; nullptr where there is not so much.
   [[nodiscard]] virtual std::byte* allocate_pinned(std::size_t bytes) = 0;
   virtual void deallocate_pinned(std::byte* data) noexcept = 0;
+  /// Makes memory of the host, which another driver gave, memory that devices reach, until `unpin`; false where that is
+  /// not possible.
+  [[nodiscard]] virtual bool pin(std::byte* data, std::size_t bytes) = 0;
+  virtual void unpin(std::byte* data) noexcept = 0;
 
   [[nodiscard]] virtual stream_ref make_stream(int device) = 0;
   virtual void destroy(stream_ref stream) noexcept = 0;
@@ -105,6 +114,19 @@ class stream_driver {
   /// all of it.
   virtual void launch(graph_ref graph, stream_ref stream) = 0;
   virtual void destroy(graph_ref graph) noexcept = 0;
+};
+
+/// A device is the current one of the calling thread while this lives.
+class current_device {
+ public:
+  current_device(stream_driver& driver, int device) : driver_(driver), before_(driver.make_current(device)) {}
+  current_device(const current_device&) = delete;
+  current_device& operator=(const current_device&) = delete;
+  ~current_device() { driver_.restore(before_); }
+
+ private:
+  stream_driver& driver_;
+  int before_;
 };
 
 /// A stream, event or graph that is destroyed with this object. The driver must outlive it.

@@ -70,6 +70,8 @@ class forgetful final : public tg::runtime::stream_driver {
   void deallocate(int device, std::byte* data) noexcept override { to_.deallocate(device, data); }
   std::byte* allocate_pinned(std::size_t bytes) override { return to_.allocate_pinned(bytes); }
   void deallocate_pinned(std::byte* data) noexcept override { to_.deallocate_pinned(data); }
+  bool pin(std::byte* data, std::size_t bytes) override { return to_.pin(data, bytes); }
+  void unpin(std::byte* data) noexcept override { to_.unpin(data); }
   stream_ref make_stream(int device) override { return to_.make_stream(device); }
   void destroy(stream_ref s) noexcept override { to_.destroy(s); }
   event_ref make_event(int device) override { return to_.make_event(device); }

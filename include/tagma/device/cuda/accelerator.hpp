@@ -6,7 +6,7 @@
 
 #include "tagma/device/cuda/driver.hpp"
 #include "tagma/device/cuda/libraries.hpp"
-#include "tagma/device/stream/accelerator.hpp"
+#include "tagma/device/stream/joint_accelerator.hpp"
 
 namespace tagma::device::cuda {
 

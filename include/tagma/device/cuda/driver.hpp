@@ -83,6 +83,12 @@ class driver final : public runtime::stream_driver {
     return allocated(cudaHostAlloc(&data, bytes == 0 ? 1 : bytes, cudaHostAllocPortable), "cudaHostAlloc", data);
   }
   TAGMA_COLD void deallocate_pinned(std::byte* data) noexcept override { ignore(cudaFreeHost(data)); }
+  [[nodiscard]] TAGMA_COLD bool pin(std::byte* data, std::size_t bytes) override {
+    const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+    if (status != cudaSuccess) ignore(status);
+    return status == cudaSuccess;
+  }
+  TAGMA_COLD void unpin(std::byte* data) noexcept override { ignore(cudaHostUnregister(data)); }
 
   [[nodiscard]] TAGMA_COLD runtime::stream_ref make_stream(int device) override {
     const current_device current(gpu(device));

@@ -21,7 +21,7 @@ struct ir::accelerator_of<Graph, 0> {
   [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
     return device::cuda::kernel_entries<Plan>;
   }
-  [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
+  [[nodiscard]] static owned<device::stream::accelerator> start(const gpu_options& options) {
     return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
   }
 };

@@ -5,44 +5,51 @@
 /// Makes GPUs of fake devices: the kernels are those of the CPU, put into fake streams.
 
 #include "tagma/device/fake/driver.hpp"
-#include "tagma/device/stream/accelerator.hpp"
+#include "tagma/device/stream/joint_accelerator.hpp"
 
 namespace tagma::device::fake {
 
-/// Fake devices and the sessions that use them. A session uses the machine that is current in the thread that makes it;
-/// where there is none, one of the process, with two devices.
-class machine {
+/// Fake devices of one kind, and the sessions that use them.
+class installation {
  public:
-  explicit machine(const driver_options& options = {}) : driver_(options), devices_(driver_, "GPU"), before_(current_) {
-    current_ = this;
-  }
-  machine(const machine&) = delete;
-  machine& operator=(const machine&) = delete;
-  /// The machine that was current before is so again.
-  ~machine() { current_ = before_; }
+  /// @param type of the devices, as in their names
+  installation(const driver_options& options, std::string_view type) : driver_(options), devices_(driver_, type) {}
+  installation(const installation&) = delete;
+  installation& operator=(const installation&) = delete;
 
   [[nodiscard]] fake::driver& driver() { return driver_; }
   [[nodiscard]] stream::shared_devices& devices() { return devices_; }
 
-  [[nodiscard]] static machine& current() {
+ private:
+  fake::driver driver_;
+  stream::shared_devices devices_;
+};
+
+/// Fake GPUs. A session uses the machine that is current in the thread that makes it; where there is none, one of the
+/// process, with two devices.
+class machine : public installation {
+ public:
+  explicit machine(const driver_options& options = {}) : installation(options, "GPU"), before_(current_) {
+    current_ = this;
+  }
+  /// The machine that was current before is so again.
+  ~machine() { current_ = before_; }
+
+  [[nodiscard]] static installation& current() {
     if (current_ != nullptr) return *current_;
-    static machine of_process({.devices = 2, .memory = std::int64_t{4} << 30, .pinned = std::int64_t{4} << 30}, {});
+    static installation of_process({.devices = 2, .memory = std::int64_t{4} << 30, .pinned = std::int64_t{4} << 30},
+                                   "GPU");
     return of_process;
   }
 
  private:
-  struct not_current {};
-  machine(const driver_options& options, not_current) : driver_(options), devices_(driver_, "GPU"), before_(nullptr) {}
-
-  fake::driver driver_;
-  stream::shared_devices devices_;
   machine* before_;
   static inline thread_local machine* current_ = nullptr;
 };
 
 class accelerator : public stream::accelerator {
  public:
-  accelerator(machine& on, const gpu_options& options, std::string_view type = "GPU")
+  accelerator(installation& on, const gpu_options& options, std::string_view type = "GPU")
       : stream::accelerator(on.devices(), options),
         driver_(on.driver()),
         threads_(runtime::make_cpu_executor(1, 1)),
@@ -72,7 +79,7 @@ class accelerator : public stream::accelerator {
     add(accesses, call.out, true);
     for (const runtime::operand& o : call.outs) add(accesses, o, true);
     driver_.launch_kernel(
-        {context.stream, local().number(plan.device_of(s).number)},
+        {context.stream},
         [kernel = plan.device_kernel(s).run, given = arguments(call), &context] {
           runtime::kernel_args now = given.call;
           now.in = {given.in.data(), given.in.size()};

@@ -153,6 +153,17 @@ class driver final : public runtime::stream_driver {
     const mutex_lock lock(mutex_);
     memory_.deallocate(runtime::on_host, data);
   }
+  /// Memory of others is none of the bytes that the host can pin here, but fails like those.
+  [[nodiscard]] bool pin(std::byte* data, std::size_t bytes) override {
+    const mutex_lock lock(mutex_);
+    if (faults_[static_cast<std::size_t>(fault::pinned_allocation)].strikes()) return false;
+    memory_.borrow(data, bytes);
+    return true;
+  }
+  void unpin(std::byte* data) noexcept override {
+    const mutex_lock lock(mutex_);
+    memory_.give_back(data);
+  }
 
   [[nodiscard]] runtime::stream_ref make_stream(int device) override {
     check_device(device);

@@ -58,19 +58,25 @@ class memory_table {
   memory_table(const memory_table&) = delete;
   memory_table& operator=(const memory_table&) = delete;
   ~memory_table() {
-    for (auto& [data, b] : blocks_) ::operator delete (data, std::align_val_t{alignment});
+    for (auto& [data, b] : blocks_)
+      if (!b.borrowed) ::operator delete (data, std::align_val_t{alignment});
   }
 
   [[nodiscard]] std::byte* allocate(int device, std::size_t bytes) {
     auto* const data = static_cast<std::byte*>(::operator new (bytes == 0 ? 1 : bytes, std::align_val_t{alignment}));
     std::memset(data, poison, bytes);
-    blocks_[data] = {bytes, device, {}};
+    blocks_[data] = {bytes, device, false, {}};
     return data;
+  }
+  /// Memory of the host that somebody else has, until it is given back.
+  void borrow(std::byte* data, std::size_t bytes) { blocks_[data] = {bytes, runtime::on_host, true, {}}; }
+  void give_back(std::byte* data) noexcept {
+    if (const auto b = blocks_.find(data); b != blocks_.end() && b->second.borrowed) blocks_.erase(b);
   }
   /// False if there is no such block.
   bool deallocate(int device, std::byte* data) {
     const auto b = blocks_.find(data);
-    if (b == blocks_.end() || b->second.device != device) return false;
+    if (b == blocks_.end() || b->second.device != device || b->second.borrowed) return false;
     std::memset(data, poison, b->second.bytes);
     ::operator delete (data, std::align_val_t{alignment});
     blocks_.erase(b);
@@ -81,7 +87,7 @@ class memory_table {
   [[nodiscard]] std::int64_t used(int device) const {
     std::int64_t sum = 0;
     for (const auto& [data, b] : blocks_)
-      if (b.device == device) sum += static_cast<std::int64_t>(b.bytes);
+      if (b.device == device && !b.borrowed) sum += static_cast<std::int64_t>(b.bytes);
     return sum;
   }
   [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
@@ -140,6 +146,7 @@ class memory_table {
   struct block {
     std::size_t bytes = 0;
     int device = 0;
+    bool borrowed = false;
     std::vector<use> uses;
   };
 

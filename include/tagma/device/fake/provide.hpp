@@ -27,7 +27,7 @@ struct ir::accelerator_of<Graph, 1> {
   }
 
   /// Memory is taken as it is needed: that of a fake device is the host's.
-  [[nodiscard]] static owned<runtime::accelerator> start(gpu_options options) {
+  [[nodiscard]] static owned<device::stream::accelerator> start(gpu_options options) {
     options.allow_growth = true;
     return make_owned<device::fake::accelerator>(device::fake::machine::current(), options, type);
   }

@@ -11,6 +11,32 @@
 
 namespace tagma::device::stream {
 
+/// Memory that is given back with the object.
+template <class Buffer>
+struct held_memory final : runtime::memory_block {
+  explicit held_memory(Buffer&& b) : buffer(static_cast<Buffer&&>(b)) { data = buffer.data(); }
+  Buffer buffer;
+};
+/// Memory of a device, or of the host where devices reach it.
+[[nodiscard]] TAGMA_COLD inline owned<runtime::memory_block> allocate_memory(local_devices& devices, int device,
+                                                                             std::int64_t bytes,
+                                                                             std::initializer_list<text_part> purpose) {
+  if (device < 0)
+    return make_owned<held_memory<pinned_buffer>>(devices.pinned().allocate(static_cast<std::size_t>(bytes)));
+  return make_owned<held_memory<device_block>>(devices.pool(device).allocate(bytes, sentence(purpose)));
+}
+
+/// What runs the steps of a plan.
+[[nodiscard]] TAGMA_COLD inline owned<runtime::accelerated_steps> bind_steps(kernel_sources& sources,
+                                                                             local_devices& devices,
+                                                                             const gpu_options& options,
+                                                                             runtime::bound_plan& plan,
+                                                                             const runtime::run_context& context) {
+  if (plan.loops() != nullptr && plan.loops()->joined) return make_owned<looped_steps>(sources, devices, plan, context);
+  return make_owned<plan_steps>(sources, devices, options, plan, context);
+}
+
+/// Those of one kind.
 class accelerator : public runtime::accelerator, public kernel_source {
  public:
   accelerator(shared_devices& shared, const gpu_options& options)
@@ -24,8 +50,7 @@ class accelerator : public runtime::accelerator, public kernel_source {
   [[nodiscard]] int devices() override { return devices_.count(); }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
                                                                  std::initializer_list<text_part> purpose) override {
-    if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
-    return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, sentence(purpose)));
+    return allocate_memory(devices_, device, bytes, purpose);
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_memory> memory_of(const runtime::bound_plan& plan) override {
     return make_owned<runtime::plan_memory>(*this, plan);
@@ -51,21 +76,12 @@ class accelerator : public runtime::accelerator, public kernel_source {
   }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_steps> bind(runtime::bound_plan& plan,
                                                                   const runtime::run_context& context) override {
-    if (plan.loops() != nullptr && plan.loops()->joined)
-      return make_owned<looped_steps>(*this, devices_, plan, context);
-    return make_owned<plan_steps>(*this, devices_, options_, plan, context);
+    return bind_steps(*this, devices_, options_, plan, context);
   }
-
- protected:
   [[nodiscard]] local_devices& local() const { return devices_; }
+  [[nodiscard]] const gpu_options& options() const { return options_; }
 
  private:
-  template <class Buffer>
-  struct held final : runtime::memory_block {
-    explicit held(Buffer&& b) : buffer(static_cast<Buffer&&>(b)) { data = buffer.data(); }
-    Buffer buffer;
-  };
-
   std::string_view type_;
   shared_devices::lease lease_;
   local_devices& devices_;

@@ -25,8 +25,8 @@ struct stream_place {
 /// are named by their position in the list.
 ///
 /// Whoever issues the steps walks them in order. Before a step of a device its stream waits for the events of
-/// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
-/// steps of the range that a step waits for are done when it begins.
+/// `waits_of`, before a step of the host the host does, which also waits for those of devices of other drivers; after a
+/// step with an event the event is recorded. Then all steps of the range that a step waits for are done when it begins.
 struct assignment {
   step_id first = 0;                   ///< the first step of the range
   heap_array<stream_place> streams;    ///< those that are used
@@ -142,8 +142,20 @@ class assigner {
     }
   }
 
+  /// The host waits for the candidates that are steps of other drivers, and knows of them from then on.
+  void meet_on_host(std::uint8_t driver) {
+    for (std::size_t k = 0; k < candidate_count_; ++k) {
+      const step_id before = candidates_[k] - first_;
+      if (list_.steps[candidates_[k]].driver == driver || host()[slot_of_[before]] >= place_[before]) continue;
+      join(host(), clock(before));
+      if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
+      out_.waits[wait_count_++] = candidates_[k];
+    }
+  }
+
   void place(step_id i) {
     const step& s = list_.steps[first_ + i];
+    meet_on_host(s.driver);
     double begin = 0;
     std::int32_t* const known = ready();
     for (int t = 0; t < slots_; ++t) known[t] = host()[t];

@@ -65,6 +65,9 @@ struct dispatch_options {
 /// segment that meets the same arguments in a second run is recorded and launched, and from then on only launched. One
 /// stream, the origin, has all segments in order, so that what a segment needs of earlier ones is done when it begins.
 /// Without capture there is one part, in which every edge has an event of its own where it needs one.
+///
+/// Devices of several drivers have segments, and an origin, for each driver. Before a segment that needs one of another
+/// driver, the host waits for that.
 class dispatcher {
  public:
   /// @param steps  the list and what it points to must outlive the dispatcher
@@ -88,7 +91,7 @@ class dispatcher {
   }
   /// Begins a run by pieces.
   void begin(bool timed) {
-    waited_ = -1;
+    for (driver_state& d : drivers_) d.waited = -1;
     timed_ = timed;
     began_ = false;
     next_part_ = next_step_ = 0;
@@ -96,7 +99,8 @@ class dispatcher {
   /// Does steps, on the calling thread, until all are done: true; or until `functions` says that the next may not begin
   /// yet: false. Throws as `run`.
   [[nodiscard]] bool advance(step_functions& functions, const runtime::run_guard& guard) {
-    const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
+    for (driver_state& d : drivers_)
+      if (d.device >= 0) d.before = driver_.make_current(d.device);
     current_ = -1;
     bool done = false;
     try {
@@ -110,10 +114,10 @@ class dispatcher {
       }
     } catch (...) {
       drain();
-      if (stream_count_ > 0) driver_.restore(before);
+      restore();
       throw;
     }
-    if (stream_count_ > 0) driver_.restore(before);
+    restore();
     return done;
   }
   /// Waits until step `s`, which was issued, is done. Throws what went wrong on the way there.
@@ -146,7 +150,9 @@ class dispatcher {
     bool host = false;        ///< one step of the host by itself
     bool capturable = false;  ///< false once it could not be recorded
     bool seen = false;        ///< `arguments` is that of a run
-    std::int32_t needs = -1;  ///< of a step of the host: the last segment that it waits for
+    std::uint8_t driver = 0;  ///< of a segment
+    /// The last segment of each driver that the host waits for before: a segment needs no wait for its own.
+    std::int32_t needs[most_drivers] = {-1, -1, -1, -1};
     std::uint64_t arguments = 0;
     assignment plan;
     heap_array<runtime::owned_event> events;
@@ -159,6 +165,15 @@ class dispatcher {
     runtime::owned_stream stream;
   };
 
+  /// What the devices of one driver have.
+  struct driver_state {
+    int device = -1;           ///< one of them; -1: no step is there
+    std::int32_t waited = -1;  ///< the last segment that the host has waited for
+    int before = 0;            ///< what was current before this run
+    runtime::owned_stream origin;
+    runtime::owned_event forked;
+  };
+
   /// A point in the time of a device, and when the host came to it.
   struct start_of_device {
     runtime::owned_event timer;
@@ -168,6 +183,7 @@ class dispatcher {
   /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
   TAGMA_COLD void cut() {
     const std::size_t n = steps_.size();
+    find_drivers();
     if (!options_.capture) {
       parts_ = heap_array<part>(n == 0 ? 0 : 1);
       if (n > 0) parts_[0].end = n;
@@ -179,7 +195,9 @@ class dispatcher {
     std::size_t count = 0;
     const heap_array<std::int32_t> part_of(n);
     for (std::size_t s = 0; s < n; ++s) {
-      if (s == 0 || alone(s) || alone(s - 1) || steps_.steps[s].begins || steps_.steps[s - 1].awaited) ++count;
+      if (s == 0 || alone(s) || alone(s - 1) || steps_.steps[s].begins || steps_.steps[s - 1].awaited ||
+          steps_.steps[s].driver != steps_.steps[s - 1].driver)
+        ++count;
       part_of[s] = static_cast<std::int32_t>(count) - 1;
     }
     parts_ = heap_array<part>(count);
@@ -189,12 +207,26 @@ class dispatcher {
       p.end = s + 1;
       p.host = steps_.steps[s].kind == step_kind::host;
       p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
-      if (!p.host) continue;
+      p.driver = steps_.steps[s].driver;
+      if (!p.host && drivers_.size() == 1) continue;
       for (const step_id w : steps_.waits_of(s)) {
-        const std::int32_t segment = part_of[w];
-        if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
+        const step& before = steps_.steps[w];
+        if (before.kind == step_kind::host || (!p.host && before.driver == p.driver)) continue;
+        if (part_of[w] > p.needs[before.driver]) p.needs[before.driver] = part_of[w];
       }
     }
+  }
+  TAGMA_COLD void find_drivers() {
+    std::size_t count = 0;
+    for (const step& s : steps_.steps)
+      if (s.kind != step_kind::host && s.driver >= count) count = s.driver + std::size_t{1};
+    drivers_ = heap_array<driver_state>(count);
+    for (const step& s : steps_.steps)
+      if (s.kind != step_kind::host && drivers_[s.driver].device < 0) drivers_[s.driver].device = s.device;
+  }
+  void restore() noexcept {
+    for (std::size_t d = drivers_.size(); d-- > 0;)
+      if (drivers_[d].device >= 0) driver_.restore(drivers_[d].before);
   }
 
   /// Assigns streams within a part, and makes what it needs that does not exist yet.
@@ -208,11 +240,12 @@ class dispatcher {
       if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
         p.events[e] = make_event(steps_.steps[s].device);
     if (!options_.capture) return prepare_awaited(p);
-    if (!origin_) {
-      origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
-      forked_ = make_event(origin_.get().device);
+    driver_state& d = drivers_[p.driver];
+    if (!d.origin) {
+      d.origin = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
+      d.forked = make_event(d.origin.get().device);
     }
-    p.ended = make_event(origin_.get().device);
+    p.ended = make_event(d.origin.get().device);
   }
   /// Events for the steps that are awaited by themselves.
   TAGMA_COLD void prepare_awaited(const part& p) {
@@ -240,6 +273,7 @@ class dispatcher {
   [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
     return streams_[p.stream_of[p.plan.stream_at(s)]].stream.get();
   }
+  [[nodiscard]] runtime::stream_ref origin_of(const part& p) const { return drivers_[p.driver].origin.get(); }
   [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
     return p.events[p.plan.event_at(s)].get();
   }
@@ -251,8 +285,9 @@ class dispatcher {
     next_step_ = p.first;
     if (guard.limited()) guard.check();
     if (!functions.may_begin(p.first, p.end)) return false;
+    for (std::size_t d = 0; d < drivers_.size(); ++d)
+      if (p.needs[d] > drivers_[d].waited) wait_for(p.needs[d], functions, guard);
     if (p.host) {
-      if (p.needs > waited_) wait_for(p.needs, functions, guard);
       run_host(p.first, functions);
       return true;
     }
@@ -265,7 +300,7 @@ class dispatcher {
       if (same && !p.graph) capture(p, functions);
     }
     if (p.graph && !timed_) {
-      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
+      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_of(p)); });
     } else {
       in_part(p, functions, [&] { fork(p); });
       const bool limited = guard.limited();
@@ -275,7 +310,7 @@ class dispatcher {
       }
       in_part(p, functions, [&] { join(p); });
     }
-    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
+    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_of(p)); });
     if (steps_.steps[p.end - 1].awaited) {
       wait_for(static_cast<std::int32_t>(i), functions, guard);
       end(p.end - 1, functions);
@@ -310,8 +345,12 @@ class dispatcher {
       return run_host(s, functions);
     }
     const runtime::stream_ref stream = stream_of(p, id);
+    for (const step_id w : p.plan.waits_of(id))
+      if (steps_.steps[w].driver != what.driver)
+        wait_for(event_of(p, w), static_cast<std::size_t>(w), functions, guard);
     try {
-      for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
+      for (const step_id w : p.plan.waits_of(id))
+        if (steps_.steps[w].driver == what.driver) driver_.wait(stream, event_of(p, w));
       if (timed_) driver_.record(timers_[2 * s].get(), stream);
       if (what.kind == step_kind::kernel) {
         if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
@@ -347,25 +386,26 @@ class dispatcher {
 
   /// Streams that begin with a step that waits for nothing begin behind what is in the origin.
   void fork(const part& p) {
-    driver_.record(forked_.get(), origin_.get());
+    const runtime::event_ref forked = drivers_[p.driver].forked.get();
+    driver_.record(forked, origin_of(p));
     for (std::size_t i = 0; i < p.plan.stream_count; ++i)
-      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked_.get());
+      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked);
   }
   /// The origin goes on when the part is done.
   void join(const part& p) {
-    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_.get(), event_of(p, s));
+    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_of(p), event_of(p, s));
   }
 
   /// Records a segment. What cannot be recorded is run step by step, now and later.
   TAGMA_COLD void capture(part& p, step_functions& functions) {
     try {
-      driver_.begin_capture(origin_.get());
+      driver_.begin_capture(origin_of(p));
       fork(p);
       for (std::size_t s = p.first; s < p.end; ++s) issue_step(p, s, functions, runtime::run_guard({}));
       join(p);
-      p.graph = {driver_, driver_.end_capture(origin_.get())};
+      p.graph = {driver_, driver_.end_capture(origin_of(p))};
     } catch (...) {
-      driver_.abandon_capture(origin_.get());
+      driver_.abandon_capture(origin_of(p));
       p.capturable = false;
     }
   }
@@ -411,15 +451,16 @@ class dispatcher {
           wait_for(event_of(p, s), static_cast<std::size_t>(s), functions, guard);
       return;
     }
-    for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
-      if (!parts_[i].host) return wait_for(i, functions, guard);
+    for (std::size_t d = 0; d < drivers_.size(); ++d)
+      for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > drivers_[d].waited; --i)
+        if (!parts_[i].host && parts_[i].driver == d) wait_for(i, functions, guard);
   }
 
-  /// Waits until a segment is done, and with it all before.
+  /// Waits until a segment is done, and with it all before of its driver.
   void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
     const part& p = parts_[segment];
     wait_for(p.ended.get(), p.end - 1, functions, guard);
-    waited_ = segment;
+    drivers_[p.driver].waited = segment;
   }
   void wait_for(runtime::event_ref event, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
     try {
@@ -445,14 +486,14 @@ class dispatcher {
   /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
   TAGMA_COLD void drain() noexcept {
     for (std::size_t i = 0; i < stream_count_; ++i) driver_.drain(streams_[i].stream.get());
-    if (origin_) driver_.drain(origin_.get());
+    for (const driver_state& d : drivers_)
+      if (d.origin) driver_.drain(d.origin.get());
   }
 
   runtime::stream_driver& driver_;
   step_list steps_;
   dispatch_options options_;
-  runtime::owned_stream origin_;
-  runtime::owned_event forked_;
+  heap_array<driver_state> drivers_;
   heap_array<used_stream> streams_;
   std::size_t stream_count_ = 0;
   heap_array<part> parts_;
@@ -462,8 +503,7 @@ class dispatcher {
   std::size_t next_part_ = 0, next_step_ = 0;
   heap_array<runtime::owned_event> timers_;  // before and behind each step of a device, once a run was timed
   heap_array<start_of_device> starts_;
-  int current_ = -1;          // the device that is current
-  std::int32_t waited_ = -1;  // the last segment that the host has waited for
+  int current_ = -1;  // the device that is current
 };
 
 }  // namespace tagma::device::stream

@@ -22,12 +22,26 @@ class stream_state {
   runtime::executor* threads = nullptr;  ///< for `run_context::threads`
 };
 
+class kernel_source;
+
+/// The kernels of all devices of a session that are no CPUs.
+class kernel_sources {
+ public:
+  /// Those of the kind of a device, as the session numbers it.
+  [[nodiscard]] virtual kernel_source& kernels_of(int device) = 0;
+
+ protected:
+  ~kernel_sources() = default;
+};
+
 /// The kernels of one kind of device.
 ///
 /// Recorded steps are replayed with the arguments that they had. So what differs from run to run, and kernels know, is
 /// in memory of the device, the words of a run: they are written before each run and read after it.
-class kernel_source {
+class kernel_source : public kernel_sources {
  public:
+  [[nodiscard]] kernel_source& kernels_of(int) override { return *this; }
+  /// @param stream as the driver of these devices numbers them
   /// @param words where on the device the words of a run are, or nullptr if no kernel of the plan reads them
   /// @param pool the memory of the device
   [[nodiscard]] virtual owned<stream_state> make_state(runtime::stream_ref stream, std::byte* words,

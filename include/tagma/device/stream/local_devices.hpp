@@ -2,7 +2,8 @@
 #pragma once
 
 /// @file
-/// The devices of one driver that a process sees, and their memory. Sessions share them.
+/// The devices of one driver that a process sees, and their memory. Sessions share them. Those of several drivers make
+/// one list for a session that uses them all.
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
@@ -21,11 +22,38 @@ class local_devices {
     const array_view<const int> visible = options.visible_devices.numbers();
     check_visible_devices(visible, existing);
     numbers_ = heap_array<int>(visible.empty() ? static_cast<std::size_t>(existing) : visible.size());
-    pools_ = heap_array<owned<memory_pool>>(numbers_.size());
+    pools_ = heap_array<memory_pool*>(numbers_.size());
+    own_ = heap_array<owned<memory_pool>>(numbers_.size());
     const memory_options memory{options.memory_fraction, options.memory_cap, options.allow_growth};
     for (std::size_t d = 0; d < numbers_.size(); ++d) {
       numbers_[d] = visible.empty() ? static_cast<int>(d) : visible[d];
-      pools_[d] = make_owned<memory_pool>(driver, numbers_[d], sentence({"/device:", type, ":", d}), memory);
+      own_[d] = make_owned<memory_pool>(driver, numbers_[d], sentence({"/device:", type, ":", d}), memory);
+      pools_[d] = own_[d].get();
+    }
+    one_of_each_ = heap_array<int>(numbers_.size() == 0 ? 0 : 1);
+    if (numbers_.size() > 0) one_of_each_[0] = numbers_[0];
+  }
+  /// A part of a list, and what is added to the numbers that its driver has for its devices.
+  struct part {
+    local_devices* devices = nullptr;
+    int first = 0;
+  };
+  /// The devices of all parts, in their order. The parts must outlive it.
+  /// @param all the drivers of the parts as one
+  TAGMA_COLD local_devices(runtime::stream_driver& all, array_view<const part> parts) : driver_(all), pinned_(all) {
+    std::size_t count = 0;
+    for (const part& p : parts) count += p.devices->numbers_.size();
+    numbers_ = heap_array<int>(count);
+    pools_ = heap_array<memory_pool*>(count);
+    one_of_each_ = heap_array<int>(parts.size());
+    count = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const local_devices& from = *parts[i].devices;
+      for (std::size_t d = 0; d < from.numbers_.size(); ++d, ++count) {
+        numbers_[count] = parts[i].first + from.numbers_[d];
+        pools_[count] = from.pools_[d];
+      }
+      one_of_each_[i] = parts[i].first + from.numbers_[0];
     }
   }
 
@@ -34,12 +62,17 @@ class local_devices {
   /// What the driver calls device `d` of the process.
   [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[d]; }
   [[nodiscard]] memory_pool& pool(int d) { return *pools_[d]; }
+  /// Memory of the host that all of them reach.
   [[nodiscard]] pinned_pool& pinned() { return pinned_; }
+  /// What the driver calls a device; one of each driver, where these are several.
+  [[nodiscard]] array_view<const int> one_of_each_driver() const { return one_of_each_; }
 
  private:
   runtime::stream_driver& driver_;
   heap_array<int> numbers_;
-  heap_array<owned<memory_pool>> pools_;
+  heap_array<owned<memory_pool>> own_;
+  heap_array<memory_pool*> pools_;
+  heap_array<int> one_of_each_;
   pinned_pool pinned_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/stream/run_words.hpp"
+#include "tagma/device/stream/steps.hpp"
 #include "tagma/runtime/gate.hpp"
 
 namespace tagma::device::stream {
@@ -18,8 +19,8 @@ namespace tagma::device::stream {
 /// One thread at a time.
 class loop_body final : public runtime::run_steps {
  public:
-  loop_body(kernel_source& source, local_devices& devices, runtime::bound_plan& plan)
-      : source_(source), devices_(devices), plan_(plan) {}
+  loop_body(kernel_sources& sources, local_devices& devices, runtime::bound_plan& plan)
+      : sources_(sources), devices_(devices), plan_(plan) {}
 
   /// Prepares the kernels among steps `first` to `end` - 1 of the plan that are not bound in each run.
   TAGMA_COLD void prepare(std::size_t first, std::size_t end, const runtime::run_context& context,
@@ -32,9 +33,8 @@ class loop_body final : public runtime::run_steps {
       used_stream& on = streams_[plan_.device_of(p).number];
       on.take(context);
       if (plan_.is_late(p)) continue;
-      const int before = devices_.driver().make_current(on.stream.get().device);
+      const runtime::current_device current(devices_.driver(), on.stream.get().device);
       plan_.prepare(p, plan_.device_kernel(p), on.context);
-      devices_.driver().restore(before);
     }
   }
   /// For the run that begins.
@@ -51,7 +51,7 @@ class loop_body final : public runtime::run_steps {
         if (!s.stream || s.stream.get().device != words[w].device) continue;
         const runtime::memory_place there{words[w].block.data(), words[w].device},
             here{words[w].host.data(), runtime::on_host};
-        devices_.driver().copy(s.stream.get(), back ? here : there, back ? there : here, source_.words_size());
+        devices_.driver().copy(s.stream.get(), back ? here : there, back ? there : here, words[w].size());
         s.busy = true;
       }
   }
@@ -99,6 +99,7 @@ class loop_body final : public runtime::run_steps {
   struct used_stream {
     runtime::owned_stream stream;
     runtime::owned_event done;
+    kernel_source* source = nullptr;
     owned<stream_state> state;
     runtime::run_context context;
     bool busy = false;
@@ -120,20 +121,27 @@ class loop_body final : public runtime::run_steps {
     const int number = devices_.number(device);
     made.stream = {driver, driver.make_stream(number)};
     made.done = {driver, driver.make_event(number)};
-    made.state = source_.make_state(made.stream.get(), words, devices_.pool(device));
+    made.source = &sources_.kernels_of(device);
+    memory_pool& pool = devices_.pool(device);
+    made.state = made.source->make_state({made.stream.get().native, pool.device()}, words, pool);
   }
   /// Calls `f`, which may make any device current. If it throws, nothing is left to do by then.
   template <class F>
   void alone(const F& f) {
-    const int before = devices_.driver().make_current(current_ = devices_.number(0));
+    const array_view<const int> some = devices_.one_of_each_driver();
+    int before[most_drivers];
+    for (std::size_t d = 0; d < some.size(); ++d) before[d] = devices_.driver().make_current(current_ = some[d]);
+    const auto restore = [&] {
+      for (std::size_t d = some.size(); d-- > 0;) devices_.driver().restore(before[d]);
+    };
     try {
       f();
     } catch (...) {
       drain();
-      devices_.driver().restore(before);
+      restore();
       throw;
     }
-    devices_.driver().restore(before);
+    restore();
   }
   void make_current(int device) {
     if (current_ != device) static_cast<void>(devices_.driver().make_current(current_ = device));
@@ -152,7 +160,7 @@ class loop_body final : public runtime::run_steps {
     } else {
       make_current(on.stream.get().device);
       plan_.begin_late(p, on.context);
-      source_.launch(plan_, p, on.context);
+      on.source->launch(plan_, p, on.context);
     }
     on.busy = true;
     const bool finds = plan_.finds_extents(p);
@@ -220,7 +228,7 @@ class loop_body final : public runtime::run_steps {
     on.busy = true;
   }
 
-  kernel_source& source_;
+  kernel_sources& sources_;
   local_devices& devices_;
   runtime::bound_plan& plan_;
   heap_array<used_stream> streams_;  // of each device, where something is done there

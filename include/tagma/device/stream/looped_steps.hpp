@@ -15,9 +15,9 @@ namespace tagma::device::stream {
 /// A step of a device is done for them once it is in its stream, since each device has one.
 class looped_steps final : public runtime::accelerated_steps, runtime::run_steps {
  public:
-  TAGMA_COLD looped_steps(kernel_source& source, local_devices& devices, runtime::bound_plan& plan,
+  TAGMA_COLD looped_steps(kernel_sources& sources, local_devices& devices, runtime::bound_plan& plan,
                           const runtime::run_context& context)
-      : plan_(plan), body_(source, devices, plan), words_(source, devices, plan), loop_of_(plan.step_count()) {
+      : plan_(plan), body_(sources, devices, plan), words_(sources, devices, plan), loop_of_(plan.step_count()) {
     for (std::int16_t& l : loop_of_) l = -1;
     const array_view<const plan::plan_loop> loops = plan.plan().loops;
     for (std::size_t l = 0; l < loops.size(); ++l)

@@ -18,9 +18,13 @@ namespace tagma::device::stream {
 /// them those that fetch the words.
 class plan_steps final : public runtime::accelerated_steps, step_functions, runtime::completion_target {
  public:
-  TAGMA_COLD plan_steps(kernel_source& source, local_devices& devices, const gpu_options& options,
+  TAGMA_COLD plan_steps(kernel_sources& sources, local_devices& devices, const gpu_options& options,
                         runtime::bound_plan& plan, const runtime::run_context& context)
-      : source_(source), devices_(devices), plan_(plan), body_(source, devices, plan), words_(source, devices, plan) {
+      : sources_(sources),
+        devices_(devices),
+        plan_(plan),
+        body_(sources, devices, plan),
+        words_(sources, devices, plan) {
     find_order();
     unroll();
     list_steps();
@@ -79,6 +83,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions, runt
  private:
   struct used_stream {
     runtime::stream_ref stream;
+    kernel_source* source = nullptr;
     owned<stream_state> state;
     runtime::run_context context;
 
@@ -261,6 +266,8 @@ class plan_steps final : public runtime::accelerated_steps, step_functions, runt
       else
         made.kind = from < 0 ? step_kind::to_device : to < 0 ? step_kind::to_host : step_kind::between;
     }
+    for (step& s : steps_)
+      if (s.kind != step_kind::host) s.driver = static_cast<std::uint8_t>(devices_.driver().driver_of(s.device));
     // What is done before may wait, or other runs may have to.
     for (std::size_t s = 1; s < steps_.size() && !holds_.empty(); ++s)
       steps_[s].begins = hold_of(s) == hold::writes || hold_of(s - 1) == hold::writes ||
@@ -334,51 +341,44 @@ class plan_steps final : public runtime::accelerated_steps, step_functions, runt
   TAGMA_COLD void prepare(const runtime::run_context& context) {
     streams_ = heap_array<used_stream>(dispatcher_->streams());
     stream_of_ = heap_array<used_stream*>(plan_size());
-    runtime::stream_driver& driver = devices_.driver();
-    int before = -1;
-    try {
-      for (std::size_t p = 0; p < plan_size(); ++p) {
-        const std::size_t s = in_list(p);
-        if (is_of_plan(s) && is_whole(s)) {
-          if (in_plan(s) == p) body_.prepare(p, end_in_plan(s), context, words_);
-          continue;
-        }
-        if (!is_of_plan(s) || steps_[s].kind != step_kind::kernel) continue;
-        const int current = driver.make_current(steps_[s].device);
-        if (before < 0) before = current;
-        used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
-        on.take(context);
-        stream_of_[p] = &on;
-        if (!plan_.is_late(p)) plan_.prepare(p, plan_.device_kernel(p), on.context);
+    for (std::size_t p = 0; p < plan_size(); ++p) {
+      const std::size_t s = in_list(p);
+      if (is_of_plan(s) && is_whole(s)) {
+        if (in_plan(s) == p) body_.prepare(p, end_in_plan(s), context, words_);
+        continue;
       }
-    } catch (...) {
-      if (before >= 0) driver.restore(before);
-      throw;
+      if (!is_of_plan(s) || steps_[s].kind != step_kind::kernel) continue;
+      const runtime::current_device current(devices_.driver(), steps_[s].device);
+      used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
+      on.take(context);
+      stream_of_[p] = &on;
+      if (!plan_.is_late(p)) plan_.prepare(p, plan_.device_kernel(p), on.context);
     }
-    if (before >= 0) driver.restore(before);
   }
   TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream, int device) {
     for (std::size_t i = 0; i < stream_count_; ++i)
-      if (streams_[i].stream.native == stream.native) return streams_[i];
+      if (streams_[i].stream.native == stream.native && streams_[i].stream.device == stream.device) return streams_[i];
     used_stream& made = streams_[stream_count_++];
     made.stream = stream;
-    made.state = source_.make_state(stream, words_.on(stream.device), devices_.pool(device));
+    made.source = &sources_.kernels_of(device);
+    memory_pool& pool = devices_.pool(device);
+    made.state = made.source->make_state({stream.native, pool.device()}, words_.on(stream.device), pool);
     return made;
   }
 
   void launch(std::size_t s, runtime::stream_ref) override {
     const std::size_t p = in_plan(s);
     point(s);
-    plan_.begin_late(p, stream_of_[p]->context);
-    source_.launch(plan_, p, stream_of_[p]->context);
+    const used_stream& on = *stream_of_[p];
+    plan_.begin_late(p, on.context);
+    on.source->launch(plan_, p, on.context);
   }
   void ended(std::size_t s) override { plan_.end_late(in_plan(s)); }
   [[nodiscard]] copy_request copy(std::size_t s) override {
     if (!is_of_plan(s)) {
       const device_words& w = words_of(s);
       const runtime::memory_place there{w.block.data(), w.device}, here{w.host.data(), runtime::on_host};
-      return s < words_.size() ? copy_request{there, here, source_.words_size()}
-                               : copy_request{here, there, source_.words_size()};
+      return s < words_.size() ? copy_request{there, here, w.size()} : copy_request{here, there, w.size()};
     }
     point(s);
     const std::size_t p = in_plan(s);
@@ -511,7 +511,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions, runt
     return all;
   }
 
-  kernel_source& source_;
+  kernel_sources& sources_;
   local_devices& devices_;
   runtime::bound_plan& plan_;
   loop_body body_;

@@ -14,30 +14,34 @@ struct device_words {
   int device = 0;  ///< of the driver
   device_block block;
   pinned_buffer host;
+  kernel_source* source = nullptr;  ///< whose words they are
+
+  [[nodiscard]] std::size_t size() const { return host.size(); }
 };
 
 class run_words {
  public:
   /// For all steps of a plan.
-  TAGMA_COLD run_words(kernel_source& source, local_devices& devices, const runtime::bound_plan& plan)
-      : source_(source), plan_(plan) {
-    const std::size_t size = source.words_size();
-    if (size == 0) return;
+  TAGMA_COLD run_words(kernel_sources& sources, local_devices& devices, const runtime::bound_plan& plan) : plan_(plan) {
     const heap_array<bool> reads(devices.count());
     std::size_t count = 0;
     for (std::size_t s = 0; s < plan.step_count(); ++s) {
       if (!reads_them(s)) continue;
-      bool& known = reads[plan.device_of(s).number];
-      count += !known;
+      const int device = plan.device_of(s).number;
+      bool& known = reads[device];
+      count += !known && sources.kernels_of(device).words_size() > 0;
       known = true;
     }
     words_ = heap_array<device_words>(count);
     for (std::size_t d = 0, w = 0; d < reads.size(); ++d) {
       if (!reads[d]) continue;
       const auto number = static_cast<int>(d);
+      kernel_source& source = sources.kernels_of(number);
+      const std::size_t size = source.words_size();
+      if (size == 0) continue;
       words_[w++] = {devices.number(number),
                      devices.pool(number).allocate(static_cast<std::int64_t>(size), "the words of a run"),
-                     devices.pinned().allocate(size)};
+                     devices.pinned().allocate(size), &source};
     }
   }
 
@@ -55,15 +59,14 @@ class run_words {
   }
   /// Those of the host, before they are copied to the devices.
   void write(const runtime::run_context& context) const {
-    for (const device_words& w : words_) source_.write_words(w.host.data(), context);
+    for (const device_words& w : words_) w.source->write_words(w.host.data(), context);
   }
   /// The same when they are back: throws if they tell that something went wrong.
   void check() const {
-    for (const device_words& w : words_) source_.check_words(w.host.data(), plan_);
+    for (const device_words& w : words_) w.source->check_words(w.host.data(), plan_);
   }
 
  private:
-  kernel_source& source_;
   const runtime::bound_plan& plan_;
   heap_array<device_words> words_;
 };

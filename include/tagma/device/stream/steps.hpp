@@ -18,6 +18,9 @@ using step_id = plan::step_graph::step_id;
 /// Who does a step: a kernel of a device, the host, or the part of a device that copies.
 enum class step_kind : std::uint8_t { kernel, host, to_device, to_host, between };
 
+/// Drivers whose devices one plan may have.
+inline constexpr int most_drivers = 4;
+
 /// One step as streams see it.
 struct step {
   step_kind kind = step_kind::kernel;
@@ -28,6 +31,7 @@ struct step {
   float cost = 1;             ///< how long it takes, in any unit that all steps share
   bool awaited = false;       ///< the host waits for it before it issues what follows: it reads what the step has found
   bool begins = false;        ///< no segment is recorded across its begin
+  std::uint8_t driver = 0;    ///< of the device; a step waits for one of another driver by way of the host
   bool first_stream = false;  ///< a kernel that takes the first stream of its device, as it does every time in a loop
 };
 
