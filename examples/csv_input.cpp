@@ -76,5 +76,6 @@ int main() {
   });
   coord.join();
   std::filesystem::remove_all(folder);
-  std::printf("%d batches of 40 points; the last 100 were %s\n", batches, late > 0.9f ? "understood" : "not understood");
+  std::printf("%d batches of 40 points; the last 100 were %s\n", batches,
+              late > 0.9f ? "understood" : "not understood");
 }

@@ -113,12 +113,13 @@ TEST_CASE("without an order the first that is ready comes first") {
 TEST_CASE("a function that ends its dataset lets those finish that others work on") {
   // More elements than any run comes to: that it ends is what the function has said. How many come behind the
   // hundredth depends on when its thread comes back from it.
-  const auto data = ds::range(number{1} << 50).map(
-      [](number x) {
-        if (x == 100) throw ds::end_of_data();
-        return x;
-      },
-      {.threads = 3, .ordered = false});
+  const auto data = ds::range(number{1} << 50)
+                        .map(
+                            [](number x) {
+                              if (x == 100) throw ds::end_of_data();
+                              return x;
+                            },
+                            {.threads = 3, .ordered = false});
   std::vector<number> all;
   for (const number x : data) all.push_back(x);
   std::sort(all.begin(), all.end());
