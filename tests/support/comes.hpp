@@ -40,18 +40,21 @@ class late_watch {
   explicit late_watch(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
 
   [[nodiscard]] bool stop_requested() const {
-    const auto now = std::chrono::steady_clock::now();
-    if (!looked_.exchange(true)) first_ = now;
+    const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+    std::int64_t first = never;
+    if (first_.compare_exchange_strong(first, now.count())) first = now.count();
     // The run began before it looked first, and looks at the time right behind this.
-    if (now > first_ + timeout_) late_ = true;
+    if (now.count() > first + timeout_.count()) late_ = true;
     return false;
   }
   [[nodiscard]] bool late() const { return late_; }
 
  private:
+  static constexpr std::int64_t never = INT64_MIN;
+
   std::chrono::nanoseconds timeout_;
-  mutable std::atomic<bool> looked_{false}, late_{false};
-  mutable std::chrono::steady_clock::time_point first_;  // of the thread that looks
+  mutable std::atomic<std::int64_t> first_{never};  ///< look at the time, by any thread of the run
+  mutable std::atomic<bool> late_{false};
 };
 
 }  // namespace tagma::test
