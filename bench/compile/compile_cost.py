@@ -7,6 +7,8 @@ else the machine does hits both; the median of the pairs' ratios counts. Both ar
 library's loops are compiled for in any case: AVX2 and FMA. Beside the ratio: peak memory of the compiler, size of the
 object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
 
+"compilers" has what is allowed otherwise for those whose name has this part.
+
 A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}. At most
 "pairs" of it are compiled; a "large" one only where it is asked for. What is too slow is measured once more, with twice the
 pairs and at least three, and that counts: a bound that holds is not broken by one bad minute of the machine. "growth" compiles a generated program in three sizes with equal steps: what the second
@@ -138,6 +140,8 @@ def run(here, flags, arguments, report=print):
     with tempfile.TemporaryDirectory() as work:
         compiler = Compiler(arguments.compiler, flags, work)
         for name, program in budgets["programs"].items():
+            for part, own in program.get("compilers", {}).items():
+                program = {**program, **own} if part in pathlib.Path(arguments.compiler).name else program
             if name not in arguments.only if arguments.only else program.get("large") and not arguments.large:
                 continue
             source = source_of(program, work, here)
@@ -175,6 +179,8 @@ def self_test(arguments):
     cases = [
         ("within", dear, {"time_ratio": 1e6, "memory_mb": 1e6}, {"growth": {**growth, "step_ratio": 1e6}}, None),
         ("too slow", dear, {"time_ratio": 0.001}, {}, "times the reference"),
+        ("too slow for this compiler", dear, {"time_ratio": 1e6, "compilers": {"+": {"time_ratio": 0.001}}}, {}, "times the reference"),
+        ("too slow for another", dear, {"time_ratio": 1e6, "compilers": {"icpx": {"time_ratio": 0.001}}}, {}, None),
         ("too big", dear, {"memory_mb": 1}, {}, "MiB"),
         ("a long name", named, {}, {}, "characters"),
         ("slow with -g", dear, {}, {"debug_time_ratio": 0.001}, "with -g"),
