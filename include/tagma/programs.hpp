@@ -3,7 +3,8 @@
 
 /// @file
 /// Programs as data: graphs that a process runs without having been compiled with them. Such programs link the registry
-/// of kernels, `tagma::registry`, or compile the files of src/registry beside their own (<tagma/registry.hpp>). Needs
+/// of kernels, `tagma::registry`, or compile the files of tagma/device/cpu/registry/ beside their own
+/// (<tagma/registry.hpp>). Needs
 /// tagma/tagma.hpp as well, in either order.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.

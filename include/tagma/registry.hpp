@@ -3,8 +3,8 @@
 
 /// @file
 /// The registry of kernels, for programs that run graphs which they were not compiled with (<tagma/programs.hpp>). A
-/// program has it once, and there are three ways: CMake's `tagma::registry`; the files of src/registry, which are
-/// compiled side by side; or one file of the program that includes this header.
+/// program has it once, and there are three ways: CMake's `tagma::registry`; the files of
+/// tagma/device/cpu/registry/, which are compiled side by side; or one file of the program that includes this header.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 #include "tagma/base/fixed_string.hpp"

@@ -251,7 +251,8 @@
 
 /// @file
 /// Programs as data: graphs that a process runs without having been compiled with them. Such programs link the registry
-/// of kernels, `tagma::registry`, or compile the files of src/registry beside their own (<tagma/registry.hpp>). Needs
+/// of kernels, `tagma::registry`, or compile the files of tagma/device/cpu/registry/ beside their own
+/// (<tagma/registry.hpp>). Needs
 /// tagma/tagma.hpp as well, in either order.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
@@ -1430,7 +1431,7 @@ class step_kernels {
 };
 
 /// Finds them. Defined by the registry of kernels: programs that run graphs which they were not compiled with link it
-/// (`tagma::registry` in CMake, or the sources in src/registry).
+/// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
 /// Throws Unimplemented that names the first operation and the element types for which there is none.
 [[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
 

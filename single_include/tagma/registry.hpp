@@ -353,8 +353,8 @@
 
 /// @file
 /// The registry of kernels, for programs that run graphs which they were not compiled with (<tagma/programs.hpp>). A
-/// program has it once, and there are three ways: CMake's `tagma::registry`; the files of src/registry, which are
-/// compiled side by side; or one file of the program that includes this header.
+/// program has it once, and there are three ways: CMake's `tagma::registry`; the files of
+/// tagma/device/cpu/registry/, which are compiled side by side; or one file of the program that includes this header.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
@@ -1201,7 +1201,7 @@ class step_kernels {
 };
 
 /// Finds them. Defined by the registry of kernels: programs that run graphs which they were not compiled with link it
-/// (`tagma::registry` in CMake, or the sources in src/registry).
+/// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
 /// Throws Unimplemented that names the first operation and the element types for which there is none.
 [[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
 

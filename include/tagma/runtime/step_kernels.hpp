@@ -18,7 +18,7 @@ class step_kernels {
 };
 
 /// Finds them. Defined by the registry of kernels: programs that run graphs which they were not compiled with link it
-/// (`tagma::registry` in CMake, or the sources in src/registry).
+/// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
 /// Throws Unimplemented that names the first operation and the element types for which there is none.
 [[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
 
