@@ -2,15 +2,16 @@
 #pragma once
 
 /// @file
-/// Compares the tables of a plan that the compiler made with those that a process makes of the same graph, entry by
-/// entry.
+/// Compares the tables of a graph and its plans that the compiler made with those that a process makes of the same
+/// records, entry by entry.
 
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <string>
 
+#include "tagma/graph/heap_build.hpp"
 #include "tagma/plan/heap_plan.hpp"
-#include "tagma/plan/program.hpp"
+#include "tagma/plan/passes.hpp"
 
 namespace tagma::test {
 
@@ -35,6 +36,53 @@ class table_comparison {
 
  private:
   std::string found_;
+};
+
+/// Where a graph that a process builds differs from that of the compiler; empty if nowhere.
+template <class Graph, class... Pass>
+std::string difference_of_graphs() {
+  ir::heap_build built(Graph::traits::records, Graph::traits::named);
+  if constexpr (sizeof...(Pass) > 0) (built.rewrite(&Pass::visit), ..., built.rewrite(nullptr));
+  const ir::graph_view a = Graph::view, b = built.view();
+  table_comparison is;
+  const auto equal = [](const auto& x, const auto& y) { return x == y; };
+  is.values("problem", Graph::status.problem, built.status().problem);
+  is.tables("nodes", a.nodes, b.nodes, [](const ir::node& x, const ir::node& y) {
+    return x.op == y.op && x.spec == y.spec && x.first_edge == y.first_edge && x.inputs == y.inputs &&
+           x.controls == y.controls && x.first_attribute == y.first_attribute &&
+           x.attribute_count == y.attribute_count && x.name == y.name && x.suffix == y.suffix && x.value == y.value &&
+           x.request == y.request && x.colocated == y.colocated;
+  });
+  is.tables("edges", a.edges, b.edges, equal);
+  is.tables("attributes", a.attribute_pool, b.attribute_pool, equal);
+  is.tables("roots", a.roots, b.roots, equal);
+  is.tables("requests", a.requests, b.requests, equal);
+  is.tables("loops", a.loops, b.loops, [](const ir::loop_info& x, const ir::loop_info& y) {
+    return x.head == y.head && x.parent == y.parent && x.rank == y.rank;
+  });
+  is.tables("back edges", a.back_edges, b.back_edges,
+            [](const ir::back_edge& x, const ir::back_edge& y) { return x.carried == y.carried && x.next == y.next; });
+  is.tables("loop of", a.loop_of, b.loop_of, equal);
+  const value_places x = Graph::places, y = built.places();
+  is.tables("places", x.places, y.places, [](const value_place& p, const value_place& q) {
+    return p.first == q.first && p.count == q.count && p.value == q.value && p.name == q.name && p.reader == q.reader &&
+           p.result == q.result;
+  });
+  is.tables("parts", x.parts, y.parts, equal);
+  is.values("root place", x.root, y.root);
+  is.values("values", x.values, y.values);
+  return is.found();
+}
+
+template <class Closure>
+struct checked_graph {
+  using graph = detail::compiled_graph<Closure>;
+  static std::string difference() { return difference_of_graphs<graph>(); }
+};
+template <class Closure, class... Pass>
+struct checked_graph<detail::rewritten<Closure, Pass...>> {
+  using graph = detail::compiled_graph<detail::rewritten<Closure, Pass...>>;
+  static std::string difference() { return difference_of_graphs<graph, Pass...>(); }
 };
 
 /// Where the plan of a process differs from that of the compiler; empty if nowhere.
@@ -125,10 +173,11 @@ void check_single_plans(std::index_sequence<I...>) {
       difference_of_plans<detail::compiled_plan<typename Program::graph, static_cast<int>(I)>>()...};
   for (const std::string& of_one : found) CHECK(of_one == "");
 }
-/// Checks the plan of all outputs of a program, and that of each.
+/// Checks the graph of a program, the plan of all outputs, and that of each.
 template <class Closure>
 void check_plans(const program<Closure>&) {
   using one = program<Closure>;
+  CHECK(checked_graph<Closure>::difference() == "");
   CHECK(difference_of_plans<typename one::full_plan>() == "");
   check_single_plans<one>(std::make_index_sequence<one::graph::output_count>{});
 }

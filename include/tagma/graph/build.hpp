@@ -28,17 +28,34 @@ struct built_graph {
   int nodes = 0;
   int edges = 0;
   int attributes = 0;
-  node_id roots[Roots > 0 ? Roots : 1]{};
+  fixed_array<node_id, Roots> roots{};
   build_status status;
-  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
+  /// A record may be several nodes, if it is reached through several scopes.
+  node_table<node_of_record, Nodes, 2> records{};
   int record_count = 0;
   int request_count = 0;
   device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
   int loop_count = 0;
   int back_edge_count = 0;
   loop_info loops[Looped ? most_loops : 1]{};
-  back_edge back_edges[Looped ? Nodes / 2 : 1]{};
-  std::int16_t loop_of[Looped ? Nodes : 1]{};  ///< the innermost loop of each node, or -1
+  std::conditional_t<Looped, node_table<back_edge, Nodes, 1, 2>, fixed_array<back_edge, 0>> back_edges{};
+  /// The innermost loop of each node, or -1.
+  std::conditional_t<Looped, node_table<std::int16_t, Nodes>, fixed_array<std::int16_t, 0>> loop_of{};
+
+  /// How many nodes there may be.
+  [[nodiscard]] constexpr std::size_t room() const {
+    if constexpr (Nodes == heap_room)
+      return storage.nodes.size();
+    else
+      return Nodes;
+  }
+  /// For a graph on the heap: room for so many nodes, a power of two, and the outputs. Throws `no_memory`.
+  constexpr void allocate(std::size_t room, std::size_t outputs) {
+    storage.allocate(room);
+    make_room(2 * room, records);
+    make_room(outputs, roots);
+    if constexpr (Looped) make_room(room / 2, back_edges), make_room(room, loop_of);
+  }
 };
 
 namespace detail {
@@ -104,7 +121,7 @@ struct pending_record<true> {
 };
 
 struct no_scopes {
-  constexpr no_scopes(graph&, build_status&) {}
+  constexpr no_scopes(graph&, build_status&, std::size_t) {}
 };
 
 /// True for a variable that may be the step of an optimizer, by its type and its name. Two such of one name that begin
@@ -126,9 +143,10 @@ class graph_builder {
       : built_(built),
         status_(built.status),
         g_(built.storage.view()),
-        scopes_(g_, built.status),
+        scopes_(g_, built.status, built.room()),
         values_(owners),
         asked_(asked) {
+    if constexpr (Nodes == heap_room) allocate(built.room());
     if constexpr (Scoped) g_.ask(&scopes_);
     if constexpr (Looped) g_.observe(&loops_);
   }
@@ -136,9 +154,9 @@ class graph_builder {
   /// Adds the nodes behind a record, operands first, and returns its own.
   constexpr node_id build(const record& root) {
     std::size_t depth = 0;
-    stack_[depth++] = {&root};
+    stack_.values[depth++] = {&root};
     while (depth > 0 && good()) {
-      const pending top = stack_[depth - 1];
+      const pending top = stack_.values[depth - 1];
       const record& r = *top.what;
       reached at = reach(top);
       if (at.id != no_node) {
@@ -175,10 +193,11 @@ class graph_builder {
 
   /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
   constexpr void build_scoped_parts(const fixed_array<const record*, Roots>& roots) {
-    scratch_array<const record*, 1> seen(4 * Nodes), waiting(4 * Nodes);
+    const std::size_t room = built_.room();
+    scratch_array<const record*, 1> seen(4 * room), waiting(4 * room);
     const auto first_time = [&](const record& r) {
-      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * Nodes - 1);
-      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * Nodes - 1);
+      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * room - 1);
+      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * room - 1);
       const bool is_new = seen[i] == nullptr;
       seen[i] = &r;
       return is_new;
@@ -186,7 +205,7 @@ class graph_builder {
     std::size_t depth = 0, count = 0;
     const auto wait = [&](array_view<const record* const> list) {
       for (std::size_t i = list.size(); i-- > 0;)
-        if (count < 2 * Nodes && first_time(*list[i])) waiting[depth++] = list[i], ++count;
+        if (count < 2 * room && first_time(*list[i])) waiting[depth++] = list[i], ++count;
     };
     wait(roots);
     while (depth > 0 && good()) {
@@ -197,7 +216,7 @@ class graph_builder {
       }
       wait(r.inputs), wait(r.controls), wait(r.colocated);
     }
-    if (count == 2 * Nodes) status_.stop(build_problem::too_large);
+    if (count == 2 * room) status_.stop(build_problem::too_large);
   }
 
  private:
@@ -248,14 +267,14 @@ class graph_builder {
   constexpr void push(array_view<const record* const> list, chain_id chain, std::size_t& depth) {
     for (std::size_t i = list.size(); i-- > 0;) {
       if (memo_find(*list[i], chain) != no_node) continue;
-      if (depth == 4 * Nodes) {
+      if (depth == 4 * built_.room()) {
         status_.stop(build_problem::too_large);
         return;
       }
       if constexpr (Scoped)
-        stack_[depth++] = {list[i], chain};
+        stack_.values[depth++] = {list[i], chain};
       else
-        stack_[depth++] = {list[i]};
+        stack_.values[depth++] = {list[i]};
     }
   }
   constexpr node_id memo_find(const record& r, chain_id chain) {
@@ -271,7 +290,7 @@ class graph_builder {
       const chain_id base = scopes_.base(at.self, *key.op->info);
       if (memo_.find(key, base) == no_node) memo_.set(key, base, id);
       if (at.self != base && !is_single(*key.op->info)) memo_.set(key, at.self, id);
-      if (memo_.count > 3 * Nodes) status_.stop(build_problem::too_large);
+      if (memo_.count > 3 * built_.room()) status_.stop(build_problem::too_large);
       if (&key != &r && !scopes_.hides(at.self)) note(key, id);
       if (!at.hidden) note(r, id);
     } else {
@@ -280,11 +299,11 @@ class graph_builder {
     }
   }
   constexpr void note(const record& r, node_id id) {
-    if (built_.record_count == static_cast<int>(2 * Nodes)) {
+    if (built_.record_count == static_cast<int>(2 * built_.room())) {
       status_.stop(build_problem::too_large);
       return;
     }
-    built_.records[built_.record_count++] = {&r, id};
+    built_.records.values[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
@@ -421,7 +440,7 @@ class graph_builder {
   }
   constexpr void finish_loops() {
     if (loops_.overflow()) status_.stop(build_problem::too_many_loops);
-    if (loops_.edge_count() > static_cast<int>(Nodes / 2)) status_.stop(build_problem::too_large);
+    if (loops_.edge_count() > static_cast<int>(built_.room() / 2)) status_.stop(build_problem::too_large);
     if (!good()) return;
     for (node_id i = 0; i < g_.size(); ++i)
       if (g_.info(i).is(op_kind::update) && loops_.loop_of(i) >= 0)
@@ -510,17 +529,34 @@ class graph_builder {
   std::conditional_t<Looped, loop_table, no_loop_table> loops_;
   value_numbers values_;
   array_view<const record* const> asked_;
-  const record* memo_records_[4 * Nodes]{};
-  const record* memo_names_[2 * Nodes]{};
-  node_id memo_nodes_[4 * Nodes]{};
-  chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
-  bool memo_named_[2 * Nodes]{};
-  std::string_view memo_texts_[Scoped ? 2 * Nodes : 1]{};
-  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_, memo_texts_};
-  node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
-  variable_gradient pairs_[Nodes / 2]{};
-  bool wanted_[Nodes]{};
-  pending stack_[4 * Nodes]{};
+  /// A table that is there only with scopes.
+  template <class T, std::size_t Times>
+  using table_of_scopes = std::conditional_t<Scoped, node_table<T, Nodes, Times>, fixed_array<T, 0>>;
+
+  constexpr void allocate(std::size_t room) {
+    make_room(4 * room, memo_records_, memo_nodes_, stack_);
+    make_room(2 * room, memo_names_, memo_named_);
+    if constexpr (Scoped) make_room(4 * room, memo_chains_), make_room(2 * room, memo_texts_);
+    make_room(room, adjoint_, wanted_);
+    make_room(room / 2, variables_, gradients_, pairs_);
+    memo_ = memo();
+  }
+  [[nodiscard]] constexpr record_memo<Scoped> memo() {
+    return {memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_, memo_texts_};
+  }
+
+  node_table<const record*, Nodes, 4> memo_records_{};
+  node_table<const record*, Nodes, 2> memo_names_{};
+  node_table<node_id, Nodes, 4> memo_nodes_{};
+  table_of_scopes<chain_id, 4> memo_chains_{};
+  node_table<bool, Nodes, 2> memo_named_{};
+  table_of_scopes<std::string_view, 2> memo_texts_{};
+  record_memo<Scoped> memo_ = memo();
+  node_table<node_id, Nodes> adjoint_{};
+  node_table<node_id, Nodes, 1, 2> variables_{}, gradients_{};
+  node_table<variable_gradient, Nodes, 1, 2> pairs_{};
+  node_table<bool, Nodes> wanted_{};
+  node_table<pending, Nodes, 4> stack_{};
   /// Copies of nodes with several outputs that wait.
   struct copy_behind {
     node_id of = no_node;
@@ -538,15 +574,18 @@ class graph_builder {
 /// @tparam Looped whether some record is a loop
 /// @param owners whose numbers the running program has, in their order
 /// @param gradients that are asked for somewhere behind the roots
+/// @param room for so many nodes, a power of two, where the graph is on the heap
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped = false>
 [[nodiscard]] constexpr auto build_graph(const fixed_array<const record*, Roots>& roots,
                                          array_view<const record* const> owners = {},
-                                         array_view<const record* const> gradients = {}) {
+                                         array_view<const record* const> gradients = {},
+                                         [[maybe_unused]] std::size_t room = Nodes) {
   built_graph<Nodes, Roots, Scoped, Looped> built;
+  if constexpr (Nodes == heap_room) built.allocate(room, roots.size());
   detail::graph_builder<Nodes, Roots, Scoped, Looped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
-  for (std::size_t root = 0; root < Roots; ++root)
-    if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
+  for (std::size_t root = 0; root < roots.size(); ++root)
+    if (built.status.good()) built.roots.values[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
 }
@@ -555,7 +594,7 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped
 template <std::size_t Nodes, std::size_t Roots, bool Scoped, bool Looped>
 [[nodiscard]] constexpr array_view<const node_of_record> nodes_of(
     const built_graph<Nodes, Roots, Scoped, Looped>& built) {
-  return {built.records, built.record_count};
+  return {built.records.data(), built.record_count};
 }
 
 /// Copies the used part of a built graph.
@@ -564,16 +603,16 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::s
 [[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q, L, B> trim(
     const built_graph<Capacity, Roots, Scoped, Looped>& built) {
   flat_graph<N, E, A, Roots, Q, L, B> flat;
-  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
-  for (std::size_t i = 0; i != E; ++i) flat.edges[i] = built.storage.edges[i];
-  for (std::size_t i = 0; i != A; ++i) flat.attributes[i] = built.storage.attributes[i];
-  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
+  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes.values[i];
+  for (std::size_t i = 0; i != E; ++i) flat.edges[i] = built.storage.edges.values[i];
+  for (std::size_t i = 0; i != A; ++i) flat.attributes[i] = built.storage.attributes.values[i];
+  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots.values[i];
   const device_spec* request = built.requests;
   for (device_spec& r : flat.requests) r = *request++;
   if constexpr (L > 0) {
     for (std::size_t i = 0; i < L; ++i) flat.loops[i] = built.loops[i];
-    for (std::size_t i = 0; i != B; ++i) flat.back_edges[i] = built.back_edges[i];
-    for (std::size_t i = 0; i < N; ++i) flat.loop_of[i] = built.loop_of[i];
+    for (std::size_t i = 0; i != B; ++i) flat.back_edges[i] = built.back_edges.values[i];
+    for (std::size_t i = 0; i < N; ++i) flat.loop_of[i] = built.loop_of.values[i];
   }
   return flat;
 }

@@ -43,7 +43,10 @@ class scope_context : public request_source {
   /// Requests 0 and 1 ask for nothing; 1 since scopes disagree about it.
   static constexpr std::int16_t nothing = 0, disputed = 1;
 
-  constexpr scope_context(graph& g, build_status& status) : graph_(g), status_(status) {
+  /// @param room for so many nodes, where they are on the heap
+  constexpr scope_context(graph& g, build_status& status, [[maybe_unused]] std::size_t room)
+      : graph_(g), status_(status) {
+    if constexpr (Nodes == heap_room) make_room(room, chain_of_, task_of_);
     ask = [](request_source& self, const op_info& op, const tensor_spec& spec, std::string_view name) {
       auto& me = static_cast<scope_context&>(self);
       int task = -1;
@@ -106,13 +109,13 @@ class scope_context : public request_source {
   /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
   /// nothing has no opinion.
   constexpr void agree(node_id id, chain_id chain, const record& r) {
-    if (chain == 0 || chain == chain_of_[id] || !status_.good()) return;
-    chain_of_[id] = chain;
-    int task = task_of_[id];
+    if (chain == 0 || chain == chain_of_.values[id] || !status_.good()) return;
+    chain_of_.values[id] = chain;
+    int task = task_of_.values[id];
     const std::int16_t before = graph_[id].request, now = request(chain, r, name(chain, r), task);
     if (now == nothing || now == before) return;
     if (before == nothing) {
-      task_of_[id] = static_cast<std::int16_t>(task);
+      task_of_.values[id] = static_cast<std::int16_t>(task);
       graph_.set_request(id, now);
       return;
     }
@@ -127,8 +130,8 @@ class scope_context : public request_source {
   }
   /// Notes how a node that cannot be two was first reached.
   constexpr void note(node_id id, chain_id chain, int task) {
-    chain_of_[id] = chain;
-    task_of_[id] = static_cast<std::int16_t>(task);
+    chain_of_.values[id] = chain;
+    task_of_.values[id] = static_cast<std::int16_t>(task);
   }
 
   [[nodiscard]] constexpr int request_count() const { return request_count_; }
@@ -210,7 +213,7 @@ class scope_context : public request_source {
     return static_cast<std::int16_t>(request_count_++);
   }
   constexpr std::int16_t too_many() {
-    status_.stop(build_problem::too_large);
+    status_.stop(build_problem::too_many_scopes);
     return 0;
   }
   constexpr device_counts* counts_of(device_function function) {
@@ -251,8 +254,8 @@ class scope_context : public request_source {
   name_table tables_[most_links]{};
   device_spec requests_[most_requests]{};
   counter counters_[most_functions]{};
-  chain_id chain_of_[Nodes]{};
-  std::int16_t task_of_[Nodes]{};
+  node_table<chain_id, Nodes> chain_of_{};
+  node_table<std::int16_t, Nodes> task_of_{};
   int link_count_ = 1;
   int table_count_ = 1;
   int request_count_ = 2;

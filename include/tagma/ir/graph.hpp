@@ -232,15 +232,29 @@ class graph {
   loop_observer* loops_ = nullptr;
 };
 
+/// A table with `Times / Part` elements for each node of a graph, of which the first so many are there to be.
+template <class T, std::size_t Nodes, std::size_t Times = 1, std::size_t Part = 1>
+using node_table = fixed_array<T, Nodes == heap_room ? heap_room : Nodes * Times / Part>;
+
 /// Storage for a graph of up to `Nodes` nodes.
 template <std::size_t Nodes>
 struct graph_storage {
-  node nodes[Nodes]{};
-  node_id edges[4 * Nodes]{};
-  attribute attributes[4 * Nodes]{};
-  node_id buckets[4 * Nodes]{};
+  node_table<node, Nodes> nodes{};
+  node_table<node_id, Nodes, 4> edges{};
+  node_table<attribute, Nodes, 4> attributes{};
+  node_table<node_id, Nodes, 4> buckets{};
 
-  [[nodiscard]] constexpr graph view() { return {nodes, edges, attributes, buckets}; }
+  /// For storage on the heap: room for so many nodes, a power of two. Throws `no_memory`.
+  constexpr void allocate(std::size_t room) {
+    make_room(room, nodes);
+    make_room(4 * room, edges, attributes, buckets);
+  }
+  [[nodiscard]] constexpr graph view() {
+    return {{nodes.data(), nodes.size()},
+            {edges.data(), edges.size()},
+            {attributes.data(), attributes.size()},
+            {buckets.data(), buckets.size()}};
+  }
 };
 
 /// One of several results of an operation.

@@ -107,7 +107,7 @@ class loop_copier<true, Before> {
   }
   template <class Built>
   constexpr void finish(Built& built) const {
-    if (loops_.edge_count() > static_cast<int>(sizeof built.back_edges / sizeof *built.back_edges))
+    if (loops_.edge_count() > static_cast<int>(built.back_edges.size()))
       built.status.stop(decltype(built.status.problem)::too_large);
     else
       write_loops(g_, loops_, built);

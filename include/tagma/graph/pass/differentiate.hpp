@@ -18,6 +18,7 @@ enum class build_problem : std::uint8_t {
   independent,
   nothing_to_train,
   too_large,
+  too_many_scopes,   ///< more chains of them, devices or functions than there is room for
   malformed_device,  ///< a device function returned a text that names no device
   oversized,         ///< a tensor has more bytes than can be addressed
   beyond_loop,       ///< a value of a body is used behind its loop

@@ -229,19 +229,22 @@ class rewriter {
 /// Copies a graph, without nodes that nobody reads, while `pass` rewrites it.
 /// @tparam Nodes room for the copy and for what the pass adds
 /// @param pass what visits each node; nullptr: nobody
+/// @param room for so many nodes, a power of two, where the graph is on the heap
 template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, bool Looped>
 [[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped, Looped> rewrite(
-    const built_graph<From, Roots, Scoped, Looped>& before, void (*pass)(rewriter&)) {
+    const built_graph<From, Roots, Scoped, Looped>& before, void (*pass)(rewriter&),
+    [[maybe_unused]] std::size_t room = Nodes) {
   built_graph<Nodes, Roots, Scoped, Looped> built;
+  if constexpr (Nodes == heap_room) built.allocate(room, before.roots.size());
   built.status = before.status;
   if (!built.status.good()) return built;
-  const node* const nodes = before.storage.nodes;
-  const node_id* const edges = before.storage.edges;
+  const node* const nodes = before.storage.nodes.data();
+  const node_id* const edges = before.storage.edges.data();
   const int count = before.nodes;
   graph g = built.storage.view();
   scratch_array<node_id, 1> moved_to(count);
   node_id* const moved = moved_to.data();
-  detail::loop_copier<Looped, built_graph<From, Roots, Scoped, Looped>> loops(before, g, moved, Nodes);
+  detail::loop_copier<Looped, built_graph<From, Roots, Scoped, Looped>> loops(before, g, moved, built.room());
   const auto is_named = [&](const node& n) {
     const op_info& op = *n.op->info;
     return op.is(op_kind::variable) || op.is(op_kind::placeholder) || op.is(op_kind::resource);
@@ -264,8 +267,8 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
     }
   } while (loops.read_next_values(read, seen));
 
-  scratch_array<int, 1> readers(Nodes);
-  scratch_array<bool, 1> frozen(Nodes), by_turns(Nodes), updated_here(Nodes);
+  scratch_array<int, 1> readers(built.room());
+  scratch_array<bool, 1> frozen(built.room()), by_turns(built.room()), updated_here(built.room());
   rewriter r{g, built.status, {readers.view(), frozen.view(), by_turns.view(), updated_here.view(), loops.table()}};
   scratch_array<node_id, 16> list(before.edges);
   for (node_id i = 0; i < count && built.status.good() && !g.overflow(); ++i) {
@@ -282,9 +285,9 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
                              n.value,
                              n.request,
                              to.subspan(n.inputs + n.controls, n.colocated)};
-    node_id id =
-        g.emit_as(*n.op, n.spec, to.first(static_cast<std::size_t>(n.inputs)),
-                  {before.storage.attributes + n.first_attribute, static_cast<std::size_t>(n.attribute_count)}, extras);
+    node_id id = g.emit_as(
+        *n.op, n.spec, to.first(static_cast<std::size_t>(n.inputs)),
+        {before.storage.attributes.data() + n.first_attribute, static_cast<std::size_t>(n.attribute_count)}, extras);
     if (g.overflow()) break;
     loops.note(i, id);
     if (updated[i]) r.set_updated(id);
@@ -302,7 +305,7 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
   built.nodes = g.size();
   built.edges = g.edge_count();
   built.attributes = g.attribute_count();
-  for (std::size_t i = 0; i < Roots; ++i) built.roots[i] = moved[before.roots[i]];
+  for (std::size_t i = 0; i < before.roots.size(); ++i) built.roots[i] = moved[before.roots[i]];
   built.request_count = before.request_count;
   for (int i = 0; i < before.request_count; ++i) built.requests[i] = before.requests[i];
   loops.finish(built);

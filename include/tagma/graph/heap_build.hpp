@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Builds flat graphs when a program runs, in memory of the heap: what walks the records is what the compiler runs, and
+/// so are the tables.
+
+#include "tagma/base/heap_room.hpp"
+#include "tagma/graph/build.hpp"
+#include "tagma/graph/pass/rewrite.hpp"
+
+namespace tagma::ir {
+
+/// The most nodes that a process builds a graph of.
+inline constexpr std::size_t most_heap_nodes = std::size_t{1} << 21;
+
+/// The graph behind some outputs, built by a process.
+class heap_build {
+ public:
+  /// Throws `no_memory`.
+  /// @param roots as they are placed; @param named the same as their handles name them
+  heap_build(array_view<const record* const> roots, array_view<const record* const> named) : survey_(roots.size()) {
+    for (const record* r : roots) survey_.visit(*r);
+    for (const record* r : named) survey_.visit(*r);
+    root_place_ = survey_.join(named);
+    fixed_array<const record*, heap_room> outputs;
+    make_room(roots.size(), outputs);
+    for (std::size_t i = 0; i < roots.size(); ++i) outputs[i] = roots[i];
+    built_ = in_enough_room(expected_nodes(survey_.found, most_heap_nodes), [&](std::size_t room) {
+      return build_graph<heap_room, heap_room, true, true>(outputs, survey_.owners.view(), survey_.gradients.view(),
+                                                           room);
+    });
+  }
+
+  [[nodiscard]] const build_status& status() const { return built_.status; }
+  /// The finished tables, as the compiler has them; empty if there was a problem.
+  [[nodiscard]] graph_view view() const {
+    if (!status().good()) return {};
+    graph_view g{{built_.storage.nodes.data(), built_.nodes},
+                 {built_.storage.edges.data(), built_.edges},
+                 {built_.storage.attributes.data(), built_.attributes},
+                 built_.roots};
+    if (survey_.found.scoped) g.requests = {built_.requests, built_.request_count};
+    if (survey_.found.looped) {
+      g.loops = {built_.loops, built_.loop_count};
+      g.back_edges = {built_.back_edges.data(), built_.back_edge_count};
+    }
+    if (built_.loop_count > 0) g.loop_of = {built_.loop_of.data(), built_.nodes};
+    return g;
+  }
+  /// Which record became which node, until a pass has rewritten the graph.
+  [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
+  /// How the numbers are found that the outputs carry.
+  [[nodiscard]] value_places places() const {
+    return {survey_.places.view(), survey_.parts.view(), root_place_, survey_.found.values};
+  }
+
+  /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
+  void rewrite(void (*pass)(rewriter&)) {
+    std::size_t expected = 64;
+    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
+      expected *= 2;
+    built_ = in_enough_room(expected, [&](std::size_t room) {
+      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
+    });
+  }
+
+ private:
+  using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
+
+  /// What `build(room)` makes, with more and more room for nodes until that is enough.
+  /// @param expected a power of two
+  template <class Build>
+  [[nodiscard]] static graph_on_heap in_enough_room(std::size_t expected, const Build& build) {
+    for (std::size_t room = expected;; room *= 2) {
+      graph_on_heap built = build(room);
+      if (differ(built.status.problem, build_problem::too_large) || room >= most_heap_nodes) return built;
+    }
+  }
+
+  detail::surveyor survey_;
+  std::int32_t root_place_ = -1;
+  graph_on_heap built_;
+};
+
+}  // namespace tagma::ir
