@@ -50,6 +50,8 @@ class heap_build {
   }
   /// Which record became which node, until a pass has rewritten the graph.
   [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
+  /// The records that take a number of the program, in the order of the numbers.
+  [[nodiscard]] array_view<const record* const> owners() const { return survey_.owners.view(); }
   /// How the numbers are found that the outputs carry.
   [[nodiscard]] value_places places() const {
     return {survey_.places.view(), survey_.parts.view(), root_place_, survey_.found.values};

@@ -67,7 +67,7 @@ class scope_context : public request_source {
     for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
       const bool both = now.self == now.operands;
       now.self = link(now.self, *s);
-      if (s->kind != scope_kind::colocate) now.operands = both ? now.self : link(now.operands, *s);
+      if (s->kind != scope_kind::colocate && !s->alone) now.operands = both ? now.self : link(now.operands, *s);
     }
     return now;
   }
@@ -160,7 +160,7 @@ class scope_context : public request_source {
   /// Each record in a scope has one of its own; what counts is what it asks for and where it ends.
   [[nodiscard]] static constexpr bool is_one_scope(const scope& a, const scope& b) {
     if (&a == &b) return true;
-    if (a.kind != b.kind || a.function != b.function || !(a.spec == b.spec) || a.outside.size() != b.outside.size())
+    if (a.kind != b.kind || a.alone != b.alone || a.function != b.function || !(a.spec == b.spec) || a.outside.size() != b.outside.size())
       return false;
     for (std::size_t i = 0; i < a.outside.size(); ++i)
       if (a.outside[i] != b.outside[i]) return false;

@@ -110,14 +110,12 @@ class graph_verifier {
     const array_view<const node_id> in = g_.inputs(at_);
     for (std::size_t i = 0; i < in.size(); ++i) {
       const op_info& of = g_.info(in[i]);
-      const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0, goes = i < 64 && ((roles.heads >> i) & 1) != 0;
-      if (writes && !of.is(op_kind::variable)) refuse({"TAGMA-E065 ", op.name, ": input ", i, " is no variable"});
+      const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0;
+      if (const char* const broken = broken_role(op, roles, i, of))
+        refuse({writes ? "TAGMA-E065 " : "", op.name, ": input ", i, " ", broken});
       for (std::size_t k = 0; writes && k < in.size(); ++k)
         if (k != i && k < 64 && ((roles.variables >> k) & 1) != 0 && in[k] == in[i])
           refuse({op.name, ": writes over input ", k});
-      if (goes && !of.is(op_kind::loop)) refuse({op.name, ": input ", i, " is no head of a loop"});
-      if (!goes && of.is(op_kind::loop) && !op.is(op_kind::loop)) refuse({op.name, ": input ", i, " is a head"});
-      if (of.outputs > 0 && !op.is(op_kind::output)) refuse({op.name, ": input ", i, " has several results"});
     }
   }
   /// A name is of one thing.

@@ -101,6 +101,7 @@ struct loop_element {
   }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     if (a.in[1].dims.rank == 0) return "a sequence has at least one axis";
+    if (!compatible(a.in[0].dims[0], a.in[1].dims[0])) return "a sequence has an element for each iteration";
     a.out = {a.in[1].type, a.in[1].dims.sub(1, a.in[1].dims.rank)};
     return nullptr;
   }

@@ -55,6 +55,7 @@ struct scope {
   std::string_view prefix{};          ///< of a scope of names
   array_view<const renamed> names{};  ///< what that makes of names inside: a table by hash, for each copy
   int copies = 1;                     ///< of a repeated block, which ends at what its loop carries: `outside[0]`
+  bool alone = false;                 ///< no operand is inside
 
   [[nodiscard]] constexpr bool renames() const { return kind >= scope_kind::names; }
   /// What a name becomes; empty if the scope does not know it.

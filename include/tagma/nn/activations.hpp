@@ -77,6 +77,7 @@ struct softsign : elementwise_composition<4> {
 /// Inputs: x, the slope below zero.
 struct leaky_relu : elementwise_composition<4> {
   static constexpr const char* name = "leaky_relu";
+  static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void expand(auto& e) {
     const ir::node_id positive = e.emit(greater{}, e.in(0), e.constant(0));
     e.result = e.emit(select{}, positive, e.in(0), e.emit(multiply{}, e.in(0), e.in(1)));

@@ -32,6 +32,7 @@ namespace op {
 /// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0.
 struct global_norm : composition<12> {
   static constexpr const char* name = "global_norm";
+  static constexpr void takes(auto& t) { t.inputs(1, INT16_MAX), t.float_at(0), t.all_alike(); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
@@ -54,6 +55,7 @@ struct global_norm : composition<12> {
 /// What scales a tensor down to a norm. Inputs: the tensor, the bound.
 struct clip_by_norm : composition<12> {
   static constexpr const char* name = "clip_by_norm";
+  static constexpr void takes(auto& t) { t.floats(2), t.scalar(1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;

@@ -23,8 +23,16 @@ namespace op {
 
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
+/// Base of losses: predictions and labels of one shape.
+struct loss : composition<8> {
+  static constexpr void takes(auto& t) { t.floats(2), takes_labels(t); }
+  static constexpr void takes_labels(auto& t) {
+    t.rule("TAGMA-E140");
+    t.needs(compatible(t.in(0).dims, t.in(1).dims), "predictions and labels need the same shape");
+  }
+};
 /// Base of the losses whose result is one number.
-struct mean_loss : composition<8> {
+struct mean_loss : loss {
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
@@ -40,7 +48,8 @@ struct mean_loss : composition<8> {
   }
 };
 /// Base of the losses that sum over the last axis.
-struct row_loss : composition<8> {
+struct row_loss : loss {
+  static constexpr void takes(auto& t) { loss::takes(t), t.rule("TAGMA-E141"), t.axes(0, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return nullptr;
@@ -66,6 +75,10 @@ struct mean_absolute_error : mean_loss {
 /// Input 2, if there is one, is delta.
 struct huber_loss : mean_loss {
   static constexpr const char* name = "huber_loss";
+  static constexpr void takes(auto& t) {
+    t.inputs(2, 3), t.float_at(0), t.all_alike(), takes_labels(t);
+    if (t.count() == 3) t.scalar(2);
+  }
   static constexpr void expand(auto& e) {
     const ir::node_id delta = e.inputs.size() == 2 ? e.constant(1) : e.in(2);
     const ir::node_id size = e.emit(abs{}, e.emit(subtract{}, e.in(0), e.in(1)));
@@ -100,6 +113,7 @@ struct log_loss : mean_loss {
 };
 struct cosine_distance : mean_loss {
   static constexpr const char* name = "cosine_distance";
+  static constexpr void takes(auto& t) { row_loss::takes(t); }
   static constexpr void expand(auto& e) {
     const ir::node_id cosine = row_loss::sum_of_rows(e, e.emit(multiply{}, e.in(0), e.in(1)));
     e.result = mean_of_all(e, e.emit(subtract{}, e.constant(1), cosine));
@@ -107,6 +121,7 @@ struct cosine_distance : mean_loss {
 };
 struct l2_loss : mean_loss {
   static constexpr const char* name = "l2_loss";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void expand(auto& e) {
     const ir::node_id half = e.constant(0.5);
     e.result = e.emit(multiply{}, half, sum_of_all(e, e.emit(square{}, e.in(0))));
@@ -114,6 +129,7 @@ struct l2_loss : mean_loss {
 };
 struct sigmoid_cross_entropy : elementwise_composition<9> {
   static constexpr const char* name = "sigmoid_cross_entropy";
+  static constexpr void takes(auto& t) { t.floats(2), loss::takes_labels(t); }
   static constexpr void expand(auto& e) {
     // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
     const ir::node_id zero = e.constant(0);

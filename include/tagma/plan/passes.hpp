@@ -104,6 +104,9 @@ struct last_graph<rewritten<Closure, Pass...>, First> : graph_behind_all<First, 
 
 }  // namespace detail
 
+/// Programs whose graphs the C++ compiler builds. A file with TAGMA_LATE has others (plan/late_program.hpp).
+namespace early {
+
 /// Compiles a graph that passes rewrite. Tensors that are computed cannot be fed to such a program.
 /// Raises TAGMA-E210 if a pass replaces a node by one of another type or shape, TAGMA-E211 if it adds an operation over
 /// operands that it does not take, TAGMA-E212 for what is no pass, and TAGMA-E271 if it uses a value of the body of a
@@ -135,5 +138,11 @@ template <class Closure, class... Pass>
 [[nodiscard]] auto compile(const Closure& closure, soft_placement_option, passes_option<Pass...> what) {
   return compile(detail::placed_softly<Closure>{closure}, what);
 }
+
+}  // namespace early
+
+#if !defined(TAGMA_LATE)
+using early::compile;
+#endif
 
 }  // namespace tagma

@@ -352,6 +352,10 @@ class program {
   carried values_;
 };
 
+/// An option of `compile`.
+struct soft_placement_option {};
+inline constexpr soft_placement_option soft_placement{};
+
 /// A program is printed by <tagma/explain.hpp>: TAGMA-E171.
 template <class Stream, class Closure>
 Stream& operator<<(Stream& stream, const program<Closure>&) {
@@ -359,6 +363,9 @@ Stream& operator<<(Stream& stream, const program<Closure>&) {
                 "TAGMA-E171 <<: what prints a program is tagma::explain(program), of <tagma/explain.hpp>");
   return stream;
 }
+
+/// Programs whose graphs the C++ compiler builds. A file with TAGMA_LATE has others (plan/late_program.hpp).
+namespace early {
 
 /// What is compiled has no outputs.
 #define TAGMA_REFUSES_CLOSURE(Closure)                                                                               \
@@ -426,10 +433,6 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
   }
 }
 
-/// An option of `compile`.
-struct soft_placement_option {};
-inline constexpr soft_placement_option soft_placement{};
-
 /// The same, but a node may be elsewhere where the device that a scope asks for has no kernel for it, or is of a type
 /// that the program does not know: type and number are dropped, job, replica and task hold.
 template <class Closure>
@@ -440,6 +443,12 @@ template <class Closure>
     TAGMA_REFUSES_CLOSURE(Closure);
   }
 }
+
+}  // namespace early
+
+#if !defined(TAGMA_LATE)
+using early::compile;
+#endif
 
 }  // namespace tagma
 

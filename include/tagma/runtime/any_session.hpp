@@ -57,6 +57,12 @@ class output_name {
 
 namespace runtime {
 
+/// A value for nodes of a graph: for placeholders, or for what is then not computed.
+struct node_feed {
+  array_view<const ir::node_id> nodes;
+  raw_view value;
+};
+
 /// The plan of some outputs, for some tensors that are fed.
 struct named_plan {
   /// @param fed nodes that are computed, and are fed instead; none twice
@@ -202,7 +208,46 @@ class session<any_program> {
   [[nodiscard]] runtime::session_core& core() { return core_; }
   /// @}
 
+  /// Computes outputs by their positions, with values for nodes: what runs by names and by handles are made of.
+  /// @param feeds each node is fed once, by a value of its element type
+  /// @param take called with the number of each output and its value
+  template <class Take>
+  void run_nodes(array_view<const int> outputs, array_view<const runtime::node_feed> feeds,
+                 array_view<run_limits> limits, const source_line& at, const Take& take) {
+    const std::vector<ir::node_id> replaced = replaced_by(feeds);
+    const runtime::named_plan& plan = find_plan(outputs, replaced);
+    scratch_array<raw_view, 8> values(plan.placeholders.size());
+    for (const runtime::node_feed& f : feeds)
+      for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
+        for (const ir::node_id i : f.nodes)
+          if (plan.placeholders[p] == i) values[p] = f.value;
+    for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
+      if (plan.needed[p] && values[p].type == dtype::none)
+        fail(status_code::invalid_argument,
+             {"TAGMA-E051 run: a placeholder that this fetch needs is not fed: ", graph_[plan.placeholders[p]].name});
+    core_.run({plan.view,
+               plan.kernels,
+               values.view(),
+               {{limits.data(), limits.size()}, limits.size() > 1 ? &runtime::join : nullptr},
+               at},
+              take);
+  }
+
  private:
+  /// What is fed and computed otherwise, in the order of the graph.
+  [[nodiscard]] std::vector<ir::node_id> replaced_by(array_view<const runtime::node_feed> feeds) const {
+    std::vector<ir::node_id> nodes;
+    for (const runtime::node_feed& f : feeds)
+      for (const ir::node_id node : f.nodes) {
+        if (graph_.info(node).is(ir::op_kind::placeholder)) continue;
+        std::size_t at = 0;
+        while (at < nodes.size() && nodes[at] < node) ++at;
+        if (at == nodes.size() || nodes[at] != node)
+          nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
+      }
+    return nodes;
+  }
+
   /// The arguments of a run, sorted into memory of the caller.
   struct sorted_arguments {
     named_feed* feeds;
@@ -227,19 +272,16 @@ class session<any_program> {
   void run_named(array_view<const output_name> names, array_view<any_tensor> results, const sorted_arguments& given) {
     scratch_array<int, 8> outputs(names.size());
     for (std::size_t f = 0; f < names.size(); ++f) outputs[f] = find_output(names[f].name());
-    const std::vector<ir::node_id> fed = replaced_by(given.all_feeds());
-    const runtime::named_plan& plan = find_plan(outputs.view(), fed);
-    scratch_array<raw_view, 8> feeds(plan.placeholders.size());
-    for (const named_feed& f : given.all_feeds()) put(plan, f, feeds.view());
-    for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
-      if (plan.needed[p] && feeds[p].type == dtype::none)
-        fail(status_code::invalid_argument,
-             {"TAGMA-E051 run: a placeholder that this fetch needs is not fed: ", graph_[plan.placeholders[p]].name});
-    core_.run({plan.view,
-               plan.kernels,
-               feeds.view(),
-               {{given.limits, given.limit_count}, given.limit_count > 1 ? &runtime::join : nullptr},
-               names[0].at()},
+    const array_view<const named_feed> named = given.all_feeds();
+    std::vector<ir::node_id> nodes;
+    scratch_array<std::size_t, 8> ends(named.size());
+    scratch_array<runtime::node_feed, 8> feeds(named.size());
+    for (std::size_t f = 0; f < named.size(); ++f) add_nodes(named, f, nodes), ends[f] = nodes.size();
+    for (std::size_t f = 0; f < named.size(); ++f) {
+      const std::size_t first = f == 0 ? 0 : ends[f - 1];
+      feeds[f] = {array_view<const ir::node_id>(nodes).subspan(first, ends[f] - first), named[f].value};
+    }
+    run_nodes(outputs.view(), feeds.view(), {given.limits, given.limit_count}, names[0].at(),
               [results](std::size_t f, const raw_view& value) {
                 if (value.type != dtype::none) results[f] = any_tensor::copy_of(value);
               });
@@ -257,48 +299,31 @@ class session<any_program> {
   [[nodiscard]] bool is_placeholder(ir::node_id i, std::string_view name) const {
     return graph_[i].name == name && graph_.info(i).is(ir::op_kind::placeholder);
   }
-  /// What is fed and computed otherwise, in the order of the graph.
-  [[nodiscard]] std::vector<ir::node_id> replaced_by(array_view<const named_feed> feeds) const {
-    std::vector<ir::node_id> nodes;
-    for (std::size_t f = 0; f < feeds.size(); ++f) {
-      for (std::size_t g = 0; g < f; ++g)
-        if (feeds[f].name == feeds[g].name)
-          fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
-      bool known = false;
-      for (ir::node_id i = 0; i < graph_.size(); ++i) known = known || is_placeholder(i, feeds[f].name);
-      if (known) continue;
-      const int output = program_.find_output(feeds[f].name);
+  /// Adds the nodes that feed number `f` is for.
+  void add_nodes(array_view<const named_feed> feeds, std::size_t f, std::vector<ir::node_id>& nodes) const {
+    const named_feed& fed = feeds[f];
+    for (std::size_t g = 0; g < f; ++g)
+      if (fed.name == feeds[g].name)
+        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", fed.name});
+    const std::size_t before = nodes.size();
+    for (ir::node_id i = 0; i < graph_.size(); ++i)
+      if (is_placeholder(i, fed.name)) nodes.push_back(i);
+    if (nodes.size() == before) {
+      const int output = program_.find_output(fed.name);
       if (output < 0)
-        fail(status_code::invalid_argument,
-             {"TAGMA-E054 run: what is fed is no part of this program: ", feeds[f].name});
-      const ir::node_id node = graph_.roots[output];
-      const ir::op_info& op = graph_.info(node);
+        fail(status_code::invalid_argument, {"TAGMA-E054 run: what is fed is no part of this program: ", fed.name});
+      nodes.push_back(graph_.roots[output]);
+      const ir::op_info& op = graph_.info(nodes.back());
       if (!(op.has_step() || op.is(ir::op_kind::view)) || op.is(ir::op_kind::update) || op.outputs > 0)
         fail(status_code::invalid_argument,
              {"TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead: ",
-              feeds[f].name});
-      std::size_t at = 0;
-      while (at < nodes.size() && nodes[at] < node) ++at;
-      if (at == nodes.size() || nodes[at] != node) nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
+              fed.name});
     }
-    return nodes;
-  }
-  void put(const runtime::named_plan& plan, const named_feed& f, array_view<raw_view> feeds) const {
-    const ir::graph_view g = plan.graph.view();
-    const int output = program_.find_output(f.name);
-    bool is_placeholder_of_name = false;
-    for (const ir::node_id i : plan.placeholders)
-      is_placeholder_of_name = is_placeholder_of_name || is_placeholder(i, f.name);
-    for (std::size_t p = 0; p < feeds.size(); ++p) {
-      const ir::node_id i = plan.placeholders[p];
-      if (is_placeholder_of_name ? !is_placeholder(i, f.name) : graph_.roots[output] != i) continue;
-      const tensor_spec& wanted = g[i].spec;
-      if (f.value.type != wanted.type)
-        fail(status_code::invalid_argument,
-             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", f.name, " is ",
-              to_string(wanted), ", fed is ", to_string(f.value.type)});
-      feeds[p] = f.value;
-    }
+    const tensor_spec& wanted = graph_[nodes.back()].spec;
+    if (fed.value.type != wanted.type)
+      fail(status_code::invalid_argument,
+           {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", fed.name, " is ",
+            to_string(wanted), ", fed is ", to_string(fed.value.type)});
   }
 
   const runtime::named_plan& find_plan(array_view<const int> outputs, array_view<const ir::node_id> fed) {

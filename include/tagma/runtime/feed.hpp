@@ -135,9 +135,10 @@ struct graph_tables {
 
 /// The nodes of a graph that a handle stands for, in no order: none if the graph does not have it, more than one if
 /// device scopes ask for it in several places.
+/// @param all which record became which node
 /// @return how many
-template <class Graph>
-constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
+constexpr int find_nodes(const ir::graph_view& g, array_view<const ir::node_of_record> all, const ir::record& r,
+                         array_view<ir::node_id> nodes) {
   int count = 0;
   const auto add = [&](ir::node_id id) {
     for (int i = 0; i < count; ++i)
@@ -145,13 +146,10 @@ constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
     nodes[count++] = id;
   };
   if (r.op->info->is(ir::op_kind::placeholder)) {
-    for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-      if (Graph::view.info(i).is(ir::op_kind::placeholder) && Graph::view[i].name == r.name &&
-          Graph::view[i].spec == r.spec)
-        add(i);
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == r.name && g[i].spec == r.spec) add(i);
     return count;
   }
-  const auto all = ir::nodes_of(Graph::built);
   for (const ir::node_of_record& n : all)
     if (n.what == &r) add(n.node);
   if (count == 0 && r.bare != nullptr && !r.is_renamed() && ir::is_single(*r.op->info))
@@ -164,12 +162,12 @@ template <class Graph, class Id>
 struct nodes_of_handle {
   static constexpr int count = [] {
     fixed_array<ir::node_id, Graph::nodes> all{};
-    return find_nodes<Graph>(*find_record<Id>(), all);
+    return find_nodes(Graph::view, ir::nodes_of(Graph::built), *find_record<Id>(), all);
   }();
   static constexpr auto nodes = [] {
     fixed_array<ir::node_id, Graph::nodes> all{};
     fixed_array<ir::node_id, static_cast<std::size_t>(count)> some{};
-    find_nodes<Graph>(*find_record<Id>(), all);
+    find_nodes(Graph::view, ir::nodes_of(Graph::built), *find_record<Id>(), all);
     for (int i = 0; i < count; ++i) some[i] = all[i];
     return some;
   }();
@@ -206,6 +204,21 @@ constexpr auto no_feed() {
     return diagnose::no_feed<Argument>{};
 }
 
+/// True for what may be fed instead of being computed.
+[[nodiscard]] constexpr bool is_computed(const ir::op_info& info) {
+  return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) || info.is(ir::op_kind::iterations) ||
+         (info.has_step() && !info.is(ir::op_kind::update));
+}
+
+/// What is wrong with a value as one for a tensor of type `Spec`.
+template <class Spec, class Value>
+constexpr auto fault_of_value() {
+  if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename Spec::element_type>)
+    return diagnose::other_element_type<Spec, Value>{};
+  else if constexpr (!tensor_like<Value> && !range_like<Value> && Spec::value.dims.rank != 0)
+    return diagnose::number_for_a_tensor<Spec, Value>{};
+}
+
 /// What a feed is for.
 template <class Graph, class Argument>
 struct feed_traits {
@@ -238,11 +251,6 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr fed_node about =
       node == ir::no_node ? fed_node{} : fed_node{operation, Graph::view[node].name, node, declared.dims};
 
-  static constexpr bool is_computed() {
-    const ir::op_info& info = Graph::view.info(node);
-    return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) || info.is(ir::op_kind::iterations) ||
-           (info.has_step() && !info.is(ir::op_kind::update));
-  }
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)
       for (const ir::node_id c : Graph::view.controls(i))
@@ -253,14 +261,12 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr auto fault() {
     if constexpr (node == ir::no_node)
       return diagnose::not_in_program<spec_type>{};
-    else if constexpr (replaces && !is_computed())
+    else if constexpr (replaces && !is_computed(Graph::view.info(node)))
       return diagnose::not_computed<spelled<fixed_copy<&operation>()>, spec_type>{};
     else if constexpr (replaces && is_waited_for())
       return diagnose::waited_for<spelled<fixed_copy<&operation>()>, spec_type>{};
-    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
-      return diagnose::other_element_type<spec_type, Value>{};
-    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
-      return diagnose::number_for_a_tensor<spec_type, Value>{};
+    else
+      return fault_of_value<spec_type, Value>();
   }
 };
 

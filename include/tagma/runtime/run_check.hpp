@@ -198,9 +198,19 @@ struct misplaced {
   using there = decltype(list_devices<typename Plan::where>(std::make_index_sequence<Plan::where::device_count>{}));
 };
 
+/// What is wrong with what a run fetches, whatever its program is.
+struct fetch_check {
+  template <class What>
+  static auto find(no_list<What>) {
+    return std::conditional_t<std::is_same_v<What, diagnose::refused>, What, diagnose::no_fetch<What>>{};
+  }
+};
+
 /// Whether the arguments of a run fit a program, and whether its plan can run.
 template <class Graph, class... Arguments>
-struct run_check {
+struct run_check : fetch_check {
+  using fetch_check::find;
+
   template <class... E>
   static auto find(fetch_list<E...>) {
     using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...,
@@ -209,10 +219,6 @@ struct run_check {
       return find_in_plan<compiled_plan<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
     else
       return arguments{};
-  }
-  template <class What>
-  static auto find(no_list<What>) {
-    return std::conditional_t<std::is_same_v<What, diagnose::refused>, What, diagnose::no_fetch<What>>{};
   }
   template <class Plan>
   static auto find_in_plan() {

@@ -126,6 +126,64 @@ template <class Tables>
     };
 }
 
+/// What a session does with its program: variables, devices, and runs by plans that are constants. <tagma/late.hpp> has
+/// another for programs that a process compiles.
+template <class Program>
+class program_session {
+ public:
+  using graph = typename Program::graph;
+  using tables = graph_tables<graph>;
+
+  program_session(const Program& program, const session_options& options)
+      : core_(tables::variables, runtime::devices_of<placed_graph<graph>>(), program.values(), options,
+              runtime::start_accelerators<graph, placed_graph<graph>>(options.gpu, options.kinds),
+              finder_of_resources<tables>()) {}
+
+  [[nodiscard]] runtime::session_core& core() { return core_; }
+
+  /// Runs the plan of the outputs `Output`, by position.
+  /// @param take called with the number and the value of each
+  template <int... Output, class Take, class... Arguments>
+  void run(const Take& take, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
+    using run_graph = graph_of_run<graph, Arguments...>;
+    using plan = compiled_plan<run_graph, Output...>;
+    constexpr std::size_t placeholders = graph_tables<run_graph>::placeholders;
+    constexpr std::size_t limit_count = (std::size_t{0} + ... + std::is_same_v<Arguments, run_limits>);
+    raw_view feeds[placeholders + 1]{};
+    string_element texts[sizeof...(Arguments) + 1];
+    std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
+    [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
+    (take_argument<run_graph>(taken, arguments), ...);
+    core_.run({plan::view,
+               runtime::kernels_of<plan>(),
+               {feeds, placeholders},
+               {{limits, limit_count}, limit_count > 1 ? &runtime::join : nullptr},
+               at},
+              take);
+  }
+
+ private:
+  /// Where the arguments of a run go.
+  struct taken_arguments {
+    raw_view* feeds;
+    string_element* text;
+    run_limits* limits;
+    const source_line& at;
+  };
+  template <class RunGraph, class Id, class Value>
+  static void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
+    using given = feed_traits<graph, feed<Id, Value>>;
+    const raw_view value = feed_view<given>(f.value, *to.text++, to.at);
+    for (const int i : given::template positions<RunGraph>) to.feeds[i] = value;
+  }
+  template <class RunGraph>
+  static void take_argument(taken_arguments& to, const run_limits& l) {
+    *to.limits++ = l;
+  }
+
+  runtime::session_core core_;
+};
+
 /// The result of a run: a tuple for a list, its only element for a single output.
 template <class What, class Results>
 [[nodiscard]] constexpr auto unwrap(Results&& results) {
@@ -194,10 +252,7 @@ class session {
   /// Finds the devices, allocates the variables and runs their initializers.
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   template <class Unmade = decltype(detail::find_unmade<tables>())>
-  explicit session(const Program& program, const session_options& options = {})
-      : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerators<graph, detail::placed_graph<graph>>(options.gpu, options.kinds),
-              detail::finder_of_resources<tables>()) {
+  explicit session(const Program& program, const session_options& options = {}) : own_(program, options) {
     static_assert(
         diagnose::makes_resources<Unmade>,
         "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
@@ -255,60 +310,29 @@ class session {
   /// Ends the session before the object does. Runs under way are cancelled, and it waits until they have ended; `save`
   /// and `restore` are waited for. From then on these and `run` throw Cancelled. Closing again does nothing. The
   /// destructor closes. Not to be called by a kernel of a run of this session, which would wait for itself.
-  void close() { core_.close(-1); }
+  void close() { core().close(-1); }
   /// The same, but it waits `patience` at most. False if something goes on by then; the destructor waits for it.
   template <duration_like Duration>
   [[nodiscard]] bool close(Duration patience) {
     const std::int64_t ns = time_limit(patience).ns();
-    return core_.close(ns < 0 ? 0 : ns);
+    return core().close(ns < 0 ? 0 : ns);
   }
 
-  [[nodiscard]] runtime::session_core& core() { return core_; }
+  [[nodiscard]] runtime::session_core& core() { return own_.core(); }
 
  private:
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
-  /// Where the arguments of a run go.
-  struct taken_arguments {
-    raw_view* feeds;
-    string_element* text;
-    run_limits* limits;
-    const source_line& at;
-  };
-  template <class RunGraph, class Id, class Value>
-  static void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
-    using given = detail::feed_traits<graph, feed<Id, Value>>;
-    const raw_view value = detail::feed_view<given>(f.value, *to.text++, to.at);
-    for (const int i : given::template positions<RunGraph>) to.feeds[i] = value;
-  }
-  template <class RunGraph>
-  static void take_argument(taken_arguments& to, const run_limits& l) {
-    *to.limits++ = l;
-  }
-
   template <class Fault, class... E, class... Arguments>
   auto run_all(fetch_list<E...>, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
-    if constexpr (std::is_void_v<Fault>) {
-      using run_graph = detail::graph_of_run<graph, Arguments...>;
-      using plan = detail::compiled_plan<run_graph, position_of<E>...>;
-      constexpr std::size_t placeholders = detail::graph_tables<run_graph>::placeholders;
-      constexpr std::size_t limit_count = (std::size_t{0} + ... + std::is_same_v<Arguments, run_limits>);
-      raw_view feeds[placeholders + 1]{};
-      string_element texts[sizeof...(Arguments) + 1];
-      std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
-      [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
-      (take_argument<run_graph>(taken, arguments), ...);
-      core_.run({plan::view,
-                 runtime::kernels_of<plan>(),
-                 {feeds, placeholders},
-                 {{limits, limit_count}, limit_count > 1 ? &runtime::join : nullptr},
-                 at},
-                [&results](std::size_t f, const raw_view& value) {
-                  take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
-                });
-    }
+    if constexpr (std::is_void_v<Fault>)
+      own_.template run<position_of<E>...>(
+          [&results](std::size_t f, const raw_view& value) {
+            take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
+          },
+          at, arguments...);
     return results;
   }
 
@@ -317,7 +341,7 @@ class session {
     ((I == f ? detail::fetched_value<typename E::spec_type>::take(std::get<I>(results), value) : void()), ...);
   }
 
-  runtime::session_core core_;
+  detail::program_session<Program> own_;
 };
 
 }  // namespace tagma

@@ -21,6 +21,7 @@ struct composition {
 /// Base of those whose result has the type of their first input.
 template <int Weight>
 struct elementwise_composition : composition<Weight> {
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
 };
 

@@ -43,6 +43,7 @@ constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id 
 /// The mean of squared deviations from the mean.
 struct variance : composition<8> {
   static constexpr const char* name = "variance";
+  static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr void expand(auto& e) {
     const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));

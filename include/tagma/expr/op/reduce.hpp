@@ -82,6 +82,7 @@ struct fraction {
 /// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
 struct mean : composition<3> {
   static constexpr const char* name = "mean";
+  static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
     const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);

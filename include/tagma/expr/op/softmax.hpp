@@ -111,6 +111,10 @@ struct sparse_softmax_cross_entropy {
 /// -sum(p * log_softmax(logits)), row by row.
 struct softmax_cross_entropy : composition<4> {
   static constexpr const char* name = "softmax_cross_entropy";
+  static constexpr void takes(auto& t) {
+    t.floats(2), t.rule("TAGMA-E141"), t.axes(0, 1), t.rule("TAGMA-E140");
+    t.needs(compatible(t.in(0).dims, t.in(1).dims), "predictions and labels need the same shape");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return nullptr;

@@ -52,18 +52,17 @@ constexpr void write_loops(const graph& g, const loop_table& loops, Built& built
     built.loops[l] = {loops.head(l), static_cast<std::int16_t>(loops.parent(l)),
                       static_cast<std::int16_t>(loops.rank(l))};
   built.back_edge_count = loops.edge_count();
-  for (int i = 0; i < loops.edge_count(); ++i) built.back_edges.values[i] = loops.edge(i);
+  for (int i = 0; i < loops.edge_count(); ++i) built.back_edges[i] = loops.edge(i);
   for (node_id i = 0; i < g.size(); ++i)
-    built.loop_of.values[i] =
+    built.loop_of[i] =
         static_cast<std::int16_t>(g.info(i).is(op_kind::loop) ? loops.parent(loops.of_head(i)) : loops.loop_of(i));
   // A carried value begins anew whenever its loop does, whatever it begins with.
   for (int i = 0; i < loops.edge_count(); ++i) {
     const node_id carried = loops.edge(i).carried;
     if (g[carried].op == &rules<loop_result>) continue;
-    built.loop_of.values[g.input(carried, 1)] =
-        static_cast<std::int16_t>(loops.parent(loops.of_head(g.input(carried, 0))));
+    built.loop_of[g.input(carried, 1)] = static_cast<std::int16_t>(loops.parent(loops.of_head(g.input(carried, 0))));
   }
-  bring_into_branches(g, loops, built.roots, {built.loop_of.data(), g.size()});
+  bring_into_branches(g, loops, built.roots, {&built.loop_of[0], g.size()});
 }
 
 }  // namespace tagma::ir

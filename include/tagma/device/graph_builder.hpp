@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Graphs that are written when a program runs: placeholders, variables, and operations by name. What a builder makes
+/// are the records that handles stand for; from there on everything is as for compiled programs.
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/owned.hpp"
+#include "tagma/device/operation_faces.hpp"
+#include "tagma/expr/name.hpp"
+#include "tagma/expr/on.hpp"
+#include "tagma/expr/op/loop.hpp"
+#include "tagma/expr/op/normalize.hpp"
+#include "tagma/nn/activations.hpp"
+#include "tagma/nn/losses.hpp"
+#include "tagma/nn/optimizers.hpp"
+#include "tagma/place/device.hpp"
+#include "tagma/plan/heap_program.hpp"
+#include "tagma/tensor/any_tensor.hpp"
+
+namespace tagma {
+
+namespace device::operations {
+
+/// Compositions that a graph can be built of, beside the operations that finished graphs have.
+using compositions =
+    operation_list<op::mean, op::variance, op::global_norm, op::clip_by_norm, op::elu, op::selu, op::gelu, op::silu,
+                   op::relu6, op::hard_sigmoid, op::softsign, op::leaky_relu, op::softmax_cross_entropy,
+                   op::sigmoid_cross_entropy, op::mean_squared_error, op::mean_absolute_error, op::huber_loss,
+                   op::hinge_loss, op::log_loss, op::cosine_distance, op::l2_loss, op::kl_divergence>;
+
+/// The operation or composition of a name, or nullptr.
+[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_face_to_build(std::string_view name) {
+  if (const ir::operation_face* const found = find_operation_face(name)) return found;
+  static constexpr detail::face_list all = [] {
+    detail::face_list list;
+    detail::add_faces(compositions{}, list);
+    return list;
+  }();
+  for (std::size_t i = 0; i < all.count; ++i)
+    if (all.list[i]->info().name == name) return all.list[i];
+  return nullptr;
+}
+
+}  // namespace device::operations
+
+/// A node of the graph of a `graph_builder`: a tensor, an update, or something that only orders others. Valid while the
+/// builder is.
+class graph_node {
+ public:
+  graph_node() = default;
+
+  /// The type and shape of its value, `dyn` where an extent is open; no type where there is no value.
+  [[nodiscard]] const tensor_spec& spec() const { return record_->spec; }
+  [[nodiscard]] dtype type() const { return spec().type; }
+  [[nodiscard]] const shape& dims() const { return spec().dims; }
+  /// The name of its operation.
+  [[nodiscard]] std::string_view operation() const { return record_->op->info->name; }
+
+ private:
+  friend class graph_builder;
+  graph_node(const ir::record* record, const void* owner) : record_(record), owner_(owner) {}
+
+  const ir::record* record_ = nullptr;
+  const void* owner_ = nullptr;
+};
+
+/// An attribute of an operation: an integer, a flag, an element type, or a floating number.
+class attribute_value {
+ public:
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_same_v<T, dtype>)
+  attribute_value(T value) : bits_(ir::as_attribute(value)) {}
+  [[nodiscard]] ir::attribute bits() const { return bits_; }
+
+ private:
+  ir::attribute bits_;
+};
+
+/// An output of a program, by name.
+struct named_output {
+  std::string_view name;
+  graph_node node;
+};
+
+/// Builds a graph, node by node, and makes a program of it:
+///
+///     graph_builder b;
+///     const auto x = b.placeholder("x", dtype::float32, {dyn, 8});
+///     const auto w = b.variable("w", dtype::float32, {8, 1}, glorot_uniform);
+///     const auto y = b.add("matmul", {x, w}, {false, false});
+///     const auto loss = b.add("mean", {b.add("square", {y})}, {0b11, false});
+///     const any_program program = b.build({{"loss", loss}, {"train", b.minimize(loss, sgd{})}});
+///
+/// Types and shapes are inferred, and rules checked, where a node is added; every member that adds one throws
+/// InvalidArgument with the number that the rule has in the compiler. Not for several threads at once.
+class graph_builder {
+ public:
+  using node_list = std::vector<graph_node>;
+
+  graph_builder() = default;
+  graph_builder(const graph_builder&) = delete;
+  graph_builder& operator=(const graph_builder&) = delete;
+
+  /// An input with a name. Raises TAGMA-E001, E002, E160, and E060 if something has that name.
+  /// @param dims `dyn` where an extent varies from run to run
+  graph_node placeholder(std::string_view name, dtype type, const shape& dims = {}) {
+    own_record& r = make(face_of<op::placeholder>(), {}, {}, {type, dims});
+    call(r, name);
+    return keep(r);
+  }
+
+  /// A variable with a name, inside the scopes of names that are open. Raises TAGMA-E003, E156, E160, and E060 if
+  /// something has that name.
+  /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `random_normal(0, 1)`), a number, or a
+  /// tensor of its type and shape
+  /// @param trainable false if optimizers leave it alone; they do so if it is no floating type
+  template <class Initial>
+  graph_node variable(std::string_view name, dtype type, const shape& dims, const Initial& initial,
+                      bool trainable = true) {
+    if constexpr (detail::is_static_initializer<Initial>)
+      return add_variable(name, {type, dims}, static_cast<ir::attribute>(Initial::kind), trainable, nullptr);
+    else
+      return add_carried_variable(name, {type, dims}, trainable, initial_value({type, dims}, initial));
+  }
+  /// A variable that no session initialises, as `tagma::preloaded`.
+  graph_node preloaded(std::string_view name, dtype type, const shape& dims) {
+    return add_variable(name, {type, dims}, detail::preloaded_kind, false, nullptr);
+  }
+
+  /// A scalar that the program carries.
+  template <class T>
+    requires std::is_arithmetic_v<T> graph_node number(dtype type, T value) {
+      own_record& r = make(face_of<op::literal>(), {}, {}, {type, {}});
+      const auto whole = static_cast<double>(value);
+      const bool fits = std::is_integral_v<T> || (whole > -0x1p63 && whole < 0x1p63);
+      carry(r, {whole, fits ? static_cast<std::int64_t>(value) : 0});
+      return keep(r);
+    }
+  /// A scalar that the graph compiler knows, and may fold into operations.
+  graph_node constant(dtype type, double value) {
+    const ir::attribute bits[] = {ir::as_attribute(value)};
+    return keep(make(face_of<ir::constant_op>(), {}, bits, {type, {}}));
+  }
+
+  /// A node of an operation, by its name in docs/operations.md.
+  /// @param attributes in the order in which the operation takes them, as program files have them
+  /// Throws NotFound if there is no operation of that name.
+  graph_node add(std::string_view operation, const node_list& inputs = {},
+                 std::initializer_list<attribute_value> attributes = {}) {
+    return add(operation, inputs, std::vector<attribute_value>(attributes));
+  }
+  graph_node add(std::string_view operation, const node_list& inputs, const std::vector<attribute_value>& attributes) {
+    const ir::operation_face* const face = device::operations::find_face_to_build(operation);
+    if (face == nullptr) fail(status_code::not_found, {"TAGMA-E275 graph_builder: there is no operation ", operation});
+    std::vector<ir::attribute> bits;
+    for (const attribute_value& a : attributes) bits.push_back(a.bits());
+    return keep(make(face, inputs, bits, {}));
+  }
+  /// A result of an operation that has several.
+  graph_node result(const graph_node& of, int index) {
+    const ir::record& whole = record_of(of, "result");
+    const int results = whole.op->info->outputs;
+    if (index < 0 || index >= results)
+      fail(status_code::invalid_argument,
+           {"graph_builder: ", whole.op->info->name, " has no result ", index, " of several"});
+    return output_of(whole, index);
+  }
+
+  /// Done when all of these are done: the usual output of several updates.
+  graph_node group(const node_list& nodes) {
+    own_record& r = make(face_of<op::group>(), {}, {}, {});
+    for (const graph_node& n : nodes) r.waits_for.push_back(&record_of(n, "group"));
+    return keep(r);
+  }
+  /// The same node once more, which waits until others are done.
+  graph_node after(const node_list& before, const graph_node& node) {
+    own_record& r = copy(record_of(node, "after"));
+    for (const graph_node& b : before) r.waits_for.push_back(&record_of(b, "after"));
+    return keep(r);
+  }
+  /// The same node once more, on the device of another, wherever that is; no device scope asks for it.
+  graph_node colocate_with(const graph_node& with, const graph_node& node) {
+    static constexpr ir::scope here{ir::scope_kind::colocate, {}, nullptr, {}, nullptr};
+    own_record& r = copy(record_of(node, "colocate_with"));
+    r.stays_with.push_back(&record_of(with, "colocate_with"));
+    r.scopes = &here;
+    return keep(r);
+  }
+
+  /// The gradient of the sum of `y` by `x`. Raises TAGMA-E014; `build` raises TAGMA-E061 and E064.
+  graph_node gradient(const graph_node& y, const graph_node& x) {
+    const ir::record &of = record_of(y, "gradient"), &by = record_of(x, "gradient");
+    for (const ir::record* r : {&of, &by})
+      if (!is_floating(r->spec.type))
+        fail(status_code::invalid_argument,
+             {"TAGMA-E014 gradient: ", to_string(r->spec), " needs to be of a floating element type"});
+    own_record& r = new_record(ir::rules<op::gradient>, by.spec);
+    r.from = {&of, &by};
+    return keep(r);
+  }
+
+  /// One step of training, as `tagma::minimize`. Raises TAGMA-E062; `build` raises TAGMA-E061 and E063.
+  /// @param optimizer `sgd{}`, `adam{}` and so on
+  /// @param clip of the gradients, with numbers as bounds: `clip_by_global_norm(1.0)`
+  template <detail::optimizer Optimizer, class Clip = detail::clip_option<void>>
+    requires detail::is_clip_option<Clip> graph_node minimize(const graph_node& loss, const Optimizer& optimizer,
+                                                              const Clip& clip = {}) {
+      const ir::record& of = record_of(loss, "minimize");
+      if (of.spec.dims.rank != 0 || !is_floating(of.spec.type))
+        fail(status_code::invalid_argument,
+             {"TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum: it is ",
+              to_string(of.spec)});
+      return optimize(optimizer, clip, 0, {&of}, of.spec.type);
+    }
+  /// Updates variables with given gradients, as `tagma::apply_gradients`. Raises TAGMA-E065 and E066.
+  /// @param pairs of a variable and its gradient
+  template <detail::optimizer Optimizer, class Clip = detail::clip_option<void>>
+    requires detail::is_clip_option<Clip> graph_node
+    apply_gradients(const Optimizer& optimizer, const std::vector<std::pair<graph_node, graph_node>>& pairs,
+                    const Clip& clip = {}) {
+      if (pairs.empty()) fail(status_code::invalid_argument, "graph_builder: apply_gradients takes a pair or more");
+      std::vector<const ir::record*> operands;
+      for (const auto& pair : pairs) {
+        const ir::record &v = record_of(pair.first, "apply_gradients"), &g = record_of(pair.second, "apply_gradients");
+        if (!v.op->info->is(ir::op_kind::variable))
+          fail(status_code::invalid_argument,
+               {"TAGMA-E065 apply_gradients: the first of each pair must be a variable, and is ", v.op->info->name});
+        if (v.spec.type != g.spec.type || !compatible(v.spec.dims, g.spec.dims))
+          fail(status_code::invalid_argument, {"TAGMA-E066 apply_gradients: the gradient of ", v.name, ", ",
+                                               to_string(v.spec), ", is ", to_string(g.spec)});
+        operands.push_back(&v), operands.push_back(&g);
+      }
+      return optimize(optimizer, clip, static_cast<int>(pairs.size()), operands, operands[1]->spec.type);
+    }
+
+  /// @name Loops
+  /// A loop has a head; what is computed from elements and carried values of that head is its body, and `close_loop`
+  /// ends it.
+  /// @{
+
+  /// The head of a loop that goes over the first axis of some sequences.
+  /// @param iterations how many there are; `dyn`: as many as the sequences have elements
+  /// @param reversed from the last element to the first
+  graph_node loop(const node_list& sequences, extent iterations = dyn, bool reversed = false) {
+    return keep(make(face_of<ir::loop_head>(), sequences, ir::pack_attributes(iterations, reversed).list(), {}));
+  }
+  /// The head of a loop that is done once if `condition`, a scalar bool, is true, and never if it is not.
+  graph_node loop_if(const graph_node& condition) {
+    return keep(make(face_of<ir::times_head>(), {condition}, ir::pack_attributes(1, false).list(), {}));
+  }
+  /// The head of a loop that goes on while the first value that it carries, a scalar bool, is true.
+  /// @param begins_as what that value is before the first iteration
+  /// @param most iterations; 0 if there is no such number: then it has no gradient
+  graph_node loop_while(const graph_node& begins_as, extent most = 0) {
+    return keep(make(face_of<ir::while_head>(), {begins_as}, ir::pack_attributes(most, false).list(), {}));
+  }
+  /// The element of a sequence that is the turn of the iteration.
+  graph_node element(const graph_node& head, const graph_node& sequence) {
+    const bool copied = detail::is_of_variable(&record_of(sequence, "element"));
+    return keep(make(face_of<ir::loop_element>(), {head, copied ? loop_copy(sequence) : sequence}, {}, {}));
+  }
+  /// A value that iterations hand on.
+  /// @param number of it, from 0 on, among those of the loop
+  /// @param begins_as its value in the first iteration
+  graph_node carried(const graph_node& head, int number, const graph_node& begins_as) {
+    const ir::attribute attributes[] = {number};
+    return keep(make(face_of<ir::loop_carried>(), {head, loop_copy(begins_as)}, attributes, {}));
+  }
+  /// Ends the body of a loop.
+  /// @param carried all values that iterations hand on, by their numbers; @param next what each is in the next
+  /// iteration
+  /// @param emitted values that are gathered from all iterations, along a new first axis
+  /// @return what was carried, behind the last iteration, and then what was gathered
+  /// Raises TAGMA-E202 and E203.
+  node_list close_loop(const graph_node& head, const node_list& carried, const node_list& next,
+                       const node_list& emitted = {}) {
+    const ir::record& begins = record_of(head, "close_loop");
+    if (!begins.op->info->is(ir::op_kind::loop))
+      fail(status_code::invalid_argument,
+           {"graph_builder: close_loop: ", begins.op->info->name, " is no head of a loop"});
+    if (carried.size() != next.size())
+      fail(status_code::invalid_argument,
+           {"TAGMA-E202 close_loop: ", next.size(), " next values for ", carried.size(), " that are carried"});
+    own_record& r = new_record(ir::rules<ir::loop_end>, {});
+    r.from.push_back(&begins);
+    for (std::size_t i = 0; i < carried.size(); ++i) {
+      const ir::record &from = record_of(carried[i], "close_loop"), &to = record_of(next[i], "close_loop");
+      if (from.op != &ir::rules<ir::loop_carried> || from.inputs[0] != &begins ||
+          from.attributes[0] != static_cast<ir::attribute>(i))
+        fail(status_code::invalid_argument,
+             {"graph_builder: close_loop: value ", i, " is not number ", i, " of those that this loop carries"});
+      if (!(from.spec == to.spec))
+        fail(status_code::invalid_argument,
+             {"TAGMA-E203 close_loop: the next value of ", to_string(from.spec), " is ", to_string(to.spec)});
+      r.from.push_back(&from);
+    }
+    for (const node_list* list : {&next, &emitted})
+      for (const graph_node& n : *list) {
+        const ir::record& value = record_of(n, "close_loop");
+        if (value.spec.type == dtype::none)
+          fail(status_code::invalid_argument, {"graph_builder: close_loop: ", value.op->info->name, " has no value"});
+        r.from.push_back(&value);
+      }
+    r.given = {static_cast<ir::attribute>(carried.size())};
+    const ir::record& closed = *keep(r).record_;
+    node_list results;
+    for (std::size_t i = 0; i < carried.size() + emitted.size(); ++i)
+      results.push_back(output_of(closed, static_cast<int>(i)));
+    return results;
+  }
+  /// @}
+
+  /// What ends with an open scope. Scopes end in the opposite order of their beginnings.
+  class [[nodiscard]] scope_guard {
+   public:
+    scope_guard(const scope_guard&) = delete;
+    scope_guard& operator=(const scope_guard&) = delete;
+    ~scope_guard() {
+      if (devices_ != nullptr) *devices_ = before_;
+      if (names_ != nullptr) names_->resize(length_);
+    }
+
+   private:
+    friend class graph_builder;
+    scope_guard(const ir::scope** devices, const ir::scope* before) : devices_(devices), before_(before) {}
+    explicit scope_guard(std::string* names, std::size_t length) : names_(names), length_(length) {}
+    const ir::scope** devices_ = nullptr;
+    const ir::scope* before_ = nullptr;
+    std::string* names_ = nullptr;
+    std::size_t length_ = 0;
+  };
+  /// `const auto inside = b.on("/device:CPU:1");`: nodes that are added while it lives are asked for there, as far as
+  /// scopes inside leave it open. Raises TAGMA-E070 for what is no device.
+  scope_guard on(std::string_view device) {
+    const parsed_device parsed = parse_device(device);
+    if (!parsed) fail(status_code::invalid_argument, {"TAGMA-E070 on: '", device, "' is no name of a device"});
+    return open(ir::scope_kind::request, parsed.spec);
+  }
+  /// The same by a function that decides for each node.
+  template <auto Function>
+  scope_guard on() {
+    return open(ir::scope_kind::function, {}, &detail::call_device_function<Function>);
+  }
+  /// No scope around this one is asked.
+  scope_guard on(none) { return open(ir::scope_kind::clear); }
+  /// Names of variables that are added while it lives have `prefix/` before them.
+  scope_guard name_scope(std::string_view prefix) {
+    if (!is_name(prefix)) fail(status_code::invalid_argument, {"TAGMA-E160 name_scope: '", prefix, "' is no name"});
+    const std::size_t before = prefix_.size();
+    append_parts(prefix_, {prefix, "/"});
+    return scope_guard(&prefix_, before);
+  }
+
+  /// The program of some outputs. Gradients and optimizers become nodes, and the graph is checked: raises what
+  /// `compile` raises, as InvalidArgument with the same numbers. The builder may go on.
+  /// @param soft as `soft_placement`
+  [[nodiscard]] any_program build(const std::vector<named_output>& outputs, bool soft = false) const {
+    if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E173 outputs: a program has an output or more");
+    std::vector<const ir::record*> roots;
+    std::vector<std::string_view> names;
+    for (const named_output& o : outputs) roots.push_back(&record_of(o.node, "build")), names.push_back(o.name);
+    for (const ir::record* r : roots)
+      if (const ir::op_info& op = *r->op->info;
+          op.is(ir::op_kind::loop) || op.is(ir::op_kind::close) || op.is(ir::op_kind::iterated) || op.outputs > 0)
+        fail(status_code::invalid_argument, {"graph_builder: ", op.name, " is no output of a program"});
+    const auto built = detail::build_sound_graph(roots, roots);
+    std::vector<tagma::carried> values;
+    std::vector<const tagma::carried*> parts;
+    for (const ir::record* owner : built->owners()) values.emplace_back(value_of(*owner));
+    for (const tagma::carried& v : values) parts.push_back(&v);
+    return {built->view(), parts.empty() ? tagma::carried() : tagma::carried::join(parts), soft, names};
+  }
+
+ private:
+  /// A record with the lists that it refers to.
+  struct own_record final : ir::record {
+    std::vector<const ir::record*> from, waits_for, stays_with;
+    std::vector<ir::attribute> given;
+    std::string called;
+    carried_value number;
+  };
+
+  template <class Op>
+  [[nodiscard]] static const ir::operation_face* face_of() {
+    return &ir::face<Op>;
+  }
+  graph_node loop_copy(const graph_node& of) { return keep(make(face_of<ir::loop_copy>(), {of}, {}, {})); }
+  [[nodiscard]] const ir::record& record_of(const graph_node& n, std::string_view who) const {
+    if (n.record_ == nullptr || n.owner_ != this)
+      fail(status_code::invalid_argument,
+           {"TAGMA-E277 ", who, ": a node is ", n.record_ == nullptr ? "none" : "of another builder"});
+    return *n.record_;
+  }
+
+  own_record& new_record(const ir::op_rules& rules, const tensor_spec& spec) {
+    records_.push_back(make_owned<own_record>());
+    own_record& r = *records_.back();
+    r.op = &rules;
+    r.spec = spec;
+    r.scopes = devices_;
+    return r;
+  }
+  /// A record of an operation whose arguments have been checked.
+  /// @param given its type, where that is given
+  own_record& make(const ir::operation_face* face, const node_list& inputs, array_view<const ir::attribute> attributes,
+                   const tensor_spec& given) {
+    const ir::op_info& op = face->info();
+    std::vector<tensor_spec> specs;
+    std::vector<const ir::record*> from;
+    for (const graph_node& n : inputs) from.push_back(&record_of(n, op.name)), specs.push_back(n.spec());
+    ir::infer_args args{specs, attributes, given};
+    ir::input_roles roles;
+    for (std::size_t i = 0; i < from.size(); ++i)
+      if (from[i]->op->info->outputs > 0)
+        fail(status_code::invalid_argument, {op.name, ": input ", i, ", ", from[i]->op->info->name,
+                                             ", has several results: take one with result(node, i)"});
+    for (int k = 0; k < (op.outputs > 0 ? op.outputs : 1); ++k) {
+      args.output = k;
+      args.out = given;
+      if (const ir::refusal r = check_arguments(*face, args, &roles))
+        fail(status_code::invalid_argument, {to_string(r, op, args)});
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (const char* const broken = broken_role(op, roles, i, *from[i]->op->info))
+        fail(status_code::invalid_argument, {"TAGMA-E065 ", op.name, ": input ", i, " ", broken});
+      for (std::size_t k = 0; k < i; ++k)
+        if (from[k] == from[i] && ((roles.variables >> k) & (roles.variables >> i) & 1) != 0)
+          fail(status_code::invalid_argument, {op.name, ": writes over input ", k, " twice"});
+    }
+    own_record& r = new_record(*face->rules, op.outputs > 0 ? tensor_spec{} : args.out);
+    r.from = from;
+    r.given.assign(attributes.begin(), attributes.end());
+    return r;
+  }
+  /// A record that is another one, with the same value.
+  own_record& copy(const ir::record& of) {
+    own_record& r = new_record(*of.op, of.spec);
+    r.from.assign(of.inputs.begin(), of.inputs.end());
+    r.waits_for.assign(of.controls.begin(), of.controls.end());
+    r.stays_with.assign(of.colocated.begin(), of.colocated.end());
+    r.given.assign(of.attributes.begin(), of.attributes.end());
+    r.called = of.name;
+    r.valued = of.valued;
+    r.carries = of.carries;
+    r.scopes = of.scopes;
+    r.copied = &of;
+    r.hash = 1;
+    return r;
+  }
+  /// Lets the record see its lists, which stay as they are from now on.
+  graph_node keep(own_record& r) {
+    r.inputs = r.from, r.controls = r.waits_for, r.colocated = r.stays_with, r.attributes = r.given;
+    r.name = r.called;
+    std::uint64_t h = hash_combine(hash_combine(r.op->info->id, r.from.size()), r.hash);
+    h = hash_combine(hash_combine(h, hash_text(r.name)), static_cast<std::uint64_t>(r.spec.type));
+    for (const ir::attribute a : r.given) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    for (const auto* list : {&r.from, &r.waits_for, &r.stays_with})
+      for (const ir::record* other : *list) h = hash_combine(h, other->hash);
+    r.hash = h;
+    return {&r, this};
+  }
+  graph_node output_of(const ir::record& whole, int index) {
+    std::vector<tensor_spec> in;
+    for (const ir::record* r : whole.inputs) in.push_back(r->spec);
+    ir::infer_args args{in, whole.attributes, {}, index};
+    if (const char* const problem = whole.op->info->infer(args))
+      fail(status_code::invalid_argument, {whole.op->info->name, ": ", problem});
+    own_record& r = new_record(ir::rules<ir::output_op>, args.out);
+    r.from = {&whole};
+    r.given = {index};
+    return keep(r);
+  }
+
+  void call(own_record& r, std::string_view name) {
+    if (!is_name(name))
+      fail(status_code::invalid_argument, {"TAGMA-E160 ", r.op->info->name, ": '", name, "' is no name"});
+    for (const std::string_view other : names_)
+      if (other == name)
+        fail(status_code::invalid_argument, {"TAGMA-E060 ", r.op->info->name, ": '", name, "' is there already"});
+    r.called = name;
+    names_.push_back(r.called);
+  }
+  void carry(own_record& r, const carried_value& value) {
+    r.number = value;
+    r.valued = r.carries = true;
+    r.hash = records_.size();
+  }
+  [[nodiscard]] static const carried_value& value_of(const ir::record& owner) {
+    return static_cast<const own_record&>(owner).number;
+  }
+
+  graph_node add_variable(std::string_view name, const tensor_spec& spec, ir::attribute kind, bool trainable,
+                          const carried_value* initial) {
+    const ir::attribute attributes[] = {kind, trainable && is_floating(spec.type), 0};
+    own_record& r = make(face_of<op::variable>(), {}, attributes, spec);
+    call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
+    if (initial != nullptr) carry(r, *initial);
+    return keep(r);
+  }
+  graph_node add_carried_variable(std::string_view name, const tensor_spec& spec, bool trainable,
+                                  const carried_value& initial) {
+    return add_variable(name, spec, detail::carried_kind, trainable, &initial);
+  }
+  [[nodiscard]] static carried_value initial_value(const tensor_spec&, const carried_initializer& initial) {
+    return initial.value;
+  }
+  [[nodiscard]] static carried_value initial_value(const tensor_spec&, double number) {
+    return detail::number_value(number);
+  }
+  [[nodiscard]] static carried_value initial_value(const tensor_spec& spec, const raw_view& from) {
+    if (from.type != spec.type || !(from.dims == spec.dims))
+      fail(status_code::invalid_argument, {"variable: its initial value is ",
+                                           to_string(tensor_spec{from.type, from.dims}), ", not ", to_string(spec)});
+    const std::size_t bytes = static_cast<std::size_t>(from.dims.elements()) * size_of(from.type);
+    const array_view<const char> all(static_cast<const char*>(from.data), bytes);
+    return detail::data_value<char>(all, from.dims, spec.dims);
+  }
+  [[nodiscard]] static carried_value initial_value(const tensor_spec& spec, const any_tensor& from) {
+    return initial_value(spec, from.view());
+  }
+  template <class T>
+  [[nodiscard]] static carried_value initial_value(const tensor_spec& spec, const tensor<T>& from) {
+    return initial_value(spec, raw_view{from.data(), dtype_of<T>, from.dims()});
+  }
+
+  template <class Optimizer, class Clip, class... Bound>
+  graph_node optimize(const Optimizer& optimizer, const detail::clip_option<Clip, Bound...>& clip, int pairs,
+                      std::vector<const ir::record*> operands, dtype bounded) {
+    using traits = detail::optimizer_traits<Optimizer>;
+    const auto add_number = [&](dtype type, double value) { operands.push_back(number(type, value).record_); };
+    std::apply([&](const auto&... bound) { (add_number(bounded, static_cast<double>(bound)), ...); }, clip.bounds);
+    const ir::record* const step = step_of(traits::step.view());
+    own_record& rate = new_record(ir::rules<op::scheduled_rate>, {dtype::float64, {}});
+    rate.from = {step};
+    carry(rate, optimizer.learning_rate.value());
+    operands.push_back(keep(rate).record_), operands.push_back(step);
+    const auto numbers = traits::numbers(optimizer);
+    for (std::size_t i = 0; i < numbers.size(); ++i) add_number(dtype::float64, numbers[i]);
+    own_record& r =
+        new_record(ir::rules<op::optimizer<typename traits::update, Clip, static_cast<int>(sizeof...(Bound))>>, {});
+    r.from = std::move(operands);
+    r.given = {pairs};
+    return keep(r);
+  }
+  /// The variable that counts the steps of an optimizer; all of a kind share it.
+  [[nodiscard]] const ir::record* step_of(std::string_view name) {
+    const std::string full = sentence({prefix_, name});
+    for (const owned<own_record>& r : records_)
+      if (r->op->info->is(ir::op_kind::variable) && r->name == full) return r.get();
+    const auto kind = static_cast<ir::attribute>(initializer_kind::zeros);
+    return add_variable(name, {dtype::int64, {}}, kind, false, nullptr).record_;
+  }
+
+  scope_guard open(ir::scope_kind kind, const device_spec& spec = {}, device_function function = nullptr) {
+    scopes_.push_back(make_owned<ir::scope>());
+    ir::scope& s = *scopes_.back();
+    s.kind = kind;
+    s.spec = spec;
+    s.function = function;
+    s.alone = true;
+    s.hash = hash_combine(static_cast<std::uint64_t>(s.kind), hash_of(s.spec));
+    // The scope of a record is the outermost; so the scopes that are open are written anew around this one.
+    const ir::scope* const before = devices_;
+    std::vector<const ir::scope*> around;
+    for (const ir::scope* o = before; o != nullptr; o = o->inner) around.push_back(o);
+    const ir::scope* inner = &s;
+    for (std::size_t i = around.size(); i-- > 0;) {
+      scopes_.push_back(make_owned<ir::scope>(*around[i]));
+      scopes_.back()->inner = inner;
+      inner = scopes_.back().get();
+    }
+    devices_ = inner;
+    return {&devices_, before};
+  }
+
+  std::vector<owned<own_record>> records_;
+  std::vector<owned<ir::scope>> scopes_;
+  std::vector<std::string_view> names_;
+  const ir::scope* devices_ = nullptr;  ///< the open ones, the outermost first
+  std::string prefix_;
+};
+
+}  // namespace tagma

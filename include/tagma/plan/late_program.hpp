@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Programs that are compiled when a process begins: the C++ compiler checks handles, feeds and fetches, the process
+/// builds the graph, its gradients and its plans.
+
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/plan/heap_program.hpp"
+#include "tagma/plan/passes.hpp"
+
+namespace tagma {
+
+namespace detail {
+
+/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs.
+template <class Closure>
+struct late_graph {
+  using traits = output_traits<closure_result<Closure>>;
+};
+
+/// What copies of such a program share.
+struct shared_late_program final : counted_object {
+  shared_late_program(const ir::heap_build& built, const carried& values, bool soft)
+      : data(built.view(), gather_values(built.places(), values), soft),
+        records(built.records().begin(), built.records().end()) {}
+
+  any_program data;
+  std::vector<ir::node_of_record> records;  ///< which record became which node
+};
+
+/// @param soft as `soft_placement`
+/// @param passes that rewrite the graph
+template <class Closure>
+[[nodiscard]] counted<shared_late_program> compile_late(const Closure& closure, bool soft,
+                                                        array_view<void (*const)(ir::rewriter&)> passes) {
+  using traits = typename late_graph<Closure>::traits;
+  const auto built = build_sound_graph(traits::records, traits::named, passes);
+  return counted<shared_late_program>(new shared_late_program(*built, traits::values(closure), soft));
+}
+
+/// What a graph is rewritten by, and last a copy without nodes that nobody reads.
+template <class... Pass>
+inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
+
+}  // namespace detail
+
+/// A program whose graph is made when the process begins. Copies share it.
+template <class Closure>
+class late_program {
+ public:
+  using graph = detail::late_graph<Closure>;
+
+  late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
+      : shared_(detail::compile_late(closure, soft, passes)) {}
+
+  /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
+  [[nodiscard]] const any_program& data() const { return shared_->data; }
+  operator const any_program&() const { return data(); }
+  /// Which record became which node.
+  [[nodiscard]] array_view<const ir::node_of_record> records() const { return shared_->records; }
+
+  /// As of a program that the C++ compiler compiles.
+  /// @{
+  [[nodiscard]] const carried& values() const { return data().values(); }
+  [[nodiscard]] std::size_t node_count() const { return data().node_count(); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return data().peak_bytes(batch); }
+  [[nodiscard]] std::uint64_t fingerprint() const { return data().fingerprint(); }
+  /// @}
+
+ private:
+  counted<detail::shared_late_program> shared_;
+};
+
+/// An option of `compile`, the last: the graph is built, differentiated and planned when the process begins, and runs
+/// by kernels of the registry (<tagma/registry.hpp>). For large models, and for quick builds while one develops. What
+/// the C++ compiler says of a graph is an error of `compile` then, InvalidArgument with the same number; it still
+/// checks handles, feeds and fetches, except that a placeholder which is not fed is an error of `run` (TAGMA-E051).
+struct late_option {};
+inline constexpr late_option late{};
+
+/// Raises TAGMA-E172, and TAGMA-E212 for what is no pass, when compiled.
+/// @{
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, late_option) {
+  if constexpr (detail::closure_of_outputs<Closure>)
+    return late_program<Closure>(closure, false);
+  else
+    return early::compile(closure);
+}
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option, late_option) {
+  if constexpr (detail::closure_of_outputs<Closure>)
+    return late_program<Closure>(closure, true);
+  else
+    return early::compile(closure);
+}
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, passes_option<Pass...> what, late_option) {
+  if constexpr (detail::closure_of_outputs<Closure> && (true && ... && diagnose::is_pass<Pass>))
+    return late_program<Closure>(closure, false, detail::visits_of<Pass...>);
+  else
+    return early::compile(closure, what);
+}
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option, passes_option<Pass...> what, late_option) {
+  if constexpr (detail::closure_of_outputs<Closure> && (true && ... && diagnose::is_pass<Pass>))
+    return late_program<Closure>(closure, true, detail::visits_of<Pass...>);
+  else
+    return early::compile(closure, what);
+}
+/// @}
+
+#if defined(TAGMA_LATE)
+inline namespace late_files {
+
+/// In a file with TAGMA_LATE all programs are compiled late.
+/// @{
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure) {
+  return tagma::compile(closure, late);
+}
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option soft) {
+  return tagma::compile(closure, soft, late);
+}
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, passes_option<Pass...> what) {
+  return tagma::compile(closure, what, late);
+}
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option soft, passes_option<Pass...> what) {
+  return tagma::compile(closure, soft, what, late);
+}
+/// @}
+
+}  // namespace late_files
+#endif
+
+}  // namespace tagma

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Sessions of programs that are compiled when a process begins: handles as in all sessions, plans as of programs that
+/// are data.
+
+#include <mutex>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/plan/late_program.hpp"
+#include "tagma/runtime/any_session.hpp"
+
+namespace tagma {
+
+namespace detail {
+
+/// What the records behind some outputs say of one.
+struct record_use {
+  bool is_behind = false;      ///< it is one of them
+  bool is_waited_for = false;  ///< one of them waits for it
+};
+/// True if two handles stand for one tensor that is fed.
+[[nodiscard]] constexpr bool is_one_feed(const ir::record& a, const ir::record& b) {
+  const bool inputs = a.op->info->is(ir::op_kind::placeholder) && b.op->info->is(ir::op_kind::placeholder);
+  return &a == &b || (inputs && a.name == b.name && a.spec == b.spec);
+}
+/// Walks the records behind `roots`, each once.
+[[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> roots) {
+  record_use use;
+  growing_array<const ir::record*> seen(1024), waiting(64);
+  std::size_t room = 1024, count = 0;
+  for (std::size_t i = 0; i < room; ++i) seen.push(nullptr);
+  const auto place = [&](const growing_array<const ir::record*>& all, const ir::record& r) {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (room - 1);
+    while (all[i] != nullptr && all[i] != &r) i = (i + 1) & (room - 1);
+    return i;
+  };
+  const auto visit = [&](const ir::record* r) {
+    const std::size_t i = place(seen, *r);
+    if (seen[i] == r) return;
+    seen[i] = r;
+    waiting.push(r);
+    if (2 * ++count < room) return;
+    growing_array<const ir::record*> before(room);
+    for (std::size_t k = 0; k < room; ++k) before.push(seen[k]);
+    const std::size_t size = room;
+    room *= 4;
+    seen.clear();
+    for (std::size_t k = 0; k < room; ++k) seen.push(nullptr);
+    for (std::size_t k = 0; k < size; ++k)
+      if (before[k] != nullptr) seen[place(seen, *before[k])] = before[k];
+  };
+  for (const ir::record* r : roots) visit(r);
+  while (waiting.size() > 0) {
+    const ir::record& r = *waiting.pop();
+    use.is_behind = use.is_behind || is_one_feed(r, what) || &r == what.bare;
+    for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_one_feed(*c, what), visit(c);
+    for (const ir::record* i : r.inputs) visit(i);
+    for (const ir::record* c : r.colocated) visit(c);
+    if (r.bare != nullptr && is_one_feed(*r.bare, what)) use.is_behind = true;
+  }
+  return use;
+}
+
+/// A feed of a program whose graph is not known to the compiler.
+template <class Closure, class Id, class Value>
+struct feed_traits<late_graph<Closure>, feed<Id, Value>> {
+  static constexpr const ir::record* fed = find_record<Id>();
+  static constexpr tensor_spec declared = fed->spec;
+  using spec_type = spec_of<declared>;
+  static constexpr std::string_view operation = fed->op->info->name;
+  static constexpr fed_node about{operation, fed->name, ir::no_node, declared.dims};
+
+  static constexpr auto fault() {
+    constexpr record_use use = use_of(*fed, late_graph<Closure>::traits::records);
+    constexpr bool replaces = !fed->op->info->is(ir::op_kind::placeholder);
+    if constexpr (!use.is_behind)
+      return diagnose::not_in_program<spec_type>{};
+    else if constexpr (replaces && !is_computed(*fed->op->info) && !fed->op->info->is(ir::op_kind::composition) &&
+                       !fed->op->info->is(ir::op_kind::gradient))
+      return diagnose::not_computed<spelled<fixed_copy<&operation>()>, spec_type>{};
+    else if constexpr (replaces && use.is_waited_for)
+      return diagnose::waited_for<spelled<fixed_copy<&operation>()>, spec_type>{};
+    else
+      return fault_of_value<spec_type, Value>();
+  }
+};
+
+/// Whether one tensor is fed twice.
+template <class... Arguments>
+struct repeated_handles {
+  static constexpr auto fault() {}
+};
+template <class First, class... Rest>
+struct repeated_handles<First, Rest...> : repeated_handles<Rest...> {};
+template <class Id, class Value, class... Rest>
+struct repeated_handles<feed<Id, Value>, Rest...> {
+  template <class Other>
+  static constexpr bool is_again(const Other*) {
+    return false;
+  }
+  template <class OtherId, class OtherValue>
+  static constexpr bool is_again(const feed<OtherId, OtherValue>*) {
+    return is_one_feed(*find_record<Id>(), *find_record<OtherId>());
+  }
+
+  static constexpr auto fault() {
+    if constexpr ((false || ... || is_again(static_cast<const Rest*>(nullptr))))
+      return diagnose::fed_twice<spec_of<find_record<Id>()->spec>>{};
+    else
+      return repeated_handles<Rest...>::fault();
+  }
+};
+
+template <class Closure, class... Arguments>
+struct run_check<late_graph<Closure>, Arguments...> : fetch_check {
+  using graph = late_graph<Closure>;
+  using fetch_check::find;
+
+  template <class... E>
+  static auto find(fetch_list<E...>) {
+    using arguments = typename first_fault<fetch_traits<graph, E>..., feed_traits<graph, Arguments>...,
+                                           repeated_handles<Arguments...>>::type;
+    if constexpr (!std::is_void_v<arguments>) return arguments{};
+  }
+  template <class What>
+  using fault = decltype(run_check::find(as_list(std::declval<const What&>())));
+};
+
+/// Resources and devices are found when the session begins.
+template <class Closure>
+struct graph_tables<late_graph<Closure>> {
+  static constexpr fixed_array<plan::plan_resource, 0> resources{};
+};
+
+template <class Closure>
+class program_session<late_program<Closure>> {
+ public:
+  using graph = late_graph<Closure>;
+  using tables = graph_tables<graph>;
+
+  program_session(const late_program<Closure>& program, const session_options& options)
+      : program_(program), data_(program.data(), options) {}
+
+  [[nodiscard]] runtime::session_core& core() { return data_.core(); }
+
+  template <int... Output, class Take, class... Arguments>
+  void run(const Take& take, const source_line& at, const Arguments&... arguments) {
+    const int outputs[] = {Output...};
+    runtime::node_feed feeds[sizeof...(Arguments) + 1]{};
+    string_element texts[sizeof...(Arguments) + 1];
+    run_limits limits[sizeof...(Arguments) + 1];
+    taken_arguments taken{feeds, texts, limits, at};
+    (take_argument(taken, arguments), ...);
+    data_.run_nodes(outputs, {feeds, taken.feeds - feeds}, {limits, taken.limits - limits}, at, take);
+  }
+
+ private:
+  /// Where the arguments of a run go.
+  struct taken_arguments {
+    runtime::node_feed* feeds;
+    string_element* text;
+    run_limits* limits;
+    const source_line& at;
+  };
+  template <class Id, class Value>
+  void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
+    using given = feed_traits<graph, feed<Id, Value>>;
+    *to.feeds++ = {nodes_of(*given::fed), feed_view<given>(f.value, *to.text++, to.at)};
+  }
+  void take_argument(taken_arguments& to, const run_limits& l) { *to.limits++ = l; }
+
+  /// The nodes that a handle stands for, which are looked for once.
+  [[nodiscard]] TAGMA_COLD array_view<const ir::node_id> nodes_of(const ir::record& r) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const owned<known_record>& k : known_)
+      if (k->what == &r) return k->nodes;
+    const ir::graph_view g = program_.data().graph();
+    std::vector<ir::node_id> found(g.nodes.size() + 1);
+    found.resize(static_cast<std::size_t>(find_nodes(g, program_.records(), r, found)));
+    if (found.empty())
+      fail(status_code::invalid_argument,
+           {"TAGMA-E054 run: what is fed is no part of this program: ", r.op->info->name, " ", r.name});
+    known_.push_back(make_owned<known_record>());
+    *known_.back() = {&r, static_cast<std::vector<ir::node_id>&&>(found)};
+    return known_.back()->nodes;
+  }
+
+  struct known_record {
+    const ir::record* what = nullptr;
+    std::vector<ir::node_id> nodes;
+  };
+  late_program<Closure> program_;
+  std::mutex mutex_;
+  std::vector<owned<known_record>> known_;
+  session<any_program> data_;
+};
+
+}  // namespace detail
+
+namespace diagnose {
+template <class Closure, class Placed>
+inline constexpr bool joins_devices<detail::late_graph<Closure>, Placed> = true;
+}  // namespace diagnose
+
+}  // namespace tagma

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/graph_builder.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+
+#include "support/errors.hpp"
+#include "tagma/order.hpp"
+#include "tagma/programs.hpp"
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+namespace {
+
+using tg::any_tensor;
+using tg::dtype;
+using tg::dyn;
+using tg::feed_to;
+using tg::graph_builder;
+using tg::status_code;
+
+tg::tensor<float> some(const tg::shape& dims, int seed) {
+  tg::tensor<float> t(dims);
+  for (tg::extent i = 0; i < dims.elements(); ++i)
+    t[i] = static_cast<float>(0.7 * std::sin(seed + 1.7 * static_cast<double>(i)));
+  return t;
+}
+
+constexpr auto x = tg::placeholder<"x", float, dyn, 8>();
+const auto w = tg::variable<"w", float, 8, 3>(tg::glorot_uniform);
+const auto bias = tg::variable<"b", float, 3>(tg::zeros);
+
+/// The same as the handles: x, w, b.
+struct leaves {
+  explicit leaves(graph_builder& b)
+      : x(b.placeholder("x", dtype::float32, {dyn, 8})),
+        w(b.variable("w", dtype::float32, {8, 3}, tg::glorot_uniform)),
+        bias(b.variable("b", dtype::float32, {3}, tg::zeros)) {}
+  tg::graph_node x, w, bias;
+};
+
+template <class Program>
+void check_same(const Program& compiled, const tg::any_program& built) {
+  CHECK(built.fingerprint() == compiled.fingerprint());
+  CHECK(built.node_count() == compiled.node_count());
+  CHECK(built.peak_bytes(7) == compiled.peak_bytes(7));
+}
+
+TEST_CASE("a graph that is built is the one that handles stand for") {
+  graph_builder b;
+  const leaves l(b);
+  const auto y = b.add("add", {b.add("matmul", {l.x, l.w}, {false, false}), l.bias});
+  const auto loss = b.add("mean", {b.add("square", {b.add("tanh", {y})})}, {0b11, false});
+  const auto h = tg::tanh(tg::matmul(x, w) + bias);
+  const auto cost = tg::mean(tg::square(h));
+  const auto slope = tg::gradient(cost, x);
+  check_same(tg::compile([=] { return tg::outputs(cost, slope); }),
+             b.build({{"loss", loss}, {"slope", b.gradient(loss, l.x)}}));
+  const auto sgd = tg::minimize(cost, tg::sgd{.learning_rate = 0.1});
+  check_same(tg::compile([=] { return tg::outputs(cost, sgd); }),
+             b.build({{"loss", loss}, {"train", b.minimize(loss, tg::sgd{.learning_rate = 0.1})}}));
+  const auto adam = tg::minimize(cost, tg::adam{}, tg::clip_by_global_norm(0.5));
+  check_same(tg::compile([=] { return tg::outputs(adam); }),
+             b.build({{"train", b.minimize(loss, tg::adam{}, tg::clip_by_global_norm(0.5))}}));
+  const auto given = tg::apply_gradients(tg::ftrl{}, tg::compute_gradients(cost, w, bias));
+  check_same(tg::compile([=] { return tg::outputs(given); }),
+             b.build({{"train", b.apply_gradients(
+                                    tg::ftrl{}, {{l.w, b.gradient(loss, l.w)}, {l.bias, b.gradient(loss, l.bias)}})}}));
+}
+
+TEST_CASE("scopes, order and several results of a graph that is built") {
+  graph_builder b;
+  const leaves l(b);
+  const auto product = [&] {
+    const auto there = b.on("/device:CPU:1");
+    return b.add("matmul", {l.x, l.w}, {false, false});
+  }();
+  const auto there = tg::on<"/device:CPU:1">([](const auto& in, const auto& k) { return tg::matmul(in, k); })(x, w);
+  const auto update = tg::assign_add(bias, tg::sum<0>(there));
+  const auto behind = tg::after(update)(tg::sum(bias));
+  const auto changed = b.add("assign_add", {l.bias, b.add("sum", {product}, {0b01, false})});
+  const auto last = b.after({changed}, b.add("sum", {l.bias}, {0b1, false}));
+  const auto [values, positions] = tg::top_k<2>(there);
+  const auto best = b.add("top_k", {product}, {2});
+  const auto all = tg::group(update, positions);
+  check_same(tg::compile([=] { return tg::outputs(behind, values, all); }),
+             b.build({{"sum", last}, {"values", b.result(best, 0)}, {"all", b.group({changed, b.result(best, 1)})}}));
+
+  graph_builder named;
+  const auto inner = [&] {
+    const auto a = named.name_scope("tower");
+    const auto c = named.name_scope("layer");
+    return named.variable("w", dtype::float32, {2}, 1.0f);
+  }();
+  const auto outer = named.variable("w", dtype::float32, {2}, tg::random_normal(0, 1));
+  const auto program = named.build({{"inner", inner}, {"outer", outer}});
+  CHECK(program.graph()[program.graph().roots[0]].name == "tower/layer/w");
+  CHECK(program.graph()[program.graph().roots[1]].name == "w");
+}
+
+TEST_CASE("a loop that is built is a scan") {
+  constexpr auto series = tg::placeholder<"series", float, dyn, 3>();
+  constexpr auto begin = tg::placeholder<"begin", float, 3>();
+  const auto [last, sums] = tg::scan(tg::carry(begin), tg::over(series), [](const auto& h, const auto& in) {
+    const auto next = tg::tanh(h + in);
+    return tg::next(next).emit(next * 2.0f);
+  });
+  const auto slope = tg::gradient(tg::sum(sums), begin);
+  graph_builder b;
+  const auto s = b.placeholder("series", dtype::float32, {dyn, 3}), from = b.placeholder("begin", dtype::float32, {3});
+  const auto head = b.loop({s});
+  const auto h = b.carried(head, 0, from);
+  const auto next = b.add("tanh", {b.add("add", {h, b.element(head, s)})});
+  const auto results = b.close_loop(head, {h}, {next}, {b.add("multiply", {next, b.number(dtype::float32, 2)})});
+  const auto total = b.add("sum", {results[1]}, {0b11, false});
+  const tg::any_program built =
+      b.build({{"last", results[0]}, {"sums", results[1]}, {"slope", b.gradient(total, from)}});
+  const auto program = tg::compile([=] { return tg::outputs(last, sums, slope); });
+  tg::session compiled(program);
+  tg::session session(built);
+  const auto rows = some({5, 3}, 1), start = some({3}, 2);
+  const auto expected = compiled.run(tg::fetch(last, sums, slope), series = rows, begin = start);
+  const auto found = session.run({"last", "sums", "slope"}, feed_to("series", rows), feed_to("begin", start));
+  const auto are_equal = [](const tg::tensor<float>& a, const any_tensor& c) {
+    return a.dims() == c.dims() && std::memcmp(a.data(), c.view().data, a.size() * sizeof(float)) == 0;
+  };
+  CHECK(are_equal(std::get<0>(expected), found[0]));
+  CHECK(are_equal(std::get<1>(expected), found[1]));
+  CHECK(are_equal(std::get<2>(expected), found[2]));
+}
+
+TEST_CASE("a sequence that is shorter than its loop is refused when both are known") {
+  graph_builder b;
+  const auto a = b.placeholder("a", dtype::float32, {dyn, 2}), c = b.placeholder("c", dtype::float32, {dyn, 2});
+  const auto head = b.loop({a});
+  const auto results = b.close_loop(head, {}, {}, {b.add("exp", {b.element(head, c)})});
+  tg::session session(b.build({{"all", results[0]}}));
+  const auto longer = some({4, 2}, 1), shorter = some({3, 2}, 2);
+  CHECK(session.run("all", feed_to("a", longer), feed_to("c", longer)).dims() == tg::shape{4, 2});
+  const std::string text =
+      tg::test::text_of([&] { (void)session.run("all", feed_to("a", longer), feed_to("c", shorter)); });
+  INFO(text);
+  CHECK(text.find("an element for each iteration") != std::string::npos);
+}
+
+TEST_CASE("training of a graph that is built") {
+  graph_builder b;
+  const leaves l(b);
+  const auto wanted = b.placeholder("wanted", dtype::float32, {dyn, 3});
+  const auto difference =
+      b.add("subtract", {b.add("add", {b.add("matmul", {l.x, l.w}, {false, false}), l.bias}), wanted});
+  const auto loss = b.add("mean", {b.add("square", {difference})}, {0b11, false});
+  tg::session session(b.build({{"loss", loss}, {"train", b.minimize(loss, tg::adam{.learning_rate = 0.05})}}));
+  const auto in = some({16, 8}, 1), out = some({16, 3}, 5);
+  const float first = session.run("loss", feed_to("x", in), feed_to("wanted", out)).value<float>();
+  for (int i = 0; i < 60; ++i) (void)session.run("train", feed_to("x", in), feed_to("wanted", out));
+  CHECK(session.run("loss", feed_to("x", in), feed_to("wanted", out)).value<float>() < 0.3f * first);
+}
+
+TEST_CASE("what is wrong with a graph that is built is said where it is added") {
+  graph_builder b, other;
+  const leaves l(b);
+  const auto fails = [](status_code code, std::initializer_list<const char*> parts, const auto& function) {
+    const std::string text = tg::test::text_of(function);
+    for (const char* part : parts) {
+      INFO(text);
+      CHECK(text.find(part) != std::string::npos);
+    }
+    CHECK(tg::test::code_of(function) == code);
+  };
+  const auto invalid = status_code::invalid_argument;
+  fails(status_code::not_found, {"TAGMA-E275", "matmull"}, [&] { b.add("matmull", {l.x, l.w}); });
+  fails(invalid, {"TAGMA-E013", "float32 [3]"}, [&] { b.add("matmul", {l.x, l.bias}, {0, 0}); });
+  fails(invalid, {"TAGMA-E011"}, [&] { b.add("add", {l.w, b.placeholder("wide", dtype::float32, {7})}); });
+  fails(invalid, {"add", "3 inputs"}, [&] { b.add("add", {l.x, l.x, l.x}); });
+  fails(invalid, {"sum", "attribute"}, [&] { b.add("sum", {l.x}); });
+  fails(invalid, {"TAGMA-E020", "sum"}, [&] { b.add("sum", {l.x}, {0b100, false}); });
+  fails(invalid, {"TAGMA-E060", "'w'"}, [&] { b.placeholder("w", dtype::float32); });
+  fails(invalid, {"TAGMA-E160", "'no name'"}, [&] { b.placeholder("no name", dtype::float32); });
+  fails(invalid, {"TAGMA-E003"}, [&] { b.variable("open", dtype::float32, {dyn}, tg::zeros); });
+  fails(invalid, {"TAGMA-E156"}, [&] { b.variable("text", dtype::string, {2}, tg::zeros); });
+  fails(invalid, {"float32 [2]", "float32 [3]"}, [&] { b.variable("v", dtype::float32, {3}, some({2}, 1)); });
+  fails(invalid, {"TAGMA-E065"}, [&] { b.add("assign", {l.x, l.x}); });
+  fails(invalid, {"TAGMA-E062", "float32 [8, 3]"}, [&] { b.minimize(l.w, tg::sgd{}); });
+  fails(invalid, {"TAGMA-E014"}, [&] { b.gradient(b.placeholder("n", dtype::int32), l.x); });
+  fails(invalid, {"TAGMA-E070"}, [&] { (void)b.on("/device:"); });
+  fails(invalid, {"TAGMA-E277", "another builder"}, [&] { other.add("exp", {l.x}); });
+  fails(invalid, {"TAGMA-E277", "none"}, [&] { b.add("exp", {tg::graph_node()}); });
+  fails(invalid, {"no result 1"}, [&] { b.result(l.x, 1); });
+  fails(invalid, {"TAGMA-E173"}, [&] { (void)b.build({}); });
+  const auto still = b.add("sum", {l.x}, {0b11, false});
+  fails(invalid, {"TAGMA-E063"}, [&] { (void)b.build({{"train", b.minimize(still, tg::sgd{})}}); });
+  fails(invalid, {"TAGMA-E064", "float32 [8, 3]"}, [&] { (void)b.build({{"slope", b.gradient(still, l.w)}}); });
+  fails(invalid, {"two outputs are called"}, [&] { (void)b.build({{"a", l.x}, {"a", l.w}}); });
+  const auto top = b.add("top_k", {l.w}, {2});
+  fails(invalid, {"several results", "top_k"}, [&] { b.add("exp", {top}); });
+  fails(invalid, {"no output"}, [&] { (void)b.build({{"top", top}}); });
+}
+
+}  // namespace
