@@ -68,6 +68,14 @@
 
 #include "tagma/plan/program.hpp"
 
+#include "tagma/expr/op/loop.hpp"
+
+#include "tagma/expr/op/normalize.hpp"
+
+#include "tagma/nn/losses.hpp"
+
+#include "tagma/plan/heap_program.hpp"
+
 #include "tagma/device/graph_builder.hpp"
 
 #include "tagma/base/epilogue.hpp"

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Programs that are compiled when the process begins: `compile(closure, late)`. A file with TAGMA_LATE compiles all its
-/// programs so. Kernels come from <tagma/registry.hpp>. Needs tagma/tagma.hpp as well, in either order.
+/// Programs that are compiled when the process begins: `compile(closure, late)`. A file with TAGMA_LATE compiles all
+/// its programs so. Kernels come from <tagma/registry.hpp>. Needs tagma/tagma.hpp as well, in either order.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 #include "tagma/base/fixed_string.hpp"
@@ -67,6 +67,18 @@
 #include "tagma/expr/on.hpp"
 
 #include "tagma/plan/program.hpp"
+
+#include "tagma/plan/heap_program.hpp"
+
+#include "tagma/plan/passes.hpp"
+
+#include "tagma/plan/late_program.hpp"
+
+#include "tagma/runtime/run_check.hpp"
+
+#include "tagma/runtime/session.hpp"
+
+#include "tagma/runtime/any_session.hpp"
 
 #include "tagma/runtime/late_session.hpp"
 

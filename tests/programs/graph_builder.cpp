@@ -171,7 +171,7 @@ TEST_CASE("what is wrong with a graph that is built is said where it is added") 
     CHECK(tg::test::code_of(function) == code);
   };
   const auto invalid = status_code::invalid_argument;
-  fails(status_code::not_found, {"TAGMA-E275", "matmull"}, [&] { b.add("matmull", {l.x, l.w}); });
+  fails(status_code::not_found, {"matmull"}, [&] { b.add("matmull", {l.x, l.w}); });
   fails(invalid, {"TAGMA-E013", "float32 [3]"}, [&] { b.add("matmul", {l.x, l.bias}, {0, 0}); });
   fails(invalid, {"TAGMA-E011"}, [&] { b.add("add", {l.w, b.placeholder("wide", dtype::float32, {7})}); });
   fails(invalid, {"add", "3 inputs"}, [&] { b.add("add", {l.x, l.x, l.x}); });
@@ -186,8 +186,8 @@ TEST_CASE("what is wrong with a graph that is built is said where it is added") 
   fails(invalid, {"TAGMA-E062", "float32 [8, 3]"}, [&] { b.minimize(l.w, tg::sgd{}); });
   fails(invalid, {"TAGMA-E014"}, [&] { b.gradient(b.placeholder("n", dtype::int32), l.x); });
   fails(invalid, {"TAGMA-E070"}, [&] { (void)b.on("/device:"); });
-  fails(invalid, {"TAGMA-E277", "another builder"}, [&] { other.add("exp", {l.x}); });
-  fails(invalid, {"TAGMA-E277", "none"}, [&] { b.add("exp", {tg::graph_node()}); });
+  fails(invalid, {"another builder"}, [&] { other.add("exp", {l.x}); });
+  fails(invalid, {"none"}, [&] { b.add("exp", {tg::graph_node()}); });
   fails(invalid, {"no result 1"}, [&] { b.result(l.x, 1); });
   fails(invalid, {"TAGMA-E173"}, [&] { (void)b.build({}); });
   const auto still = b.add("sum", {l.x}, {0b11, false});

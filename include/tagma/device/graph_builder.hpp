@@ -159,7 +159,7 @@ class graph_builder {
   }
   graph_node add(std::string_view operation, const node_list& inputs, const std::vector<attribute_value>& attributes) {
     const ir::operation_face* const face = device::operations::find_face_to_build(operation);
-    if (face == nullptr) fail(status_code::not_found, {"TAGMA-E275 graph_builder: there is no operation ", operation});
+    if (face == nullptr) fail(status_code::not_found, {"graph_builder: there is no operation ", operation});
     std::vector<ir::attribute> bits;
     for (const attribute_value& a : attributes) bits.push_back(a.bits());
     return keep(make(face, inputs, bits, {}));
@@ -396,7 +396,7 @@ class graph_builder {
   [[nodiscard]] const ir::record& record_of(const graph_node& n, std::string_view who) const {
     if (n.record_ == nullptr || n.owner_ != this)
       fail(status_code::invalid_argument,
-           {"TAGMA-E277 ", who, ": a node is ", n.record_ == nullptr ? "none" : "of another builder"});
+           {"graph_builder: ", who, ": a node is ", n.record_ == nullptr ? "none" : "of another builder"});
     return *n.record_;
   }
 

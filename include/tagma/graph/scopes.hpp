@@ -160,7 +160,8 @@ class scope_context : public request_source {
   /// Each record in a scope has one of its own; what counts is what it asks for and where it ends.
   [[nodiscard]] static constexpr bool is_one_scope(const scope& a, const scope& b) {
     if (&a == &b) return true;
-    if (a.kind != b.kind || a.alone != b.alone || a.function != b.function || !(a.spec == b.spec) || a.outside.size() != b.outside.size())
+    if (a.kind != b.kind || a.alone != b.alone || a.function != b.function || !(a.spec == b.spec) ||
+        a.outside.size() != b.outside.size())
       return false;
     for (std::size_t i = 0; i < a.outside.size(); ++i)
       if (a.outside[i] != b.outside[i]) return false;

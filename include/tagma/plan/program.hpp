@@ -99,6 +99,8 @@ inline constexpr bool states_its_most = ir::differ(Problem, ir::build_problem::e
 template <ir::build_problem Problem>
 inline constexpr bool goes_back_once = ir::differ(Problem, ir::build_problem::second_while);
 template <ir::build_problem Problem>
+inline constexpr bool has_few_scopes = ir::differ(Problem, ir::build_problem::too_many_scopes);
+template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = ir::differ(Problem, ir::build_problem::too_large);
 /// No tensor has more bytes than can be addressed, and so not the result of `Operation`.
 template <ir::build_problem Problem, class Operation, class Result>
@@ -378,7 +380,8 @@ namespace early {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E264 and E265.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E264, E265 and
+/// E273.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -419,6 +422,9 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "TAGMA-E219 compile: the gradient of a while_loop has no gradient itself");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::has_few_scopes<Graph::problem>,
+                "TAGMA-E273 compile: scopes ask for more than 62 devices, have more than 16 functions, or are around "
+                "nodes in more than 1,023 ways");
   static_assert(diagnose::tensors_are_addressable<Graph::problem, Operation, First>,
                 "TAGMA-E081 compile: a tensor has at most 2^56 bytes");
   static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
