@@ -68,8 +68,6 @@
 
 #include "tagma/plan/program.hpp"
 
-#include "tagma/plan/heap_program.hpp"
-
 #include "tagma/plan/passes.hpp"
 
 #include "tagma/plan/late_program.hpp"
@@ -77,8 +75,6 @@
 #include "tagma/runtime/run_check.hpp"
 
 #include "tagma/runtime/session.hpp"
-
-#include "tagma/runtime/any_session.hpp"
 
 #include "tagma/runtime/late_session.hpp"
 

@@ -63,6 +63,22 @@
 
 #include "tagma/nn/optimizers.hpp"
 
+#include "tagma/expr/on.hpp"
+
+#include "tagma/plan/program.hpp"
+
+#include "tagma/plan/heap_program.hpp"
+
+#include "tagma/plan/passes.hpp"
+
+#include "tagma/runtime/run_check.hpp"
+
+#include "tagma/runtime/session.hpp"
+
+#include "tagma/runtime/any_session.hpp"
+
+#include "tagma/runtime/late_runs.hpp"
+
 #include "tagma/device/cpu/all_kernels.hpp"
 
 namespace tagma::runtime {

@@ -100,4 +100,11 @@
 #include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/kernel_table.hpp"
 
+// By a macro, since this header has nothing of it for those who do not ask.
+#if defined(TAGMA_LATE)
+#define TAGMA_LATE_HEADER "tagma/late.hpp"
+#include TAGMA_LATE_HEADER
+#undef TAGMA_LATE_HEADER
+#endif
+
 #include "tagma/base/epilogue.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
-#include "tagma/plan/heap_program.hpp"
+#include "tagma/plan/any_program.hpp"
 #include "tagma/plan/passes.hpp"
 
 namespace tagma {
@@ -23,23 +23,28 @@ struct late_graph {
 
 /// What copies of such a program share.
 struct shared_late_program final : counted_object {
-  shared_late_program(const ir::heap_build& built, const carried& values, bool soft)
-      : data(built.view(), gather_values(built.places(), values), soft),
-        records(built.records().begin(), built.records().end()) {}
+  shared_late_program(const any_program& program, array_view<const ir::node_of_record> which)
+      : data(program), records(which.begin(), which.end()) {}
 
   any_program data;
   std::vector<ir::node_of_record> records;  ///< which record became which node
 };
 
+/// @name Defined by the registry
+/// What a process compiles with is compiled once, not in each file that has a program (runtime/late_runs.hpp).
+/// @{
+
+/// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
+/// @param roots,named as of `ir::heap_build`; @param values what the named carry
 /// @param soft as `soft_placement`
 /// @param passes that rewrite the graph
-template <class Closure>
-[[nodiscard]] counted<shared_late_program> compile_late(const Closure& closure, bool soft,
-                                                        array_view<void (*const)(ir::rewriter&)> passes) {
-  using traits = typename late_graph<Closure>::traits;
-  const auto built = build_sound_graph(traits::records, traits::named, passes);
-  return counted<shared_late_program>(new shared_late_program(*built, traits::values(closure), soft));
-}
+[[nodiscard]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
+                                                              array_view<const ir::record* const> named,
+                                                              const carried& values, bool soft,
+                                                              array_view<void (*const)(ir::rewriter&)> passes);
+/// As `any_program::peak_bytes`.
+[[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
+/// @}
 
 /// What a graph is rewritten by, and last a copy without nodes that nobody reads.
 template <class... Pass>
@@ -54,7 +59,8 @@ class late_program {
   using graph = detail::late_graph<Closure>;
 
   late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
-      : shared_(detail::compile_late(closure, soft, passes)) {}
+      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::traits::values(closure),
+                                           soft, passes)) {}
 
   /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
   [[nodiscard]] const any_program& data() const { return shared_->data; }
@@ -66,7 +72,7 @@ class late_program {
   /// @{
   [[nodiscard]] const carried& values() const { return data().values(); }
   [[nodiscard]] std::size_t node_count() const { return data().node_count(); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return data().peak_bytes(batch); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return detail::peak_bytes_of(data(), batch); }
   [[nodiscard]] std::uint64_t fingerprint() const { return data().fingerprint(); }
   /// @}
 

@@ -10,7 +10,8 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/plan/late_program.hpp"
-#include "tagma/runtime/any_session.hpp"
+#include "tagma/runtime/data_runs.hpp"
+#include "tagma/runtime/session.hpp"
 
 namespace tagma {
 
@@ -142,9 +143,9 @@ class program_session<late_program<Closure>> {
   using tables = graph_tables<graph>;
 
   program_session(const late_program<Closure>& program, const session_options& options)
-      : program_(program), data_(program.data(), options) {}
+      : program_(program), data_(runtime::begin_session(program.data(), options)) {}
 
-  [[nodiscard]] runtime::session_core& core() { return data_.core(); }
+  [[nodiscard]] runtime::session_core& core() { return data_->core(); }
 
   template <int... Output, class Take, class... Arguments>
   void run(const Take& take, const source_line& at, const Arguments&... arguments) {
@@ -154,7 +155,7 @@ class program_session<late_program<Closure>> {
     run_limits limits[sizeof...(Arguments) + 1];
     taken_arguments taken{feeds, texts, limits, at};
     (take_argument(taken, arguments), ...);
-    data_.run_nodes(outputs, {feeds, taken.feeds - feeds}, {limits, taken.limits - limits}, at, take);
+    data_->run(outputs, {feeds, taken.feeds - feeds}, {limits, taken.limits - limits}, at, take);
   }
 
  private:
@@ -195,7 +196,7 @@ class program_session<late_program<Closure>> {
   late_program<Closure> program_;
   std::mutex mutex_;
   std::vector<owned<known_record>> known_;
-  session<any_program> data_;
+  owned<runtime::data_runs> data_;
 };
 
 }  // namespace detail

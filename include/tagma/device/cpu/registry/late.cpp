@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/executor.hpp"
+#include "tagma/runtime/late_runs.hpp"
