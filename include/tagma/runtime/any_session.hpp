@@ -190,6 +190,19 @@ class session<any_program> {
     run_all(outputs, results, arguments...);
     return results;
   }
+  /// With feeds whose number only the process knows: `run(outputs, feeds, timeout(500ms))`.
+  template <class... Limits>
+    requires(std::is_same_v<Limits, run_limits> && ...)
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds,
+                              const Limits&... given) {
+    std::vector<any_tensor> results(outputs.size());
+    std::vector<named_feed> list(feeds);
+    run_limits limits[sizeof...(Limits) + 1];
+    sorted_arguments all{list.data(), limits, list.size()};
+    (all.take(given), ...);
+    run_named(outputs, results, all);
+    return results;
+  }
   /// @}
 
   /// As of sessions of compiled programs.

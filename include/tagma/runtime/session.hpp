@@ -341,7 +341,7 @@ class session {
     ((I == f ? detail::fetched_value<typename E::spec_type>::take(std::get<I>(results), value) : void()), ...);
   }
 
-  detail::program_session<Program> own_;
+  detail::program_session<std::remove_const_t<Program>> own_;
 };
 
 }  // namespace tagma
