@@ -38,4 +38,6 @@
 
 #include "tagma/runtime/any_session.hpp"
 
+#include "tagma/plan/print_any.hpp"
+
 #include "tagma/base/epilogue.hpp"

@@ -189,6 +189,19 @@ class session<any_program> {
     run_all(outputs, results, arguments...);
     return results;
   }
+  /// With feeds whose number only the process knows: `run(outputs, feeds, timeout(500ms))`.
+  template <class... Limits>
+    requires(std::is_same_v<Limits, run_limits> && ...)
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds,
+                              const Limits&... given) {
+    std::vector<any_tensor> results(outputs.size());
+    std::vector<named_feed> list(feeds);
+    run_limits limits[sizeof...(Limits) + 1];
+    sorted_arguments all{list.data(), limits, list.size()};
+    (all.take(given), ...);
+    run_named(outputs, results, all);
+    return results;
+  }
   /// @}
 
   /// As of sessions of compiled programs.
@@ -220,11 +233,11 @@ class session<any_program> {
     run_limits limits[sizeof...(Arguments) + 1];
     sorted_arguments all{feeds, limits};
     (all.take(arguments), ...);
-    if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
     run_named(outputs, results, all);
   }
 
   void run_named(array_view<const output_name> names, array_view<any_tensor> results, const sorted_arguments& given) {
+    if (names.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
     scratch_array<int, 8> outputs(names.size());
     for (std::size_t f = 0; f < names.size(); ++f) outputs[f] = find_output(names[f].name());
     const std::vector<ir::node_id> fed = replaced_by(given.all_feeds());
