@@ -180,9 +180,8 @@ struct arena_size {
 [[nodiscard]] inline std::string text_of(const program_facts& f, const std::string& file, const arena_size& arena,
                                          extent batch) {
   const auto name = [](const known_tensor& t) { return printable(t.name); };
-  std::string text =
-      sentence({printable(file), ": format version ", detail::program_version, ", fingerprint ",
-                fingerprint_text(f.fingerprint), ", ", f.nodes, f.nodes == 1 ? " node\n" : " nodes\n"});
+  std::string text = sentence({printable(file), ": format version ", detail::program_version, ", fingerprint ",
+                               fingerprint_text(f.fingerprint), ", ", f.nodes, f.nodes == 1 ? " node\n" : " nodes\n"});
   column_text inputs, outputs, variables, resources, operations;
   for (const known_tensor& t : f.inputs) inputs.add({name(t), to_string(t.spec)});
   for (const known_output& o : f.outputs)
@@ -202,7 +201,8 @@ struct arena_size {
   if (!f.devices.empty()) append_parts(text, {"devices: ", joined(f.devices), "\n"});
   append_parts(text, {"memory: ", f.variable_bytes, " bytes of variables, "});
   if (arena.bytes < 0)
-    append_parts(text, {"tensors with open extents of ", batch, " cannot be planned: ", printable(arena.problem), "\n"});
+    append_parts(text,
+                 {"tensors with open extents of ", batch, " cannot be planned: ", printable(arena.problem), "\n"});
   else
     append_parts(text, {arena.bytes, " bytes of tensors with open extents of ", batch, "\n"});
   return text;

@@ -160,8 +160,8 @@ class feed_maker {
     if (what != "zeros" && what != "ones") {
       const auto [last, problem] = std::from_chars(what.data(), what.data() + what.size(), number);
       if (problem != std::errc{} || last != what.data() + what.size())
-        refuse(exit_status::usage, {"--feed ", name, ": '", what,
-                                    "' is no FILE.npy, FILE.safetensors, random, zeros, ones or number"});
+        refuse(exit_status::usage,
+               {"--feed ", name, ": '", what, "' is no FILE.npy, FILE.safetensors, random, zeros, ones or number"});
     }
     check_range(spec, name, number, number);
     return filled(spec, name, {}, [number](std::uint64_t) { return number; });
@@ -173,8 +173,9 @@ class feed_maker {
     if (is_floating(spec.type)) return;
     const auto within = [&](double least, double most) {
       if (!(low >= least && high <= most) || low != std::floor(low) || high != std::floor(high))
-        refuse(exit_status::usage, {"--feed ", name, ": elements of type ", to_string(spec.type), " are whole numbers from ",
-                                    static_cast<std::int64_t>(least), " to ", static_cast<std::int64_t>(most)});
+        refuse(exit_status::usage,
+               {"--feed ", name, ": elements of type ", to_string(spec.type), " are whole numbers from ",
+                static_cast<std::int64_t>(least), " to ", static_cast<std::int64_t>(most)});
     };
     with_element_type(spec.type, [&]<class T>() {
       if constexpr (std::is_same_v<T, bool>)
@@ -187,7 +188,8 @@ class feed_maker {
   }
 
   /// The extents of a generated tensor: those of `whole`, if there are any, else with `--size` and `--batch`.
-  [[nodiscard]] shape extents_of(const tensor_spec& spec, const std::string& name, const std::vector<extent>& whole) const {
+  [[nodiscard]] shape extents_of(const tensor_spec& spec, const std::string& name,
+                                 const std::vector<extent>& whole) const {
     const auto text = [&] { return sentence({"'", name, "', ", to_string(spec)}); };
     if (!whole.empty()) {
       shape dims;
@@ -204,7 +206,8 @@ class feed_maker {
     for (const extent e : spec.dims.span()) open += e == dyn;
     if (!sizes.empty() && sizes.size() != static_cast<std::size_t>(open))
       refuse(exit_status::usage,
-             {"--size ", text(), ", has ", open, " open extents, and is given ", sizes.size()});
+             {"--size ", text(), ", has ", open,
+              open == 1 ? " open extent, and is given " : " open extents, and is given ", sizes.size()});
     shape dims = spec.dims;
     std::size_t next = 0;
     for (int i = 0; i < dims.rank; ++i) {
@@ -293,9 +296,9 @@ class feed_maker {
              {"--feed ", name, ": ", path, " has no tensor '", key, "'; it has ", joined(names)});
     }
     if (found->type != spec.type)
-      refuse(exit_status::data_refused, {"--feed '", name, "' is ", to_string(spec), ", and '", key, "' of ", path, " is ",
-                                         found->type == dtype::none ? found->format : to_string(found->type), " ",
-                                         to_string(found->dims)});
+      refuse(exit_status::data_refused,
+             {"--feed '", name, "' is ", to_string(spec), ", and '", key, "' of ", path, " is ",
+              found->type == dtype::none ? found->format : to_string(found->type), " ", to_string(found->dims)});
     check_extents(spec, name, path, found->dims);
     return with_element_type(spec.type, [&]<class T>() -> any_tensor {
       if constexpr (std::is_same_v<T, string_element>)
@@ -309,7 +312,8 @@ class feed_maker {
   /// Extents of a file are what they are.
   void no_sizes(const std::string& name) const {
     for (const named_text& s : given_.sizes)
-      if (s.name == name) refuse(exit_status::usage, {"--size ", name, ": what is fed from a file has its own extents"});
+      if (s.name == name)
+        refuse(exit_status::usage, {"--size ", name, ": what is fed from a file has its own extents"});
   }
   static void check_extents(const tensor_spec& spec, std::string_view name, std::string_view path, const shape& dims) {
     if (!fits(dims, spec.dims))

@@ -40,8 +40,7 @@ class json_text {
   }
   /// A number that JSON does not have, infinite or none, is null.
   template <class T>
-    requires std::is_arithmetic_v<T>
-  json_text& value(T v) {
+  requires std::is_arithmetic_v<T> json_text& value(T v) {
     separate();
     if constexpr (std::is_same_v<T, bool>) {
       text_ += v ? "true" : "false";

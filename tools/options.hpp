@@ -25,8 +25,8 @@ struct named_text {
 struct options {
   std::string file;
   bool help = false, version = false, explain = false, dot = false, json = false, verify = false, run = false;
-  std::int64_t train = 0;       ///< steps; 0: none
-  bool benchmark = false;       ///
+  std::int64_t train = 0;  ///< steps; 0: none
+  bool benchmark = false;
   std::int64_t benchmarks = 0;  ///< runs that are measured; 0: as many as take two seconds
   std::vector<std::string> fetches;
   std::vector<named_text> feeds;  ///< without a name: of every input that has none of its own
@@ -58,38 +58,41 @@ inline constexpr option_rule option_rules[] = {
     {"--verify", "", option_rule::takes::nothing, "read and verify the program, and say 'ok' or what is wrong"},
     {"--run", "", option_rule::takes::nothing, "compute outputs and print them"},
     {"--train", "N", option_rule::takes::text, "run the outputs that update variables N times"},
-    {"--benchmark", "[N]", option_rule::takes::maybe_number, "measure N runs (as many as take 2 s), 3 before them aside"},
+    {"--benchmark", "[N]", option_rule::takes::maybe_number,
+     "measure N runs (as many as take 2 s), 3 before them aside"},
     {"--fetch", "NAME", option_rule::takes::text, "an output; several times for several (all of them)"},
     {"--feed", "NAME=WHAT", option_rule::takes::text, "an input, or an output instead of computing it; see below"},
     {"--size", "NAME=N,N", option_rule::takes::text, "the open extents of a generated input, in their order"},
     {"--batch", "N", option_rule::takes::text, "every other open extent, also of sizes in bytes (1)"},
     {"--seed", "N", option_rule::takes::text, "of initial values, random operations and random inputs (0)"},
     {"--threads", "N", option_rule::takes::text, "threads of a kernel, and of the steps of a run (all)"},
-    {"--weights", "FILE.safetensors", option_rule::takes::text, "values of the variables before the first run"},
-    {"--save", "FILE.safetensors", option_rule::takes::text, "write the variables behind the last run"},
+    {"--weights", "FILE", option_rule::takes::text, "safetensors: values of the variables before the first run"},
+    {"--save", "FILE", option_rule::takes::text, "safetensors: write the variables behind the last run"},
     {"--output", "[NAME=]FILE", option_rule::takes::text, "write results of --run: one to .npy, all to .safetensors"},
-    {"--trace", "FILE.json", option_rule::takes::text, "write a timeline of --run for ui.perfetto.dev"},
+    {"--trace", "FILE", option_rule::takes::text, "JSON: write a timeline of --run for ui.perfetto.dev"},
     {"--version", "", option_rule::takes::nothing, "versions, and what this was compiled with"},
     {"--help", "", option_rule::takes::nothing, "this"},
 };
 
 [[nodiscard]] inline std::string help_text(std::string_view build) {
-  std::string text = "usage: tagma-run FILE [options]\n\n"
-                     "Reads a program that tagma::write_program wrote, and says what it holds, runs it, trains it or "
-                     "measures it.\n\n";
+  std::string text =
+      "usage: tagma-run FILE [options]\n\n"
+      "Reads a program that tagma::write_program wrote, and says what it holds, runs it, trains it or "
+      "measures it.\n\n";
   for (const option_rule& rule : option_rules) {
     const std::string left = sentence({"  ", rule.name, *rule.argument == '\0' ? "" : " ", rule.argument});
-    append_parts(text, {left, std::string(left.size() < 28 ? 28 - left.size() : 1, ' '), rule.help, "\n"});
+    append_parts(text, {left, std::string(left.size() < 31 ? 31 - left.size() : 1, ' '), rule.help, "\n"});
   }
   text +=
       "\nWhat --feed NAME=WHAT takes (without NAME= it is for every input that has none of its own):\n"
-      "  FILE.npy                  an array of NumPy, compressed with gzip or not\n"
-      "  FILE.safetensors[:KEY]    a tensor of that name (NAME)\n"
-      "  random[:SHAPE[:LOW..HIGH]]  numbers of --seed: floats from -1 to 1, integers 0 and 1, or between LOW and HIGH,\n"
-      "                            both among the integers; random:32,8  random::0..9\n"
-      "  zeros, ones, NUMBER       each element\n"
-      "\nExit status: 0 done; 1 a run failed, or its results were not written; 2 the command line is wrong, or does\n"
-      "not fit the program; 3 the program is refused: missing, damaged, of another version; 4 another file is.\n\n";
+      "  FILE.npy                     an array of NumPy; FILE.npy.gz, compressed\n"
+      "  FILE.safetensors[:KEY]       the tensor KEY, or that of the name of the input\n"
+      "  random[:SHAPE[:LOW..HIGH]]   numbers of --seed: random, random:32,8, random::0..9; floats from -1 to 1 and\n"
+      "                               integers 0 and 1, or from LOW to HIGH, which integers may be as well\n"
+      "  zeros, ones, NUMBER          each element is that\n"
+      "\nExit status: 0 done; 1 a run failed, or its results could not be written; 2 the command line is wrong, or\n"
+      "does not fit the program; 3 the program is refused: missing, damaged, of another version; 4 another file "
+      "is.\n\n";
   return text.append(build) += '\n';
 }
 
@@ -182,7 +185,9 @@ class option_reader {
 
   [[noreturn]] static void refuse_unknown(const std::string& name) {
     const option_rule* nearest = nullptr;
-    std::size_t least = 4;  // further away it is no slip
+    for (const option_rule& r : option_rules)
+      if (name.size() > 3 && std::string_view(r.name).starts_with(name)) nearest = &r;
+    std::size_t least = nearest != nullptr ? 0 : 4;  // further away it is no slip
     for (const option_rule& r : option_rules)
       if (const std::size_t d = distance_between(name, r.name); d < least) nearest = &r, least = d;
     if (nearest != nullptr)
@@ -239,8 +244,8 @@ class option_reader {
     if (o.json && (o.explain || o.dot))
       refuse(exit_status::usage, {o.dot ? "--dot" : "--explain", " prints no JSON; leave --json out"});
     if (o.benchmark && (o.run || o.train > 0))
-      refuse(exit_status::usage, {"--benchmark measures runs that do nothing else; leave ", o.run ? "--run" : "--train",
-                                  " out"});
+      refuse(exit_status::usage,
+             {"--benchmark measures runs that do nothing else; leave ", o.run ? "--run" : "--train", " out"});
     const auto needs = [](bool given, const char* option, bool fits, const char* others) {
       if (given && !fits) refuse(exit_status::usage, {option, " is for ", others, ", which is not asked for"});
     };

@@ -4,6 +4,7 @@
 /// @file
 /// What a command says before it ends without having done what it was asked for.
 
+#include <cstdio>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -52,6 +53,12 @@ decltype(auto) or_refuse(exit_status status, std::string_view before, const Do& 
     const std::string why = sentence_of(e);
     refuse(status, {before, why});
   }
+}
+
+/// Writes to standard output, at once. Refuses to go on if nobody takes it.
+inline void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    refuse(exit_status::run_failed, {"standard output cannot be written"});
 }
 
 /// Text of a file for a terminal, which may obey characters that nobody sees: they are spelt out.

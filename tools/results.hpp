@@ -128,10 +128,10 @@ struct result_file {
   std::string path;
 };
 
-/// Understands `--output`. Refuses other files, outputs that are not fetched, and several of them for one array.
-/// @param fetched names of the outputs
+/// Understands `--output`. Refuses other files, outputs that are not fetched or have nothing to write, and several of
+/// them for one array.
 [[nodiscard]] inline std::vector<result_file> result_files(const std::vector<std::string>& given,
-                                                           const std::vector<std::string>& fetched) {
+                                                           const std::vector<known_output>& fetched) {
   std::vector<result_file> files;
   for (const std::string& text : given) {
     result_file f{"", text};
@@ -140,38 +140,36 @@ struct result_file {
     const bool array = f.path.ends_with(".npy");
     if (!array && !f.path.ends_with(".safetensors"))
       refuse(exit_status::usage, {"--output ", text, ": results are written to .npy and .safetensors"});
-    bool known = f.name.empty();
-    for (const std::string& n : fetched) known = known || n == f.name;
-    if (!known) refuse(exit_status::usage, {"--output ", f.name, " is not fetched; fetched: ", joined(fetched)});
     if (array && f.name.empty() && fetched.size() != 1)
       refuse(exit_status::usage, {"--output ", f.path, " takes one array, and ", fetched.size(),
                                   " outputs are fetched: say which, --output NAME=", f.path});
+    if (array && f.name.empty()) f.name = fetched[0].name;
+    const known_output* chosen = nullptr;
+    for (const known_output& o : fetched)
+      if (o.name == f.name) chosen = &o;
+    if (!f.name.empty() && chosen == nullptr)
+      refuse(exit_status::usage, {"--output ", f.name, " is not fetched; fetched: ", joined(names_of(fetched))});
+    if (chosen != nullptr && (chosen->spec.type == dtype::none || chosen->spec.type == dtype::string))
+      refuse(exit_status::usage,
+             {"--output ", f.path, ": '", f.name, "' is ", spec_text(chosen->spec), ", which no such file has"});
     files.push_back(std::move(f));
   }
   return files;
 }
 
+/// Writes what has numbers: a file for all leaves the rest out.
 inline void write_results(const std::vector<result_file>& files, const std::vector<named_result>& results) {
   for (const result_file& file : files) {
     std::vector<safetensors::named_tensor> tensors;
     for (const named_result& r : results) {
-      if (!file.name.empty() && r.name != file.name) continue;
       const raw_view value = r.value.view();
-      if (value.type == dtype::none) {
-        if (!file.name.empty() || results.size() == 1)
-          refuse(exit_status::usage, {"--output ", file.path, ": '", r.name, "' has no value"});
-        continue;
-      }
-      if (file.path.ends_with(".npy")) {
-        with_element_type(value.type, [&]<class T>() {
-          if constexpr (std::is_same_v<T, string_element>)
-            refuse(exit_status::usage, {"--output ", file.path, ": '", r.name, "' is of texts, which are not written"});
-          else
-            write_npy(file.path, value.as<T>());
-        });
-        continue;
-      }
+      const bool wanted = file.name.empty() || r.name == file.name;
+      if (!wanted || value.type == dtype::none || value.type == dtype::string) continue;
       tensors.push_back({r.name, value.type, value.dims, value.data});
+      if (!file.path.ends_with(".npy")) continue;
+      with_element_type(value.type, [&]<class T>() {
+        if constexpr (!std::is_same_v<T, string_element>) write_npy(file.path, value.as<T>());
+      });
     }
     if (!file.path.ends_with(".npy")) safetensors::write(file.path, tensors);
   }

@@ -34,7 +34,7 @@ class program_runner {
   void go() {
     const std::vector<int> fetched = fetched_outputs();
     const std::vector<int> trained = given_.train > 0 ? trained_outputs(fetched) : std::vector<int>{};
-    if (given_.run) files_ = result_files(given_.outputs, names(fetched));
+    if (given_.run) files_ = result_files(given_.outputs, chosen(fetched));
     std::vector<int> all = given_.train > 0 ? trained : fetched;
     if (given_.run) all.insert(all.end(), fetched.begin(), fetched.end());
     const std::vector<std::pair<std::string, any_tensor>> made = feed_maker(program_, facts_, given_).feeds(all);
@@ -64,6 +64,11 @@ class program_runner {
     for (const int i : outputs) list.push_back(facts_.outputs[static_cast<std::size_t>(i)].name);
     return list;
   }
+  [[nodiscard]] std::vector<known_output> chosen(const std::vector<int>& outputs) const {
+    std::vector<known_output> list;
+    for (const int i : outputs) list.push_back(output(i));
+    return list;
+  }
   [[nodiscard]] std::vector<output_name> output_names(const std::vector<int>& outputs) const {
     std::vector<output_name> list;
     for (const int i : outputs) list.emplace_back(facts_.outputs[static_cast<std::size_t>(i)].name);
@@ -78,8 +83,8 @@ class program_runner {
     for (const std::string& name : given_.fetches) {
       const int i = program_.find_output(name);
       if (i < 0)
-        refuse(exit_status::usage, {"--fetch ", name, ": the program has no such output; outputs: ",
-                                    joined(names_of(facts_.outputs))});
+        refuse(exit_status::usage,
+               {"--fetch ", name, ": the program has no such output; outputs: ", joined(names_of(facts_.outputs))});
       if (std::find(fetched.begin(), fetched.end(), i) == fetched.end()) fetched.push_back(i);
     }
     return fetched;
@@ -127,10 +132,8 @@ class program_runner {
     return found;
   }
 
-  void print(const std::string& text) const {
-    if (given_.json) return;
-    (void)std::fwrite(text.data(), 1, text.size(), stdout);
-    (void)std::fflush(stdout);
+  void say(const std::string& text) const {
+    if (!given_.json) print(text);
   }
   /// Shows progress if somebody looks.
   [[nodiscard]] static bool has_terminal() { return ::isatty(STDERR_FILENO) == 1; }
@@ -164,16 +167,16 @@ class program_runner {
       }
       if (bar) bar->update(step, given_.train, text);
       const int now = static_cast<int>(static_cast<double>(step) * 10 / static_cast<double>(given_.train));
-      if (!bar && (now > tenth || step == 1) && !text.empty()) print(sentence({"step ", step, ": ", text, "\n"}));
+      if (!bar && (now > tenth || step == 1) && !text.empty()) say(sentence({"step ", step, ": ", text, "\n"}));
       tenth = now;
     }
     const double seconds = detail::monotonic_seconds() - begin;
-    std::string text = sentence({"trained ", given_.train, given_.train == 1 ? " step" : " steps", " in ",
-                                 short_number(seconds), " s"});
+    std::string text = sentence(
+        {"trained ", given_.train, given_.train == 1 ? " step" : " steps", " in ", short_number(seconds), " s"});
     for (std::size_t k = 0; k < followed.size(); ++k)
       append_parts(text, {"; ", printable(output(outputs[followed[k]]).name), " ", short_number(history[k].front()),
                           " at first, ", short_number(history[k].back()), " at last"});
-    print(text + "\n");
+    say(text + "\n");
     if (!given_.json) return;
     json_.name("train").begin('{').name("steps").value(given_.train).name("seconds").value(seconds);
     json_.name("outputs").begin('[');
@@ -190,12 +193,11 @@ class program_runner {
   void compute(const std::vector<int>& outputs) {
     trace timeline;
     const std::vector<output_name> wanted = output_names(outputs);
-    std::vector<any_tensor> values = given_.trace.empty() ? session_->run(wanted, feeds_)
-                                                          : session_->run(wanted, feeds_, trace_to(timeline));
+    std::vector<any_tensor> values =
+        given_.trace.empty() ? session_->run(wanted, feeds_) : session_->run(wanted, feeds_, trace_to(timeline));
     std::vector<named_result> results;
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      results.push_back({output(outputs[k]).name, std::move(values[k])});
-    for (const named_result& r : results) print(text_of(r));
+    for (std::size_t k = 0; k < outputs.size(); ++k) results.push_back({output(outputs[k]).name, std::move(values[k])});
+    for (const named_result& r : results) say(text_of(r));
     if (given_.json) {
       json_.name("results").begin('[');
       for (const named_result& r : results) add_to(json_, r);
@@ -232,11 +234,28 @@ class program_runner {
     const auto arenas = static_cast<std::int64_t>(session_->core().arena_bytes());
     const int threads = session_->core().threads().threads();
     const auto ms = [](double s) { return short_number(s * 1e3) + " ms"; };
-    print(sentence({"measured ", seconds.size(), " runs behind ", warm_up, " others, ", threads,
-                    threads == 1 ? " thread\n" : " threads\n", "median     ", ms(at(50)), "\np10        ", ms(at(10)),
-                    "\np90        ", ms(at(90)), "\nsteps/s    ", short_number(rate), "\npeak bytes ",
-                    arenas + facts_.variable_bytes, ": ", arenas, " of tensors, ", facts_.variable_bytes,
-                    " of variables\n"}));
+    say(sentence({"measured ",
+                  seconds.size(),
+                  " runs behind ",
+                  warm_up,
+                  " others, ",
+                  threads,
+                  threads == 1 ? " thread\n" : " threads\n",
+                  "median     ",
+                  ms(at(50)),
+                  "\np10        ",
+                  ms(at(10)),
+                  "\np90        ",
+                  ms(at(90)),
+                  "\nsteps/s    ",
+                  short_number(rate),
+                  "\npeak bytes ",
+                  arenas + facts_.variable_bytes,
+                  ": ",
+                  arenas,
+                  " of tensors, ",
+                  facts_.variable_bytes,
+                  " of variables\n"}));
     if (!given_.json) return;
     json_.name("benchmark").begin('{').name("runs").value(seconds.size()).name("warm_up").value(warm_up);
     json_.name("threads").value(threads).name("median_seconds").value(at(50)).name("p10_seconds").value(at(10));

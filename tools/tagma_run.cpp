@@ -16,11 +16,6 @@ namespace {
 using namespace tagma;
 using namespace tagma::tools;
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    refuse(exit_status::run_failed, {"standard output cannot be written"});
-}
-
 /// Reads and verifies. Sentences name the file.
 any_program read(const std::string& file) {
   try {
@@ -34,24 +29,17 @@ any_program read(const std::string& file) {
 void verify(const options& given) {
   try {
     const any_program program = read(given.file);
+    json_text j;
+    j.begin('{').name("file").value(given.file).name("ok").value(true).end('}');
     if (given.json)
-      print(json_text().begin('{').name("file").value(given.file).name("ok").value(true).end('}').text() + "\n");
+      print(j.text() + "\n");
     else
-      print(sentence({printable(given.file), ": ok, ", program.node_count(), " nodes, ", program.outputs().size(),
-                      " outputs\n"}));
+      print(sentence(
+          {printable(given.file), ": ok, ", program.node_count(), " nodes, ", program.outputs().size(), " outputs\n"}));
   } catch (const refusal& r) {
-    if (given.json)
-      print(json_text()
-                .begin('{')
-                .name("file")
-                .value(given.file)
-                .name("ok")
-                .value(false)
-                .name("error")
-                .value(r.text)
-                .end('}')
-                .text() +
-            "\n");
+    json_text j;
+    j.begin('{').name("file").value(given.file).name("ok").value(false).name("error").value(r.text).end('}');
+    if (given.json) print(j.text() + "\n");
     throw;
   }
 }
@@ -75,8 +63,7 @@ void go(const options& given) {
   const any_program program = read(given.file);
   const extent batch = given.batch == 0 ? 1 : given.batch;
   if (given.explain) return print(printable(explained(program, given, batch)));
-  if (given.dot)
-    return print(printable(or_refuse(exit_status::run_failed, "", [&] { return to_dot(program); })));
+  if (given.dot) return print(printable(or_refuse(exit_status::run_failed, "", [&] { return to_dot(program); })));
   const program_facts facts = facts_of(program);
   const arena_size arena = given.runs() && !given.json ? arena_size{} : arena_of(program, batch);
   json_text j;
