@@ -138,7 +138,8 @@ class feed_maker {
   [[nodiscard]] std::vector<std::string> needed_by(const std::vector<int>& fetched) const {
     ir::heap_graph graph(program_.graph());
     for (const named_text& f : given_.feeds)
-      if (const known_output* o = facts_.find_output(f.name); o != nullptr && facts_.find_input(f.name) == nullptr)
+      if (const known_output* o = facts_.find_output(f.name);
+          o != nullptr && !f.name.empty() && facts_.find_input(f.name) == nullptr)
         graph.feed(o->node, ir::rules<op::placeholder>);
     const ir::graph_view g = graph.view();
     std::vector<ir::node_id> roots;

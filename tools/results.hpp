@@ -60,6 +60,7 @@ template <class T>
     squares += x * x;
   }
   s.norm = std::sqrt(squares);
+  if (count == 0) s.least = s.most = s.mean = std::numeric_limits<double>::quiet_NaN();
   return s;
 }
 

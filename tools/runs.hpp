@@ -23,7 +23,7 @@
 
 namespace tagma::tools {
 
-/// A session and what the command line wants of it. What is printed goes to `text`, or to `j` if JSON is asked for;
+/// A session and what the command line wants of it. Results are printed, or become members of `j` if JSON is asked for;
 /// progress goes to standard error, and only to a terminal.
 class program_runner {
  public:
@@ -59,11 +59,6 @@ class program_runner {
  private:
   static constexpr std::int64_t warm_up = 3;
 
-  [[nodiscard]] std::vector<std::string> names(const std::vector<int>& outputs) const {
-    std::vector<std::string> list;
-    for (const int i : outputs) list.push_back(facts_.outputs[static_cast<std::size_t>(i)].name);
-    return list;
-  }
   [[nodiscard]] std::vector<known_output> chosen(const std::vector<int>& outputs) const {
     std::vector<known_output> list;
     for (const int i : outputs) list.push_back(output(i));
@@ -71,15 +66,19 @@ class program_runner {
   }
   [[nodiscard]] std::vector<output_name> output_names(const std::vector<int>& outputs) const {
     std::vector<output_name> list;
-    for (const int i : outputs) list.emplace_back(facts_.outputs[static_cast<std::size_t>(i)].name);
+    for (const int i : outputs) list.emplace_back(output(i).name);
     return list;
   }
   [[nodiscard]] const known_output& output(int i) const { return facts_.outputs[static_cast<std::size_t>(i)]; }
 
-  /// What `--fetch` names, or all outputs.
+  /// What `--fetch` names, or all outputs; behind a training those that do not update once more.
   [[nodiscard]] std::vector<int> fetched_outputs() const {
-    if (given_.fetches.empty()) return detail::all_outputs(program_);
     std::vector<int> fetched;
+    if (given_.fetches.empty()) {
+      for (const int i : detail::all_outputs(program_))
+        if (given_.train == 0 || !output(i).updates) fetched.push_back(i);
+      return fetched.empty() ? detail::all_outputs(program_) : fetched;
+    }
     for (const std::string& name : given_.fetches) {
       const int i = program_.find_output(name);
       if (i < 0)
@@ -100,12 +99,16 @@ class program_runner {
     std::vector<int> chosen;
     for (const int i : fetched)
       if (output(i).updates) chosen.push_back(i);
-    for (int i = 0; i < static_cast<int>(facts_.outputs.size()) && chosen.empty(); ++i)
-      for (int k = i; k < static_cast<int>(facts_.outputs.size()); ++k)
-        if (output(k).updates) chosen.push_back(k);
+    if (chosen.empty())
+      for (const int i : detail::all_outputs(program_))
+        if (output(i).updates) chosen.push_back(i);
     if (chosen.empty())
       refuse(exit_status::usage,
              {"--train: no output updates a variable; outputs: ", joined(names_of(facts_.outputs))});
+    for (const int i : fetched)
+      if (!given_.fetches.empty() && !given_.run && !output(i).updates && !is_followed(output(i)))
+        refuse(exit_status::usage, {"--fetch ", output(i).name, ": training prints numbers, and this is ",
+                                    spec_text(output(i).spec), "; add --run to compute it behind the training"});
     const std::size_t updates = chosen.size();
     for (const int i : fetched)
       if (!given_.fetches.empty() && is_followed(output(i))) chosen.push_back(i);
@@ -116,7 +119,7 @@ class program_runner {
   /// A floating number that needs no other inputs than training: the first that is called a loss, else the first.
   [[nodiscard]] int find_loss(const std::vector<int>& trained) const {
     int found = -1;
-    for (int i = 0; i < static_cast<int>(facts_.outputs.size()); ++i) {
+    for (const int i : detail::all_outputs(program_)) {
       const known_output& o = output(i);
       bool fits = is_followed(o) && is_floating(o.spec.type);
       for (const std::string& input : o.needs) {
@@ -147,44 +150,54 @@ class program_runner {
     });
   }
 
+  /// A number that is printed while a program learns.
+  struct followed_number {
+    std::size_t position;  ///< among the outputs
+    std::string name;
+    double first = 0, last = 0;
+    std::vector<double> all{};  ///< if somebody wants them
+  };
+
   void train(const std::vector<int>& outputs) {
     const std::vector<output_name> wanted = output_names(outputs);
-    std::vector<std::size_t> followed;
+    std::vector<followed_number> followed;
     for (std::size_t k = 0; k < outputs.size(); ++k)
-      if (is_followed(output(outputs[k]))) followed.push_back(k);
-    std::vector<std::vector<double>> history(followed.size());
+      if (is_followed(output(outputs[k]))) followed.push_back({k, output(outputs[k]).name});
     std::optional<progress_bar> bar;
     if (has_terminal()) bar.emplace("train", "steps");
     const double begin = detail::monotonic_seconds();
     int tenth = 0;
     for (std::int64_t step = 1; step <= given_.train; ++step) {
       const std::vector<any_tensor> values = session_->run(wanted, feeds_);
-      std::string text;
-      for (std::size_t k = 0; k < followed.size(); ++k) {
-        history[k].push_back(as_number(values[followed[k]]));
-        append_parts(text, {text.empty() ? "" : ", ", printable(output(outputs[followed[k]]).name), " ",
-                            short_number(history[k].back())});
-      }
-      if (bar) bar->update(step, given_.train, text);
       const int now = static_cast<int>(static_cast<double>(step) * 10 / static_cast<double>(given_.train));
-      if (!bar && (now > tenth || step == 1) && !text.empty()) say(sentence({"step ", step, ": ", text, "\n"}));
+      std::string text;
+      for (followed_number& f : followed) {
+        f.last = as_number(values[f.position]);
+        if (step == 1) f.first = f.last;
+        if (given_.json) f.all.push_back(f.last);
+        append_parts(text, {text.empty() ? "" : ", ", printable(f.name), " ", short_number(f.last)});
+      }
+      if (bar)
+        bar->update(step, given_.train, text);
+      else if ((now > tenth || step == 1) && !text.empty())
+        say(sentence({"step ", step, ": ", text, "\n"}));
       tenth = now;
     }
     const double seconds = detail::monotonic_seconds() - begin;
     std::string text = sentence(
         {"trained ", given_.train, given_.train == 1 ? " step" : " steps", " in ", short_number(seconds), " s"});
-    for (std::size_t k = 0; k < followed.size(); ++k)
-      append_parts(text, {"; ", printable(output(outputs[followed[k]]).name), " ", short_number(history[k].front()),
-                          " at first, ", short_number(history[k].back()), " at last"});
+    for (const followed_number& f : followed)
+      append_parts(
+          text, {"; ", printable(f.name), " ", short_number(f.first), " at first, ", short_number(f.last), " at last"});
     say(text + "\n");
     if (!given_.json) return;
     json_.name("train").begin('{').name("steps").value(given_.train).name("seconds").value(seconds);
     json_.name("outputs").begin('[');
-    for (const std::string& name : names(outputs)) json_.value(name);
+    for (const int i : outputs) json_.value(output(i).name);
     json_.end(']').name("values").begin('{');
-    for (std::size_t k = 0; k < followed.size(); ++k) {
-      json_.name(output(outputs[followed[k]]).name).begin('[');
-      for (const double x : history[k]) json_.value(x);
+    for (const followed_number& f : followed) {
+      json_.name(f.name).begin('[');
+      for (const double x : f.all) json_.value(x);
       json_.end(']');
     }
     json_.end('}').end('}');

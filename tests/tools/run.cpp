@@ -183,6 +183,19 @@ TEST_CASE("tagma-run trains, saves and takes up again") {
   REQUIRE(j["train"]["values"]["loss"].size() == 20);
   CHECK(j["train"]["values"]["loss"][19].get<double>() < j["train"]["values"]["loss"][0].get<double>() / 2);
   CHECK(j["results"][0]["elements"] == json::parse(asked.out)["results"][0]["elements"]);
+  // Two halves are one whole.
+  const std::string half = here.files / "half.safetensors";
+  CHECK(here.with_network({"--train", "10", "--feed", x, "--feed", labels, "--seed", "3", "--save", half}).status == 0);
+  const auto rest = here.with_network({"--train", "10", "--run", "--fetch", "loss", "--feed", x, "--feed", labels,
+                                       "--seed", "3", "--weights", half, "--json"});
+  REQUIRE(rest.err.empty());
+  CHECK(json::parse(rest.out)["results"] == j["results"]);
+  // A run behind a training does not update once more unless it is told to.
+  const auto behind =
+      here.with_network({"--train", "5", "--run", "--feed", x, "--feed", labels, "--json", "--save", half});
+  REQUIRE(behind.err.empty());
+  REQUIRE(json::parse(behind.out)["results"].size() == 2);
+  CHECK(json::parse(behind.out)["results"][1]["name"] == "logits");
   // What updates is chosen by name, where there are several; a value that an update hands out is no loss.
   const std::string mixture = here.files / "mixture.tagma";
   tg::test::write_mixture(mixture);

@@ -86,6 +86,8 @@ TEST_CASE("names and sizes that a program does not have") {
                 "--output o.npy: 'train' is nothing, which no such file has");
   check_refused(here, 2, {"--run", "--feed", "random", "--batch", "2", "--output", "o.txt"},
                 "--output o.txt: results are written to .npy and .safetensors");
+  check_refused(here, 2, {"--train", "2", "--fetch", "logits", "--feed", "random", "--batch", "2"},
+                "--fetch logits: training prints numbers, and this is float32 [?, 4]; add --run to compute it");
   const std::string named = here.files / "named.tagma";
   tg::test::write_named(named, "v");
   const auto fixed = here.run({named, "--train", "3"});
