@@ -4,7 +4,6 @@
 /// @file
 /// What a run is fed: arrays from files, and numbers that are made here.
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -158,12 +157,9 @@ class feed_maker {
       return from_safetensors(spec, name, what.substr(0, at + tensors.size()), what.substr(at + tensors.size() + 1));
     if (what == "random" || what.starts_with("random:")) return from_random(spec, name, what);
     double number = what == "ones" ? 1 : 0;
-    if (what != "zeros" && what != "ones") {
-      const auto [last, problem] = std::from_chars(what.data(), what.data() + what.size(), number);
-      if (problem != std::errc{} || last != what.data() + what.size())
-        refuse(exit_status::usage,
-               {"--feed ", name, ": '", what, "' is no FILE.npy, FILE.safetensors, random, zeros, ones or number"});
-    }
+    if (what != "zeros" && what != "ones" && !io::number_from(what, number))
+      refuse(exit_status::usage,
+             {"--feed ", name, ": '", what, "' is no FILE.npy, FILE.safetensors, random, zeros, ones or number"});
     check_range(spec, name, number, number);
     return filled(spec, name, {}, [number](std::uint64_t) { return number; });
   }
@@ -253,8 +249,7 @@ class feed_maker {
     if (!range.empty()) {
       const std::size_t dots = range.find("..");
       const auto read = [](std::string_view text, double& to) {
-        const auto [last, problem] = std::from_chars(text.data(), text.data() + text.size(), to);
-        return problem == std::errc{} && last == text.data() + text.size() && std::isfinite(to);
+        return io::number_from(text, to) && std::isfinite(to);
       };
       if (dots == range.npos || !read(range.substr(0, dots), low) || !read(range.substr(dots + 2), high) || low > high)
         refuse(exit_status::usage, {"--feed ", name, ": '", range, "' is no range of numbers such as 0..9"});
