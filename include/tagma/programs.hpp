@@ -38,4 +38,8 @@
 
 #include "tagma/runtime/any_session.hpp"
 
+#include "tagma/plan/print.hpp"
+
+#include "tagma/plan/print_any.hpp"
+
 #include "tagma/base/epilogue.hpp"

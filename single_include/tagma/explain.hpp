@@ -456,6 +456,8 @@ template <std::size_t N>
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 // ---- tagma/plan/print.hpp
+#ifndef TAGMA_SINGLE_PLAN_PRINT_HPP
+#define TAGMA_SINGLE_PLAN_PRINT_HPP
 
 /// @file
 /// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
@@ -464,6 +466,8 @@ template <std::size_t N>
 #include <vector>
 
 // ---- tagma/graph/print.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PRINT_HPP
+#define TAGMA_SINGLE_GRAPH_PRINT_HPP
 
 /// @file
 /// A flat graph as text: names of nodes, and the drawing that Graphviz makes.
@@ -547,6 +551,7 @@ namespace detail {
 }
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PRINT_HPP
 
 namespace tagma {
 
@@ -919,6 +924,7 @@ template <class Closure>
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
 // ---- tagma/tensor/print.hpp
 
 /// @file

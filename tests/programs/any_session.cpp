@@ -266,6 +266,10 @@ TEST_CASE("what is fed and fetched by name") {
   const auto in = some({2, 8}, 1);
   const auto all = session.run({"output_0", "output_1"}, feed_to("x", in));
   CHECK(are_same(all[1].value<float>(), session.run("output_1", feed_to("output_0", all[0]))));
+  const std::vector<tg::output_name> wanted{std::string_view("output_0"), std::string_view("output_1")};
+  const auto listed = session.run(wanted, std::vector{feed_to("x", in)}, tg::timeout(std::chrono::seconds(60)));
+  CHECK(listed[0].dims() == all[0].dims());
+  CHECK(listed[1].value<float>() == all[1].value<float>());
   CHECK(session.run("v").value<float>() == 1);
   const float after = session.run("output_3", feed_to("output_1", 2.5f)).value<float>();
   CHECK(after == 3.5f);
@@ -283,6 +287,9 @@ TEST_CASE("what is fed and fetched by name") {
   CHECK(has(text_of([&] { session.run("output_1", feed_to("x", some({2, 7}, 1))); }), "does not fit [?, 8]"));
   CHECK(has(text_of([&] { session.run("output_1", feed_to("x", some({2, 7}, 1))); }), "any_session.cpp:"));
   CHECK(code_of([&] { session.run(std::vector<tg::output_name>{}); }) == status_code::invalid_argument);
+  const std::vector<tg::named_feed> no_feeds;
+  CHECK(has(text_of([&] { session.run(std::vector<tg::output_name>{}, no_feeds); }), "TAGMA-E174"));
+  CHECK(has(text_of([&] { session.run(wanted, no_feeds); }), "TAGMA-E051"));
   CHECK(code_of([&] { tg::any_program(program, {"a", "b"}); }) == status_code::invalid_argument);
   CHECK(code_of([&] { tg::any_program(program, {"a", "b", "c", "a"}); }) == status_code::invalid_argument);
   CHECK(session.run("v", tg::timeout(std::chrono::seconds(60))).value<float>() == 3.5f);

@@ -6,7 +6,7 @@ import tree
 
 COMMENT = {".hpp": "//", ".cuh": "//", ".cpp": "//", ".cu": "//", ".py": "#", ".cmake": "#", ".txt": "#", ".sh": "#"}
 BEFORE = ("#!", "// expect:", "// mentions:")
-FOLDERS = ("include", "tests", "bench", "examples", "single_include", ".ci", ".cmake")
+FOLDERS = ("include", "tests", "tools", "bench", "examples", "single_include", ".ci", ".cmake")
 
 
 def sources(root):

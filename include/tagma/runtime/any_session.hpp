@@ -273,11 +273,11 @@ class session<any_program> {
     run_limits limits[sizeof...(Arguments) + 1];
     sorted_arguments all{feeds, limits};
     (all.take(arguments), ...);
-    if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
     run_named(outputs, results, all);
   }
 
   void run_named(array_view<const output_name> names, array_view<any_tensor> results, const sorted_arguments& given) {
+    if (names.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
     scratch_array<int, 8> outputs(names.size());
     for (std::size_t f = 0; f < names.size(); ++f) outputs[f] = find_output(names[f].name());
     const array_view<const named_feed> named = given.all_feeds();
