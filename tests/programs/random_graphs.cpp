@@ -461,6 +461,20 @@ class drawn_graph {
   bool devices_ = false;
 };
 
+/// A node as text: what is wrong with a graph is looked for in the list of all.
+[[nodiscard]] std::string text_of(const drawn_graph& g) {
+  std::string text;
+  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+    const drawn_node& n = g.nodes[i];
+    text += std::to_string(i) + " " + n.op + " " + to_string(n.dims) + ":";
+    for (const int k : n.in) text += " " + std::to_string(k);
+    for (const int k : n.after) text += " after " + std::to_string(k);
+    for (const std::int64_t a : n.attributes) text += " (" + std::to_string(a) + ")";
+    text += n.task >= 0 ? " on " + std::to_string(n.task) + "\n" : "\n";
+  }
+  return text;
+}
+
 /// Where the values of a run differ from the reference; empty if nowhere.
 std::string difference(const tg::any_tensor& found, const array& expected, dtype type, double slack = 1) {
   if (!(found.dims() == expected.dims)) return "shape " + to_string(found.dims());
@@ -571,8 +585,9 @@ void check_gradient(drawn_graph& g, tg::graph_builder& b, const std::vector<tg::
   REQUIRE(found.dims() == g.nodes[x].dims);
   std::vector<array> leaves = g.given;
   const auto total = [&] {
+    const std::vector<array> values = g.run(leaves);
     double sum = 0;
-    for (const double v : g.run(leaves)[of].at) sum += v;
+    for (const double v : values[of].at) sum += v;
     return sum;
   };
   constexpr double h = 1e-5;
@@ -587,14 +602,6 @@ void check_gradient(drawn_graph& g, tg::graph_builder& b, const std::vector<tg::
     leaves[x].at[i] = here;
     const double expected = (above + below) / 2, scale = std::fmax(1.0, std::fabs(expected));
     if (!(std::fabs(above - below) <= 2e-3 * scale)) continue;  // a kink
-    for (std::size_t k = 0; k <= of; ++k)
-      UNSCOPED_INFO(k << " " << g.nodes[k].op << " of " << [&] {
-        std::string list;
-        for (const int in : g.nodes[k].in) list += std::to_string(in) + " ";
-        for (const int in : g.nodes[k].after) list += "after " + std::to_string(in) + " ";
-        for (const std::int64_t a : g.nodes[k].attributes) list += "(" + std::to_string(a) + ") ";
-        return list;
-      }() << to_string(g.nodes[k].dims));
     INFO("gradient of node " << of << " by element " << i << " of node " << x);
     const double slope = found.as<double>()[static_cast<extent>(i)];
     INFO("is " << slope << ", expected " << expected);
@@ -607,6 +614,7 @@ void check(std::uint64_t seed, tally& all) {
   const dtype type = seed % 3 == 0 ? dtype::float32 : dtype::float64;
   INFO("seed " << seed << ", " << g.nodes.size() << " nodes of " << tg::to_string(type));
   tg::graph_builder b;
+  INFO(text_of(g));
   const std::vector<tg::graph_node> built = g.build(b, type);
   for (std::size_t i = 0; i < built.size(); ++i) {
     INFO("node " << i << ", " << g.nodes[i].op);

@@ -307,9 +307,13 @@ struct fold_args {
   [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, inputs.data()[i]); }
   /// True if input `i` is a constant of this value.
   [[nodiscard]] constexpr bool is(int i, double value) const { return constant(i).is(value); }
-  /// Lets input `i` stand for the node, where its spec is that of the result.
+  /// Lets input `i` stand for the node, where its spec is that of the result. Not a variable: who reads the node behind
+  /// an update reads what the variable was before.
   constexpr void use_input(int i) {
-    if (g.spec(in(i)) == out) result = in(i);
+    if (!(g.spec(in(i)) == out)) return;
+    node_id of = in(i);
+    while (g.info(of).shares_bytes()) of = g.input(of, 0);
+    if (!g.info(of).is(op_kind::variable)) result = in(i);
   }
   constexpr void use_constant(double value) {
     if (out.dims.rank == 0 && is_floating(out.type)) result = emit_constant(g, out.type, value);
