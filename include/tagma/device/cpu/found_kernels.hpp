@@ -9,11 +9,12 @@
 #include "tagma/base/config.hpp"
 
 #include "tagma/device/cpu/registry.hpp"
+#include "tagma/device/own_operations.hpp"
 #include "tagma/runtime/step_kernels.hpp"
 
 namespace tagma::device::cpu {
 
-/// All that is registered: the operations of some families.
+/// All that is registered: the operations of some families, and those that the program lists.
 class kernel_registry {
  public:
   using row = array_view<const registered_kernel>;
@@ -26,6 +27,7 @@ class kernel_registry {
     for (const array_view<const row>& family : families_)
       for (const row& one : family)
         if (one[0].key == key) return one;
+    if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
     return {};
   }
 
@@ -46,7 +48,8 @@ template <class Type>
 }
 [[noreturn]] TAGMA_COLD inline void refuse(const ir::op_info& op, dtype out, const std::string& types) {
   fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
-                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out)});
+                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out),
+                                    operations::find_operation(op.name) == nullptr ? operations::how_to_list : ""});
 }
 
 /// Makes the recipe of one loop.
