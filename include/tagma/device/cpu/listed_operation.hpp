@@ -28,8 +28,8 @@ template <class Out, class... Rest, class... In>
 struct call_types<std::tuple<Out, Rest...>(In...)> {
   static constexpr bool is_call = true;
   static constexpr int inputs = sizeof...(In), outputs = 1 + sizeof...(Rest);
-  static constexpr dtype out[1 + sizeof...(Rest)] = {dtype_of<Out>, dtype_of<Rest>...};
-  static constexpr dtype in[sizeof...(In) + 1] = {dtype_of<In>..., dtype::none};
+  static constexpr dtype out[2 + sizeof...(Rest)] = {dtype_of<Out>, dtype_of<Rest>...};
+  static constexpr dtype in[sizeof...(In) + 3] = {dtype_of<In>...};
   /// Elements everywhere; of several results those behind the first have one type, and operands that of the third.
   static constexpr bool is_sound = [] {
     bool fine = true;
