@@ -71,6 +71,9 @@ namespace tagma::runtime {
 [[gnu::weak]] owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
   return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
 }
+[[gnu::weak]] const resource_functions& find_resource(const plan::plan_resource& named) {
+  return device::cpu::find_resource_functions(named);
+}
 
 }  // namespace tagma::runtime
 

@@ -124,12 +124,7 @@ class heap_variables {
  public:
   heap_variables(const ir::graph_view& g, const plan::plan_site& where) {
     std::size_t count = 0;
-    for (ir::node_id i = 0; i < g.size(); ++i) {
-      count += g.info(i).is(ir::op_kind::variable);
-      if (g.info(i).is(ir::op_kind::resource))
-        fail(status_code::unimplemented,
-             {"any_program: the registry does not make resources, such as the ", g.info(i).name, " ", g[i].name});
-    }
+    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::variable);
     list_.allocate(count);
     count = 0;
     for (ir::node_id i = 0; i < g.size(); ++i) {
@@ -146,6 +141,37 @@ class heap_variables {
   heap_array<plan::plan_variable> list_;
 };
 
+/// Its resources.
+class heap_resources {
+ public:
+  explicit heap_resources(const ir::graph_view& g) {
+    std::size_t count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::resource);
+    list_.allocate(count);
+    count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (const ir::op_info& op = g.info(i); op.is(ir::op_kind::resource))
+        list_[count++] = {op.key, op.name, g[i].name, g.attributes(i), i};
+  }
+  [[nodiscard]] array_view<const plan::plan_resource> list() const { return list_; }
+  /// As `resource_finder`: those of a compiled program are found in the same way.
+  [[nodiscard]] TAGMA_COLD static heap_array<counted<resource>> find(state_container& state, std::string_view prefix,
+                                                                     array_view<const plan::plan_resource> named) {
+    heap_array<counted<resource>> found(named.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const resource_functions& functions = find_resource(named[i]);
+      const std::string name = name_in_container(prefix, named[i].name);
+      const resource_request request{named[i].kind, name, named[i].attributes};
+      found[i] = state.find_or_add(named[i].kind, name, [&] { return functions.make(request); });
+      functions.check(*found[i], request);
+    }
+    return found;
+  }
+
+ private:
+  heap_array<plan::plan_resource> list_;
+};
+
 }  // namespace runtime
 
 /// A session over a program that is data. Everything else is as in sessions of compiled programs, with the same bytes.
@@ -159,10 +185,11 @@ class session<any_program> {
         graph_(program.graph()),
         site_(graph_, program.soft()),
         variables_(graph_, site_.view()),
+        resources_(graph_),
         core_(
             variables_.list(),
             site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
-            program.values(), options) {}
+            program.values(), options, {}, &runtime::heap_resources::find, resources_.list()) {}
 
   /// Computes one output, or several in one run.
   /// @param output,outputs names of outputs of the program
@@ -313,6 +340,7 @@ class session<any_program> {
   ir::graph_view graph_;
   plan::heap_site site_;
   runtime::heap_variables variables_;
+  runtime::heap_resources resources_;
   std::mutex mutex_;
   std::vector<owned<runtime::named_plan>> plans_;
   runtime::session_core core_;  // last: it ends its plans first

@@ -7,6 +7,7 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/plan/heap_plan.hpp"
 #include "tagma/runtime/kernel.hpp"
+#include "tagma/runtime/resource.hpp"
 
 namespace tagma::runtime {
 
@@ -21,5 +22,9 @@ class step_kernels {
 /// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
 /// Throws Unimplemented that names the first operation and the element types for which there is none.
 [[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
+
+/// What makes a thing of a container that a program names, such as a queue; defined there as well.
+/// Throws Unimplemented that names it if nothing does.
+[[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
 
 }  // namespace tagma::runtime

@@ -204,12 +204,13 @@ class found_kernels final : public runtime::step_kernels {
     const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
     const dtype out = tables.nodes[step.node].spec.type;
     for (const registered_kernel& k : from.find(op.key)) {
-      bool fits = outputs > 0 || k.types.out == out;
+      const bool any = k.types.out == dtype::none;
+      bool fits = any || outputs > 0 || k.types.out == out;
       // Of the inputs behind those, `infer` knows the types.
       for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
         fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
       for (std::size_t i = 0; fits && i < outputs; ++i)
-        fits = type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
+        fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
       if (fits) return k.entry;
     }
     detail::refuse(op, out, detail::types_text(inputs, type));
