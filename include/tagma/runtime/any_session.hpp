@@ -60,7 +60,8 @@ namespace runtime {
 /// The plan of some outputs, for some tensors that are fed.
 struct named_plan {
   /// @param fed nodes that are computed, and are fed instead; none twice
-  named_plan(const any_program& program, const plan::plan_site& where, array_view<const int> outputs,
+  /// @param on_devices a node of the program is on a device that is no CPU
+  named_plan(const any_program& program, const plan::plan_site& where, bool on_devices, array_view<const int> outputs,
              array_view<const ir::node_id> fed)
       : graph(program.graph()),
         planned((feed_all(fed), graph.view())),
@@ -83,6 +84,14 @@ struct named_plan {
     if (!view.loops.empty()) {
       kernels.loops = &started_loops<bound_plan>::make;
       kernels.run_loops = waits ? &run_around_loops<bound_plan, session_pools> : &run_loops<session_pools>;
+    }
+    if (on_devices) {
+      kernels.accelerator = found->entries();
+      kernels.run_on_devices = waits ? &run_parked<accelerated_steps> : &run_on_devices<session_pools>;
+      if (!view.loops.empty() && (waits || ir::has_late(g))) {
+        kernels.loops = &started_loops<bound_plan>::make_joined;
+        kernels.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
+      }
     }
     if (waits) kernels.waiting = &started_steps<bound_plan>::make;
     if (plan::finds_extents(view.nodes)) kernels.late = &late_steps<bound_plan>::make;
@@ -181,15 +190,11 @@ class session<any_program> {
  public:
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const any_program& program, const session_options& options = {})
-      : program_(program),
-        graph_(program.graph()),
-        site_(graph_, program.soft()),
-        variables_(graph_, site_.view()),
-        resources_(graph_),
-        core_(
-            variables_.list(),
-            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
-            program.values(), options, {}, &runtime::heap_resources::find, resources_.list()) {}
+      : session(program, options, nullptr) {}
+  /// A session with devices besides CPUs, such as `tagma::fake_gpus()`. Placement is that of a compiled program which
+  /// knows of such devices.
+  session(const any_program& program, const session_options& options, const runtime::device_kind& others)
+      : session(program, options, &others) {}
 
   /// Computes one output, or several in one run.
   /// @param output,outputs names of outputs of the program
@@ -230,6 +235,28 @@ class session<any_program> {
   /// @}
 
  private:
+  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
+      : program_(program),
+        graph_(program.graph()),
+        site_(graph_, program.soft(), others),
+        variables_(graph_, site_.view()),
+        resources_(graph_),
+        core_(
+            variables_.list(),
+            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
+            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
+
+  /// The devices besides CPUs, if a node is on one of them and the machine has any.
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerator> start(const runtime::device_kind* kind,
+                                                             const session_options& options) const {
+    if (kind == nullptr || !site_.is_accelerated()) return {};
+    const device_text types[] = {device_text(kind->type), ir::local_device_types[0]};
+    runtime::check_kinds(options.kinds, types);
+    owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
+    if (started->devices() == 0) return {};
+    return started;
+  }
+
   /// The arguments of a run, sorted into memory of the caller.
   struct sorted_arguments {
     named_feed* feeds;
@@ -332,7 +359,7 @@ class session<any_program> {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const owned<runtime::named_plan>& p : plans_)
       if (p->is_for(outputs, fed)) return *p;
-    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), outputs, fed));
+    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), site_.is_accelerated(), outputs, fed));
     return *plans_.back();
   }
 
@@ -348,5 +375,6 @@ class session<any_program> {
 
 session(const any_program&)->session<any_program>;
 session(const any_program&, const session_options&)->session<any_program>;
+session(const any_program&, const session_options&, const runtime::device_kind&)->session<any_program>;
 
 }  // namespace tagma
