@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Operations of one's own in programs that are data: `listed_operation`. A file that lists them sees their kernels, and
-/// includes tagma/tagma.hpp as well, in either order.
+/// Operations of one's own in programs that are data: `listed_operation`. A file that lists them sees their kernels,
+/// and includes tagma/tagma.hpp as well, in either order.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 #include "tagma/base/fixed_string.hpp"

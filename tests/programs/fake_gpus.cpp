@@ -80,10 +80,12 @@ TEST_CASE("some of it on the host, some on two fake GPUs, with random numbers an
   const auto host = tg::on<"/cpu:0">([](const auto& in, const auto& k) { return tg::matmul(in, k); })(x, v);
   const auto second = tg::on<"/gpu:1">([](const auto& in) { return tg::exp(in * 0.5f); })(host);
   const auto noise = tg::dropout(second + tg::random_normal<float, 4>() * 0.25f, 0.5f);
-  const auto [last, all] = tg::scan(tg::carry(tg::sum<0>(noise) * 0.0f), tg::over(noise), [](auto h, auto e) {
+  const auto scanned = tg::scan(tg::carry(tg::sum<0>(noise) * 0.0f), tg::over(noise), [](auto h, auto e) {
     const auto n = tg::tanh(h * 0.5f + e);
     return tg::next(n).emit(n * e);
   });
+  const auto last = std::get<0>(scanned);
+  const auto all = std::get<1>(scanned);
   const auto update = tg::assign_add(v, tg::ones_like(v) * tg::sum(last));
   const auto program = tg::compile([=] { return tg::outputs(second, last, all, update); });
   tg::session one(program, {.seed = 7});

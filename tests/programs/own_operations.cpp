@@ -50,7 +50,9 @@ TEST_CASE("operations of one's own are written, read, and run with the bytes of 
   const auto sums = mine::running_sum_of(x);
   const auto y = mine::log_cosh_of(sums * 0.5f) * 2.0f + x;  // one loop
   const auto slope = tg::gradient(y, x);
-  const auto [half, above] = tg::make_operation<mine::halves>(y);
+  const auto half_and_above = tg::make_operation<mine::halves>(y);
+  const auto half = std::get<0>(half_and_above);
+  const auto above = std::get<1>(half_and_above);
   const auto same = tg::make_operation<mine::renamed>(y);
   const auto products = tg::make_operation<mine::two_products>(z, z * 2.0, mine::log_cosh_of(z), z);
   const auto program = tg::compile([=] { return tg::outputs(sums, y, slope, half, above, same, products); });

@@ -56,15 +56,23 @@ void check_queue() {
   constexpr tg::queue_of<"q", tg::queue_options{.kind = Kind, .capacity = 50, .seed = 5}, tg::spec<float, 2>,
                          tg::spec<std::int64_t>>
       q;
-  const auto [put, put_all] = [&] {
+  const auto puts = [&] {
     if constexpr (Kind == tg::queue_kind::priority)
       return std::tuple(tg::enqueue(q, n, x, n * 10), tg::enqueue_many(q, numbers, rows, numbers * 10));
     else
       return std::tuple(tg::enqueue(q, x, n), tg::enqueue_many(q, rows, numbers));
   }();
-  const auto [one, number] = tg::dequeue(q);
-  const auto [some, some_numbers] = tg::dequeue_many<3>(q);
-  const auto [rest, rest_numbers] = tg::dequeue_up_to<4>(q);
+  const auto put = std::get<0>(puts);
+  const auto put_all = std::get<1>(puts);
+  const auto one_and_number = tg::dequeue(q);
+  const auto one = std::get<0>(one_and_number);
+  const auto number = std::get<1>(one_and_number);
+  const auto some_and_some_numbers = tg::dequeue_many<3>(q);
+  const auto some = std::get<0>(some_and_some_numbers);
+  const auto some_numbers = std::get<1>(some_and_some_numbers);
+  const auto rest_and_rest_numbers = tg::dequeue_up_to<4>(q);
+  const auto rest = std::get<0>(rest_and_rest_numbers);
+  const auto rest_numbers = std::get<1>(rest_and_rest_numbers);
   const auto size = tg::size_of_queue(q);
   const auto close = tg::close_queue(q);
   const auto now = tg::close_queue_now(q);
@@ -192,10 +200,15 @@ TEST_CASE("readers and what takes records apart") {
   constexpr tg::reader_of<"lines", tg::reader_options{.skip_header_lines = 1}> lines;
   constexpr auto name = tg::placeholder<"name", std::string_view>();
   const auto put = tg::enqueue(files, name);
-  const auto [key, line] = tg::read(lines, files);
-  const auto [keys, several] = tg::read_up_to<2>(lines, files);
-  const auto [number, price, who] =
+  const auto key_and_line = tg::read(lines, files);
+  const auto line = std::get<1>(key_and_line);
+  const auto keys_and_several = tg::read_up_to<2>(lines, files);
+  const auto several = std::get<1>(keys_and_several);
+  const auto number_and_price =
       tg::decode_csv(several, tg::required<std::int64_t>, 0.5f, tg::text_constant<"nobody at all">);
+  const auto number = std::get<0>(number_and_price);
+  const auto price = std::get<1>(number_and_price);
+  const auto who = std::get<2>(number_and_price);
   const auto records = tg::records_produced(lines);
   const auto program = tg::compile([=] { return tg::outputs(put, line, number, price, who, records); });
   tg::session session(reread(tg::any_program(program, {"put", "line", "number", "price", "who", "records"})));
@@ -230,7 +243,9 @@ TEST_CASE("texts of bytes and of features") {
 
 TEST_CASE("an iterator is what the process has put there") {
   constexpr tg::iterator_of<"batches", tg::spec<float, 2>, tg::spec<std::int64_t>> batches;
-  const auto [image, label] = tg::get_next(batches);
+  const auto image_and_label = tg::get_next(batches);
+  const auto image = std::get<0>(image_and_label);
+  const auto label = std::get<1>(image_and_label);
   const auto program = tg::compile([=] { return tg::outputs(image, label); });
   const tg::any_program data = reread(tg::any_program(program, {"image", "label"}));
   const tg::container shared;

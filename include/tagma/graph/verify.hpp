@@ -120,6 +120,8 @@ class graph_verifier {
   /// What inputs are beside their types.
   TAGMA_COLD void check_roles(const op_info& op, const input_roles& roles) const {
     const array_view<const node_id> in = g_.inputs(at_);
+    if (op.is(op_kind::update) && (roles.variables & 1) == 0)
+      refuse({op.name, ": its function `takes` does not ask for a variable as input 0"});
     for (std::size_t i = 0; i < in.size(); ++i) {
       const op_info& of = g_.info(in[i]);
       const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0, goes = i < 64 && ((roles.heads >> i) & 1) != 0;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/placeholder.hpp"
 #include "tagma/plan/any_program.hpp"
 #include "tagma/runtime/late_steps.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// All kernels of the registry.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/found_kernels.hpp"
 #include "tagma/device/cpu/kernel/cell.hpp"
 #include "tagma/device/cpu/kernel/concat.hpp"

@@ -73,7 +73,7 @@ inline constexpr bool has_cpu_kernel = [] {
 template <class Op, class... Calls>
 inline constexpr bool are_calls = [] {
   if constexpr (!is_computed<Op>) {
-    return sizeof...(Calls) == 0;
+    return sizeof...(Calls) == 0 && (Op::kind == ir::op_kind::view || Op::kind == ir::op_kind::resource);
   } else if constexpr (sizeof...(Calls) == 0 || !(true && ... && tagma::detail::call_types<Calls>::is_call)) {
     return false;
   } else {
