@@ -72,7 +72,11 @@
 
 #include "tagma/expr/op/decode_raw.hpp"
 
+#include "tagma/expr/op/decode_image.hpp"
+
 #include "tagma/expr/op/parse_example.hpp"
+
+#include "tagma/expr/op/parse_sequence_example.hpp"
 
 #include "tagma/nn/clip.hpp"
 

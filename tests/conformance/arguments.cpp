@@ -251,6 +251,9 @@ TEST_CASE("things of containers, and what takes records apart, take what they sa
   check_arguments(ir::rules<op::parse_example>,
                   {{texts, number}, {1, float32, 1, 3, 0, 0, 0, 0, 0, 5, name, 0, string, 0, 0, 0, 0, 0, 0, 0, 0}},
                   2000);
+  check_arguments(ir::rules<op::decode_image>, {{texts}, {7, 5, 3}}, 2000);
+  check_arguments(ir::rules<op::parse_feature_lists>,
+                  {{texts}, {0, float32, 1, any, 0, 0, 0, 0, 0, 5, name, 2, int64, 0, 0, 0, 0, 0, 0, 0, 0}}, 2000);
   check_arguments(ir::rules<op::parse_example_open>, {{texts}, {0, int64, 1, any, 0, 0, 0, 0, 0, 5, name}}, 2000);
 }
 

@@ -8,12 +8,14 @@
 
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
+#include "tagma/images.hpp"
 #include "tagma/iterators.hpp"
 #include "tagma/own_operations.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
 #include "tagma/queue_lists.hpp"
 #include "tagma/readers.hpp"
+#include "tagma/sequence_examples.hpp"
 #include "tagma/tagma.hpp"
 
 namespace {
@@ -239,6 +241,27 @@ TEST_CASE("texts of bytes and of features") {
   const tg::tensor<tg::string_element> none({1}, {""});
   CHECK(elements<std::int64_t>(read.run("label", feed_to("text", none))) == std::vector<std::int64_t>{-1});
   CHECK(read.run("tags", feed_to("text", none)).dims() == tg::shape{1, 0});
+}
+
+TEST_CASE("lists of features, and pictures") {
+  constexpr auto text = tg::placeholder<"text", std::string_view, tg::dyn>();
+  const auto parsed =
+      tg::parse_sequence_example(text, tg::feature<"label", std::int64_t>.otherwise(-1),
+                                 tg::feature_list<"words", float, 2>.may_be_missing(), tg::list_length<"words">);
+  const auto label = std::get<0>(parsed);
+  const auto words = std::get<1>(parsed);
+  const auto length = std::get<2>(parsed);
+  const auto picture = tg::decode_image<4, 5, 3>(text);
+  const tg::any_program data =
+      reread(tg::any_program(tg::compile([=] { return tg::outputs(label, words, length, picture); }),
+                             {"label", "words", "length", "picture"}));
+  tg::session session(data);
+  const tg::tensor<tg::string_element> none({2}, {"", ""});
+  const auto got = session.run({"label", "words", "length"}, feed_to("text", none));
+  CHECK(elements<std::int64_t>(got[0]) == std::vector<std::int64_t>{-1, -1});
+  CHECK(got[1].dims() == tg::shape{2, 0, 2});
+  CHECK(elements<std::int64_t>(got[2]) == std::vector<std::int64_t>{0, 0});
+  CHECK(has(text_of([&] { session.run("picture", feed_to("text", none)); }), "decode_image"));
 }
 
 TEST_CASE("an iterator is what the process has put there") {

@@ -7,9 +7,11 @@
 
 #include "tagma/device/operations.hpp"
 #include "tagma/expr/op/decode_csv.hpp"
+#include "tagma/expr/op/decode_image.hpp"
 #include "tagma/expr/op/decode_raw.hpp"
 #include "tagma/expr/op/iterator.hpp"
 #include "tagma/expr/op/parse_example.hpp"
+#include "tagma/expr/op/parse_sequence_example.hpp"
 #include "tagma/expr/op/queue_list.hpp"
 #include "tagma/expr/op/reader.hpp"
 #include "tagma/expr/op/text_constant.hpp"
@@ -39,7 +41,8 @@ using readers =
 /// Texts that are taken apart.
 using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op::decode_raw, &whatever<>>,
                        row<op::decode_raw_open, &whatever<>>, row<op::decode_csv, &whatever<>>,
-                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>>;
+                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
+                       row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
 
 using input_families = families<queues, readers, records>;
 
