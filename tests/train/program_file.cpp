@@ -204,6 +204,11 @@ TEST_CASE("a reader that was written from the description alone finds the same t
   check_reader(tg::any_program(tg::compile([=] { return tg::outputs(loss, train); }), {"loss", "train"}), folder);
 }
 
+constexpr tg::iterator_of<"batches", tg::spec<float, tg::dyn, 8>, tg::spec<bool>> batches;
+const auto batch_and_flag = tg::get_next(batches);
+const auto batch = std::get<0>(batch_and_flag);
+const auto flag = std::get<1>(batch_and_flag);
+
 TEST_CASE("resources in programs are what the description says") {
   constexpr tg::queue_of<"files", tg::queue_options{}, tg::spec<std::string_view>> files;
   constexpr tg::reader_of<"records", tg::reader_options{.kind = tg::reader_kind::fixed_length,
@@ -220,16 +225,12 @@ TEST_CASE("resources in programs are what the description says") {
   constexpr tg::queue_of<"padded", tg::queue_options{.kind = tg::queue_kind::padding},
                          tg::spec<std::string_view, tg::dyn, 4>>
       padded;
-  constexpr tg::iterator_of<"batches", tg::spec<float, tg::dyn, 8>, tg::spec<bool>> batches;
   const auto key_and_value = tg::read_up_to<4>(records, files);
   const auto value = std::get<1>(key_and_value);
   const auto example_and_number = tg::dequeue_many<3>(examples);
   const auto example = std::get<0>(example_and_number);
   const auto number = std::get<1>(example_and_number);
   const auto lines = tg::dequeue_up_to<5>(padded);
-  const auto batch_and_flag = tg::get_next(batches);
-  const auto batch = std::get<0>(batch_and_flag);
-  const auto flag = std::get<1>(batch_and_flag);
   const tg::any_program program(tg::compile([=] { return tg::outputs(value, example, number, lines, batch, flag); }));
   check_written(program);
   const tg::test::temporary_directory folder;
