@@ -59,6 +59,28 @@
 
 #include "tagma/expr/op/softmax.hpp"
 
+#include "tagma/expr/op/queue.hpp"
+
+#include "tagma/expr/op/queue_list.hpp"
+
+#include "tagma/expr/op/reader.hpp"
+
+#include "tagma/expr/op/iterator.hpp"
+
+#include "tagma/expr/op/decode_csv.hpp"
+
+#include "tagma/expr/op/decode_raw.hpp"
+
+#include "tagma/expr/op/decode_image.hpp"
+
+#include "tagma/expr/op/parse_example.hpp"
+
+#include "tagma/expr/op/parse_sequence_example.hpp"
+
+#include "tagma/io/jpeg.hpp"
+
+#include "tagma/io/png.hpp"
+
 #include "tagma/nn/clip.hpp"
 
 #include "tagma/nn/optimizers.hpp"
@@ -86,6 +108,9 @@ namespace tagma::runtime {
 /// Weak, so that several files may include this header.
 [[gnu::weak]] owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
   return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
+}
+[[gnu::weak]] const resource_functions& find_resource(const plan::plan_resource& named) {
+  return device::cpu::find_resource_functions(named);
 }
 
 }  // namespace tagma::runtime

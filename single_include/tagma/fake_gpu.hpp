@@ -265,6 +265,8 @@
 /// Makes fake devices the GPUs of all programs of a file.
 
 // ---- tagma/device/fake/accelerator.hpp
+#ifndef TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
+#define TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
 
 /// @file
 /// Makes GPUs of fake devices: the kernels are those of the CPU, put into fake streams.
@@ -1987,6 +1989,7 @@ class accelerator : public stream::accelerator {
 };
 
 }  // namespace tagma::device::fake
+#endif  // TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
 // ---- tagma/device/kernel_then_loop.hpp
 #ifndef TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
 #define TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP

@@ -256,6 +256,8 @@
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
 // ---- tagma/expr/op/decode_image.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
 
 /// @file
 /// Texts that are pictures.
@@ -269,6 +271,13 @@ struct decode_image {
   static constexpr const char* name = "decode_image";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.rule("TAGMA-E258"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.axes(0, 0, max_rank - 3), t.rule("TAGMA-E259");
+    t.size("height", 1), t.size("width", 1);
+    const extent channels = t.attribute("channels", 1, 4);
+    t.needs(channels != 2, "a picture has 1, 3 or 4 channels");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::uint8, a.in[0].dims};
     for (std::size_t i = 0; i < 3; ++i) a.out.dims.push_back(a.attributes[i]);
@@ -305,6 +314,7 @@ template <extent Height, extent Width, extent Channels, expression E>
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
 
 // ---- tagma/io/png.hpp
 

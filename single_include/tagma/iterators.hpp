@@ -336,6 +336,62 @@ inline constexpr auto dequeue_attributes = [] {
   return a;
 }();
 
+/// Takes the words of one component.
+constexpr void take_component(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
+  const extent rank = t.attribute("rank", 0, max_rank);
+  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
+  if (t.fine() && words.size() >= queue_component_words)
+    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
+}
+/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
+/// are refused.
+[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
+  constexpr auto one = static_cast<int>(queue_component_words);
+  const int words = t.rest() - behind;
+  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
+  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
+  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
+  return t.fine() ? all : attribute_list{};
+}
+/// The words of the components of a queue.
+[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
+  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
+}
+[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
+  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
+}
+[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
+  return same;
+}
+/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
+/// priorities or none. Returns the attributes of the first.
+[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
+  const attribute_list one = t.resource(first, "queue");
+  for (int i = 1; t.fine() && i < queues; ++i) {
+    const attribute_list other = t.resource(first + i, "queue");
+    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
+                is_priority_queue(one) == is_priority_queue(other),
+            "the queues have other components");
+  }
+  return one;
+}
+/// True if a component has an open extent; the most axes of one.
+[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
+  bool open = false;
+  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
+  return open;
+}
+[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
+  int most = 0;
+  for (int i = 0; i < most_outputs; ++i)
+    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
+  return most;
+}
+
 }  // namespace ir
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_IR_QUEUE_HPP
@@ -346,6 +402,16 @@ namespace op {
 /// A queue. Its attributes are those of `ir::queue_attributes`.
 struct queue : resource {
   static constexpr const char* name = "queue";
+  static constexpr void takes(auto& t) {
+    t.inputs(0);
+    const extent kind = t.attribute("kind", 0, static_cast<extent>(queue_kind::priority));
+    const extent capacity = t.attribute("capacity", INT64_MIN, INT64_MAX);
+    const extent least = t.attribute("min_after_dequeue", 0, INT64_MAX);
+    t.attribute("seed", INT64_MIN, INT64_MAX), t.rule("TAGMA-E222");
+    t.needs(least == 0 || (kind == static_cast<extent>(queue_kind::shuffle) && (capacity < 0 || least < capacity)),
+            "min_after_dequeue is of a shuffled queue, and less than its capacity");
+    t.rule("TAGMA-E220"), (void)ir::take_components(t, 0);
+  }
 };
 
 /// Adds the other operands to the queue that is input 0: one tuple, or if attribute 0 says so, one for each row. If
@@ -355,6 +421,25 @@ struct enqueue {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  /// Of the queues that are `queues` inputs from `first` on; what is enqueued stands behind them.
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    t.inputs(first + queues, ir::most_outputs + first + queues + 1);
+    const ir::attribute_list queue = ir::take_queues(t, first, queues), all = ir::components_of_queue(queue);
+    const bool many = t.flag("many"), priority = t.flag("priority");
+    t.needs(priority == ir::is_priority_queue(queue), "a priority is of a priority queue, which needs one");
+    const int next = first + queues + priority, given = static_cast<int>(all.size() / ir::queue_component_words);
+    t.rule("TAGMA-E223"), t.inputs(next + given);
+    if (priority) t.int64_at(next - 1), t.axes(next - 1, many, many);
+    for (int i = 0; t.fine() && i < given; ++i) {
+      const tensor_spec one = ir::queue_component(all, i), in = t.in(next + i);
+      const bool rows = !many || in.dims.rank > 0;
+      t.needs(
+          rows && in.type == one.type && compatible(many ? in.dims.sub(1, rows ? in.dims.rank : 1) : in.dims, one.dims),
+          "the operands need the types and shapes of the components of the queue");
+    }
+    t.rule("");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     return nullptr;
@@ -369,6 +454,33 @@ struct dequeue {
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 0, false}); }
+  /// What kinds of dequeuing differ in.
+  struct form {
+    extent least = -1;  ///< tuples
+    extent up_to = 0, most_up_to = 0;
+    bool open = false;  ///< a component has an open extent
+  };
+  /// Of the queues that are `queues` inputs from `first` on.
+  static constexpr void takes_tuples(auto& t, int first, int queues, const form& f) {
+    t.inputs(first + queues);
+    const ir::attribute_list queue = ir::take_queues(t, first, queues);
+    const extent count = t.attribute("count", f.least, INT64_MAX);
+    const ir::attribute_list components = ir::take_components(t, 1);
+    const bool up_to = t.attribute("up_to", f.up_to, f.most_up_to) != 0;
+    t.needs(ir::same_words(components, ir::components_of_queue(queue)), "the components are not those of the queue");
+    if (!t.fine()) return;
+    t.needs(count >= 0 || !up_to, "one tuple is no batch");
+    t.needs(ir::has_open_component(components) == f.open,
+            f.open ? "no component has an open extent" : "a component has an open extent");
+    t.rule("TAGMA-E224");
+    t.needs(count < 0 || !f.open || queue[0] == static_cast<extent>(queue_kind::padding),
+            "elements of open extents form a batch in a padding queue");
+    t.rule("TAGMA-E002");
+    t.needs(count < 0 || ir::most_axes_of_component(components) < max_rank, "a batch would have seven axes");
+    t.rule("");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
 
   /// What result `a.output` is for `count` elements.
@@ -385,6 +497,8 @@ struct dequeue {
 /// Of a queue that closes, as many as there are.
 struct dequeue_up_to : dequeue {
   static constexpr const char* name = "dequeue_up_to";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {0, 1, 1, false}); }
   static constexpr bool late = true;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
   TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
@@ -393,6 +507,8 @@ struct dequeue_up_to : dequeue {
 /// Of components with open extents. The last attribute tells whether as many as there are will do.
 struct dequeue_open : dequeue {
   static constexpr const char* name = "dequeue_open";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 1, true}); }
   static constexpr bool late = true;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     return infer_with(a, a.attributes[a.attributes.size() - 1] != 0 ? dyn : a.attributes[0]);
@@ -405,6 +521,10 @@ struct queue_size {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    t.inputs(first + queues), (void)ir::take_queues(t, first, queues);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     return nullptr;
@@ -414,6 +534,10 @@ struct queue_size {
 /// Closes the queue; at once if attribute 0 says so. How many elements it has then.
 struct queue_close : queue_size {
   static constexpr const char* name = "queue_close";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    queue_size::takes_of(t, first, queues), t.flag("now");
+  }
 };
 
 }  // namespace op
@@ -577,6 +701,8 @@ template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
 #endif  // TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
 
 // ---- tagma/expr/op/iterator.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
+#define TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
 
 /// @file
 /// Iterators over datasets as nodes of a graph.
@@ -590,15 +716,32 @@ namespace op {
 /// An iterator over a dataset. Its attributes are those of an element that is dequeued.
 struct iterator : resource {
   static constexpr const char* name = "iterator";
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.attribute("count", -1, -1), t.rule("TAGMA-E253");
+    (void)ir::take_components(t, 1), t.attribute("up_to", 0, 0);
+  }
 };
 
 /// The next element of the iterator that is input 0. The attributes are those of `dequeue`.
 struct get_next : dequeue {
   static constexpr const char* name = "get_next";
+  static constexpr void takes(auto& t) { takes_element(t, false); }
+  /// An element of the iterator that is input 0.
+  static constexpr void takes_element(auto& t, bool open) {
+    t.inputs(1);
+    const ir::attribute_list of = t.resource(0, "iterator"), own = t.rest_of_attributes();
+    t.attribute("count", -1, -1);
+    const ir::attribute_list components = ir::take_components(t, 1);
+    t.attribute("up_to", 0, 0);
+    t.needs(ir::same_words(own, of), "the components are not those of the iterator");
+    t.needs(!t.fine() || ir::has_open_component(components) == open,
+            open ? "no component has an open extent" : "a component has an open extent");
+  }
 };
 /// Of components with open extents.
 struct get_next_open : dequeue_open {
   static constexpr const char* name = "get_next_open";
+  static constexpr void takes(auto& t) { get_next::takes_element(t, true); }
 };
 
 }  // namespace op
@@ -645,6 +788,7 @@ template <detail::named_iterator Iterator, class Place = TAGMA_FRESH_TYPE(Iterat
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
 
 // ---- tagma/runtime/late_steps.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
@@ -4962,6 +5106,8 @@ class event {
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_EVENT_HPP
 // ---- tagma/runtime/iterator.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
+#define TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
 
 /// @file
 /// Iterators that containers hold. Elements are made by a thread of the iterator, when somebody asks for one.
@@ -5222,9 +5368,12 @@ class iterator final : public serving {
   void serve(served_request& asked) override {
     auto& request = static_cast<element_request&>(asked);
     take_fresh(request);
-    if (source_ == nullptr)
+    if (source_ == nullptr) {
+      std::string declared;
+      for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
       fail(status_code::failed_precondition,
-           {text(), " has not been initialized: tagma::set_iterator gives it a dataset"});
+           {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
+    }
     if (request.asks_position) {
       request.position = source_->position();
       return;
@@ -5255,6 +5404,7 @@ class iterator final : public serving {
 };
 
 }  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
 
 namespace tagma {
 
@@ -5561,11 +5711,15 @@ template <class... Datasets>
 }  // namespace tagma::datasets
 #endif  // TAGMA_SINGLE_DATA_MAKE_DATASET_HPP
 // ---- tagma/device/cpu/kernel/iterator.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
 
 /// @file
 /// The kernel that gives the elements of a dataset. One that waits holds no thread of the session.
 
 // ---- tagma/runtime/iterator_resource.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ITERATOR_RESOURCE_HPP
+#define TAGMA_SINGLE_RUNTIME_ITERATOR_RESOURCE_HPP
 
 /// @file
 /// The iterators that programs name, in containers.
@@ -5596,6 +5750,7 @@ struct resource_of<ir::key<op::iterator>> {
 };
 
 }  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ITERATOR_RESOURCE_HPP
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -5661,6 +5816,7 @@ template <>
 struct kernel<on_cpu, ir::key<op::get_next_open>> : cpu::detail::next_kernel {};
 
 }  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
 
 // ---- tagma/base/epilogue.hpp
 

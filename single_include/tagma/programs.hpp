@@ -699,34 +699,53 @@ class heap_plan {
 
 namespace tagma::plan {
 
-/// The CPUs of this process that the scopes of a graph name, and the node that each is there for.
+/// A kind of devices besides CPUs, as the placer knows it.
+struct site_kind {
+  std::string_view type;  ///< "GPU"
+  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+};
+
+/// The devices of this process that the scopes of a graph name, and the node that each is there for.
 class heap_site {
  public:
   /// Throws InvalidArgument for what cannot be placed.
   /// @param soft as `tagma::soft_placement`
-  heap_site(const ir::graph_view& g, bool soft) {
-    if (g.requests.empty()) {
+  /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
+  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
+    if (g.requests.empty() && others == nullptr) {
       devices_.allocate(1);
       devices_[0].name = ir::local_device("CPU", 0);
       return;
     }
-    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, ir::local_device_types);
+    const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
+    const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
+    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
     fixed_array<device_entry, heap_room> entries;
     entries.allocate(names.count);
     devices_.allocate(names.count);
-    for (std::size_t i = 0; i < names.count; ++i) entries[i] = {names.names[i], memory_kind::host};
+    for (std::size_t i = 0; i < names.count; ++i)
+      entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
+    heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
     fixed_array<ir::need, heap_room> needs;
     needs.allocate(g.nodes.size());
     for (ir::need& n : needs) n = ir::need::value;
-    const ir::device_set set{entries, ir::local_device_types,
+    const ir::device_set set{entries, types,
                              [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                             ir::local_task};
+                             ir::local_task, kernels};
     placed_ = ir::place<heap_room>(g, needs, set, soft);
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);
   }
 
+  /// True if a node is on a device that is no CPU.
+  [[nodiscard]] bool is_accelerated() const {
+    for (const std::int16_t d : placed_.devices())
+      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
+    return false;
+  }
   [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
 
  private:
@@ -1423,6 +1442,11 @@ class late_steps final : public late_extents {
 
 namespace tagma::runtime {
 
+/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
+struct device_kind : plan::site_kind {
+  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
+};
+
 /// The kernels of the steps of such a plan, in their order.
 class step_kernels {
  public:
@@ -1434,6 +1458,10 @@ class step_kernels {
 /// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
 /// Throws Unimplemented that names the first operation and the element types for which there is none.
 [[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
+
+/// What makes a thing of a container that a program names, such as a queue; defined there as well.
+/// Throws Unimplemented that names it if nothing does.
+[[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
@@ -1552,7 +1580,8 @@ namespace runtime {
 /// The plan of some outputs, for some tensors that are fed.
 struct named_plan {
   /// @param fed nodes that are computed, and are fed instead; none twice
-  named_plan(const any_program& program, const plan::plan_site& where, array_view<const int> outputs,
+  /// @param on_devices a node of the program is on a device that is no CPU
+  named_plan(const any_program& program, const plan::plan_site& where, bool on_devices, array_view<const int> outputs,
              array_view<const ir::node_id> fed)
       : graph(program.graph()),
         planned((feed_all(fed), graph.view())),
@@ -1575,6 +1604,14 @@ struct named_plan {
     if (!view.loops.empty()) {
       kernels.loops = &started_loops<bound_plan>::make;
       kernels.run_loops = waits ? &run_around_loops<bound_plan, session_pools> : &run_loops<session_pools>;
+    }
+    if (on_devices) {
+      kernels.accelerator = found->entries();
+      kernels.run_on_devices = waits ? &run_parked<accelerated_steps> : &run_on_devices<session_pools>;
+      if (!view.loops.empty() && (waits || ir::has_late(g))) {
+        kernels.loops = &started_loops<bound_plan>::make_joined;
+        kernels.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
+      }
     }
     if (waits) kernels.waiting = &started_steps<bound_plan>::make;
     if (plan::finds_extents(view.nodes)) kernels.late = &late_steps<bound_plan>::make;
@@ -1616,12 +1653,7 @@ class heap_variables {
  public:
   heap_variables(const ir::graph_view& g, const plan::plan_site& where) {
     std::size_t count = 0;
-    for (ir::node_id i = 0; i < g.size(); ++i) {
-      count += g.info(i).is(ir::op_kind::variable);
-      if (g.info(i).is(ir::op_kind::resource))
-        fail(status_code::unimplemented,
-             {"any_program: the registry does not make resources, such as the ", g.info(i).name, " ", g[i].name});
-    }
+    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::variable);
     list_.allocate(count);
     count = 0;
     for (ir::node_id i = 0; i < g.size(); ++i) {
@@ -1638,6 +1670,37 @@ class heap_variables {
   heap_array<plan::plan_variable> list_;
 };
 
+/// Its resources.
+class heap_resources {
+ public:
+  explicit heap_resources(const ir::graph_view& g) {
+    std::size_t count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::resource);
+    list_.allocate(count);
+    count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (const ir::op_info& op = g.info(i); op.is(ir::op_kind::resource))
+        list_[count++] = {op.key, op.name, g[i].name, g.attributes(i), i};
+  }
+  [[nodiscard]] array_view<const plan::plan_resource> list() const { return list_; }
+  /// As `resource_finder`: those of a compiled program are found in the same way.
+  [[nodiscard]] TAGMA_COLD static heap_array<counted<resource>> find(state_container& state, std::string_view prefix,
+                                                                     array_view<const plan::plan_resource> named) {
+    heap_array<counted<resource>> found(named.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const resource_functions& functions = find_resource(named[i]);
+      const std::string name = name_in_container(prefix, named[i].name);
+      const resource_request request{named[i].kind, name, named[i].attributes};
+      found[i] = state.find_or_add(named[i].kind, name, [&] { return functions.make(request); });
+      functions.check(*found[i], request);
+    }
+    return found;
+  }
+
+ private:
+  heap_array<plan::plan_resource> list_;
+};
+
 }  // namespace runtime
 
 /// A session over a program that is data. Everything else is as in sessions of compiled programs, with the same bytes.
@@ -1647,14 +1710,11 @@ class session<any_program> {
  public:
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const any_program& program, const session_options& options = {})
-      : program_(program),
-        graph_(program.graph()),
-        site_(graph_, program.soft()),
-        variables_(graph_, site_.view()),
-        core_(
-            variables_.list(),
-            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
-            program.values(), options) {}
+      : session(program, options, nullptr) {}
+  /// A session with devices besides CPUs, such as `tagma::fake_gpus()`. Placement is that of a compiled program which
+  /// knows of such devices.
+  session(const any_program& program, const session_options& options, const runtime::device_kind& others)
+      : session(program, options, &others) {}
 
   /// Computes one output, or several in one run.
   /// @param output,outputs names of outputs of the program
@@ -1708,6 +1768,28 @@ class session<any_program> {
   /// @}
 
  private:
+  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
+      : program_(program),
+        graph_(program.graph()),
+        site_(graph_, program.soft(), others),
+        variables_(graph_, site_.view()),
+        resources_(graph_),
+        core_(
+            variables_.list(),
+            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
+            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
+
+  /// The devices besides CPUs, if a node is on one of them and the machine has any.
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerator> start(const runtime::device_kind* kind,
+                                                             const session_options& options) const {
+    if (kind == nullptr || !site_.is_accelerated()) return {};
+    const device_text types[] = {device_text(kind->type), ir::local_device_types[0]};
+    runtime::check_kinds(options.kinds, types);
+    owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
+    if (started->devices() == 0) return {};
+    return started;
+  }
+
   /// The arguments of a run, sorted into memory of the caller.
   struct sorted_arguments {
     named_feed* feeds;
@@ -1810,7 +1892,7 @@ class session<any_program> {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const owned<runtime::named_plan>& p : plans_)
       if (p->is_for(outputs, fed)) return *p;
-    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), outputs, fed));
+    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), site_.is_accelerated(), outputs, fed));
     return *plans_.back();
   }
 
@@ -1818,6 +1900,7 @@ class session<any_program> {
   ir::graph_view graph_;
   plan::heap_site site_;
   runtime::heap_variables variables_;
+  runtime::heap_resources resources_;
   std::mutex mutex_;
   std::vector<owned<runtime::named_plan>> plans_;
   runtime::session_core core_;  // last: it ends its plans first
@@ -1825,6 +1908,7 @@ class session<any_program> {
 
 session(const any_program&)->session<any_program>;
 session(const any_program&, const session_options&)->session<any_program>;
+session(const any_program&, const session_options&, const runtime::device_kind&)->session<any_program>;
 
 }  // namespace tagma
 

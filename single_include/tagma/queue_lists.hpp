@@ -261,6 +261,8 @@
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
 // ---- tagma/expr/op/queue_list.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
+#define TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
 
 /// @file
 /// A queue out of a list, by an index that a run knows.
@@ -273,6 +275,12 @@ namespace op {
 template <class Base>
 struct chosen : Base {
   using base = Base;
+  static constexpr void takes(auto& t) {
+    t.inputs(2, INT16_MAX), t.rule("TAGMA-E278");
+    t.scalar(0), t.needs(t.in(0).type == dtype::int32 || t.in(0).type == dtype::int64, "the index is int32 or int64");
+    t.rule("TAGMA-E279");
+    Base::takes_of(t, 1, static_cast<int>(t.attribute("queues", 1, t.count() - 1)));
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_as(a, &Base::infer); }
 
  protected:
@@ -409,8 +417,11 @@ template <class Index, detail::named_queue First, detail::named_queue... Rest, c
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
 
 // ---- tagma/device/cpu/kernel/queue_list.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
 
 /// @file
 /// Kernels that use one queue of a list.
@@ -477,6 +488,7 @@ struct kernel<on_cpu, ir::key<op::chosen_queue_size>> {
 };
 
 }  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
 
 // ---- tagma/base/epilogue.hpp
 

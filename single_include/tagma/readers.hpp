@@ -261,6 +261,8 @@
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
 // ---- tagma/expr/op/decode_csv.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
+#define TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
 
 /// @file
 /// Records of comma-separated values as columns.
@@ -337,6 +339,30 @@ struct decode_csv {
   static constexpr const char* name = "decode_csv";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent most_columns = 1 << 20;
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.attribute("delimiter", -128, 127), t.flag("quotes");
+    for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
+    t.rule("TAGMA-E250");
+    const extent results = t.attribute("results", 1, ir::most_outputs);
+    extent columns = 0;
+    for (extent i = 0; t.fine() && i < results; ++i) {
+      const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
+      t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
+                  type == dtype::string,
+              "fields are float, double, int32, int64 or string");
+      const extent width = t.attribute("width", 0, most_columns);
+      t.needs(width == 0 || t.rank(0) < max_rank, "columns would be a seventh axis");
+      const extent given = t.attribute("value", -1, t.count() - 1);
+      t.needs(given != 0 && (given < 0 || width == 0), "a value is an operand behind the records, of one column");
+      if (given > 0)
+        t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
+      columns += width > 0 ? width : 1;
+    }
+    t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
+    for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
+  }
   static constexpr int outputs = ir::most_outputs;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const ir::csv_result result = ir::csv_result_of(a.attributes, static_cast<std::size_t>(a.output));
@@ -481,7 +507,10 @@ template <csv_format Format = csv_format{}, int... Column, expression R, class..
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
 // ---- tagma/expr/op/decode_raw.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
+#define TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
 
 /// @file
 /// Texts that are the bytes of elements.
@@ -495,6 +524,11 @@ struct decode_raw {
   static constexpr const char* name = "decode_raw";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_bytes(t, 0, INT64_MAX); }
+  static constexpr void takes_bytes(auto& t, extent least, extent most) {
+    t.inputs(1), t.rule("TAGMA-E255"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.axes(0, 0, max_rank - 1), t.element_type("type"), t.attribute("elements", least, most), t.flag("little_endian");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     a.out.dims.push_back(a.attributes[1]);
@@ -504,6 +538,7 @@ struct decode_raw {
 /// As many elements as the first text has.
 struct decode_raw_open : decode_raw {
   static constexpr const char* name = "decode_raw_open";
+  static constexpr void takes(auto& t) { takes_bytes(t, dyn, dyn); }
   static constexpr bool late = true;
 };
 
@@ -534,6 +569,7 @@ template <class T, extent Count = dyn, bool LittleEndian = true, expression E>
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
 // ---- tagma/expr/op/parse_example.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
 #define TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
@@ -580,6 +616,19 @@ struct example_feature {
   return {};
 }
 
+/// Takes the words of a feature behind its first one. Returns its type and shape.
+[[nodiscard]] constexpr tensor_spec take_feature(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  take_component(t);
+  const tensor_spec one = t.fine() ? queue_component(words, 0) : tensor_spec{};
+  t.needs(one.type == dtype::float32 || one.type == dtype::int64 || one.type == dtype::string,
+          "features are float, int64 or strings");
+  t.needs(one.dims.is_static() || one.dims.rank == 1, "only a shape of one axis is open");
+  const extent size = t.attribute("length of a name", 0, extent{8} * (t.rest() > 1 ? t.rest() - 1 : 0));
+  for (extent i = 0; t.fine() && i < size; i += 8) t.attribute("name", INT64_MIN, INT64_MAX);
+  return one;
+}
+
 }  // namespace ir
 
 namespace op {
@@ -591,6 +640,24 @@ struct parse_example {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_features(t, false); }
+  static constexpr void takes_features(auto& t, bool open) {
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    bool any_open = false;
+    int features = 0;
+    for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
+      t.rule("TAGMA-E256");
+      const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(one.dims.is_static() || given == 0, "only a required feature has an open axis");
+      if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
+      t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
+      any_open = any_open || !one.dims.is_static();
+    }
+    t.needs(features > 0, "there is no feature");
+    t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
     a.out = {dtype::int64, {}};  // where there are fewer
@@ -603,6 +670,7 @@ struct parse_example {
 /// Of features with any number of values.
 struct parse_example_open : parse_example {
   static constexpr const char* name = "parse_example_open";
+  static constexpr void takes(auto& t) { takes_features(t, true); }
   static constexpr bool late = true;
 };
 
@@ -751,6 +819,8 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
 // ---- tagma/expr/op/reader.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_READER_HPP
+#define TAGMA_SINGLE_EXPR_OP_READER_HPP
 
 /// @file
 /// Readers of records as nodes of a graph, which take the names of their files from a queue.
@@ -758,6 +828,8 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 #include <tuple>
 
 // ---- tagma/ir/reader.hpp
+#ifndef TAGMA_SINGLE_IR_READER_HPP
+#define TAGMA_SINGLE_IR_READER_HPP
 
 /// @file
 /// Readers of records as attributes of nodes: what tells them apart.
@@ -800,6 +872,7 @@ inline constexpr auto reader_attributes = pack_attributes(static_cast<attribute>
 
 }  // namespace ir
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_IR_READER_HPP
 
 namespace tagma {
 namespace op {
@@ -807,6 +880,14 @@ namespace op {
 /// A reader. Its attributes are those of `ir::reader_attributes`.
 struct reader : resource {
   static constexpr const char* name = "reader";
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.rule("TAGMA-E246");
+    const extent kind = t.attribute("kind", 0, static_cast<extent>(reader_kind::identity));
+    t.attribute("compression", 0, static_cast<extent>(file_compression::detect)), t.size("skip_header_lines");
+    const bool fixed = kind == static_cast<extent>(reader_kind::fixed_length);
+    t.attribute("record_bytes", fixed ? 1 : 0, fixed ? INT64_MAX : 0);
+    t.size("header_bytes"), t.size("footer_bytes"), t.size("hop_bytes");
+  }
 };
 
 /// Of the reader that is input 0, whose files come from the queue that is input 1: the key and the value of a record.
@@ -816,6 +897,17 @@ struct read {
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { takes_records(t), t.attribute("count", -1, -1); }
+  /// A reader, and a queue of the names of files.
+  static constexpr void takes_records(auto& t) {
+    t.inputs(2), (void)t.resource(0, "reader");
+    const ir::attribute_list files = t.resource(1, "queue"), names = ir::components_of_queue(files);
+    t.rule("TAGMA-E247");
+    t.needs(names.size() == ir::queue_component_words && !ir::is_priority_queue(files) &&
+                ir::queue_component(names, 0) == tensor_spec{dtype::string, {}},
+            "the queue has the names of files, and no priorities");
+    t.rule("");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::string, {}};
     return nullptr;
@@ -825,6 +917,7 @@ struct read {
 /// Up to as many as attribute 0 says, of one file.
 struct read_up_to : read {
   static constexpr const char* name = "read_up_to";
+  static constexpr void takes(auto& t) { takes_records(t), t.rule("TAGMA-E248"), t.size("count", 1); }
   static constexpr bool late = true;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::string, shape{dyn}};
@@ -839,6 +932,7 @@ struct read_up_to : read {
 /// A number that the reader counts: attribute 0 tells which. If that is 2, it begins anew first.
 struct reader_count : queue_size {
   static constexpr const char* name = "reader_count";
+  static constexpr void takes(auto& t) { t.inputs(1), (void)t.resource(0, "reader"), t.attribute("which", 0, 2); }
 };
 
 }  // namespace op
@@ -922,6 +1016,7 @@ template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_READER_HPP
 // ---- tagma/expr/op/text_constant.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
@@ -940,6 +1035,12 @@ struct text_constant {
   static constexpr const char* name = "text_constant";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent word = sizeof(ir::attribute);
+    t.inputs(0);
+    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
+    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::string, {}};
     return nullptr;
@@ -976,6 +1077,8 @@ inline constexpr auto text_constant = make_operation<op::text_constant, detail::
 #endif  // TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
 
 // ---- tagma/device/cpu/kernel/decode_csv.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
 
 /// @file
 /// The kernel that takes records of comma-separated values apart.
@@ -1804,7 +1907,10 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 };
 
 }  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
 // ---- tagma/device/cpu/kernel/decode_raw.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
 
 /// @file
 /// The kernel that takes the bytes of texts for elements.
@@ -2398,6 +2504,7 @@ template <>
 struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_kernel {};
 
 }  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
 // ---- tagma/device/cpu/kernel/parse_example.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
@@ -2954,16 +3061,22 @@ struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_exam
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
 // ---- tagma/device/cpu/kernel/reader.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
 
 /// @file
 /// Kernels that read records. One that waits holds no thread of the session.
 
 // ---- tagma/runtime/reader_resource.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_READER_RESOURCE_HPP
+#define TAGMA_SINGLE_RUNTIME_READER_RESOURCE_HPP
 
 /// @file
 /// The readers that programs name, in containers.
 
 // ---- tagma/runtime/reader.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_READER_HPP
+#define TAGMA_SINGLE_RUNTIME_READER_HPP
 
 /// @file
 /// Readers of records that containers hold: they take names of files from queues and give records to whoever asks, one
@@ -3398,6 +3511,8 @@ class fixed_length_record_reader {
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
 // ---- tagma/io/open_records.hpp
+#ifndef TAGMA_SINGLE_IO_OPEN_RECORDS_HPP
+#define TAGMA_SINGLE_IO_OPEN_RECORDS_HPP
 
 /// @file
 /// Any reader of records, whose type is forgotten.
@@ -3522,6 +3637,7 @@ class open_records {
 };
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_OPEN_RECORDS_HPP
 // ---- tagma/io/text_lines.hpp
 #ifndef TAGMA_SINGLE_IO_TEXT_LINES_HPP
 #define TAGMA_SINGLE_IO_TEXT_LINES_HPP
@@ -4171,6 +4287,7 @@ class reader final : public serving {
 };
 
 }  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_READER_HPP
 
 namespace tagma::runtime {
 
@@ -4185,6 +4302,7 @@ struct resource_of<ir::key<op::reader>> {
 };
 
 }  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_READER_RESOURCE_HPP
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -4245,6 +4363,7 @@ struct kernel<on_cpu, ir::key<op::reader_count>> {
 };
 
 }  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
 // ---- tagma/device/cpu/kernel/text_constant.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP

@@ -7,6 +7,11 @@
 #endif
 #include "tagma.hpp"
 
+#if !__has_include("images.hpp")
+#error "tagma: registry.hpp of single_include/tagma needs images.hpp beside it"
+#endif
+#include "images.hpp"
+
 #if !__has_include("order.hpp")
 #error "tagma: registry.hpp of single_include/tagma needs order.hpp beside it"
 #endif
@@ -537,6 +542,1676 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 #undef TAGMA_NEEDS_VECTOR
 #endif  // TAGMA_SINGLE_EXPR_OP_FILTER_HPP
 
+// ---- tagma/expr/op/queue.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
+#define TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
+
+/// @file
+/// Queues of tuples as nodes of a graph. A step that waits for a queue holds no thread.
+
+#include <tuple>
+#include <utility>
+
+// ---- tagma/ir/queue.hpp
+#ifndef TAGMA_SINGLE_IR_QUEUE_HPP
+#define TAGMA_SINGLE_IR_QUEUE_HPP
+
+/// @file
+/// Queues as attributes of nodes: what tells them apart, and the types and shapes of their components.
+
+namespace tagma {
+
+enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
+
+[[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
+  constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// What tells queues apart beside their components.
+struct queue_options {
+  queue_kind kind = queue_kind::fifo;
+  extent capacity = -1;          ///< elements; below 0: no limit; 0: whoever enqueues waits for ever
+  extent min_after_dequeue = 0;  ///< of a shuffled one that is open: elements that stay, to choose among
+  std::uint64_t seed = 0;        ///< of a shuffled one
+};
+
+namespace ir {
+
+/// Of each component: element type, rank, and all extents that there may be.
+inline constexpr std::size_t queue_component_words = 2 + max_rank;
+
+template <class... Specs>
+constexpr void write_components(attribute* to) {
+  const tensor_spec all[] = {Specs::value...};
+  for (const tensor_spec& s : all) {
+    *to++ = static_cast<attribute>(s.type);
+    *to++ = s.dims.rank;
+    for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
+  }
+}
+/// Component `i` of such attributes; of type `none` if there are fewer.
+[[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
+  const std::size_t first = static_cast<std::size_t>(i) * queue_component_words;
+  tensor_spec s;
+  if (first + queue_component_words > components.size()) return s;
+  s.type = static_cast<dtype>(components[first]);
+  for (attribute axis = 0; axis < components[first + 1]; ++axis)
+    s.dims.push_back(components[first + 2 + static_cast<std::size_t>(axis)]);
+  return s;
+}
+
+/// Kind, capacity, min_after_dequeue and seed, then the components.
+inline constexpr std::size_t queue_option_words = 4;
+template <queue_options Options, class... Specs>
+inline constexpr auto queue_attributes = [] {
+  attributes<queue_option_words + sizeof...(Specs) * queue_component_words> a;
+  a.values[0] = static_cast<attribute>(Options.kind);
+  a.values[1] = Options.capacity;
+  a.values[2] = Options.min_after_dequeue;
+  a.values[3] = static_cast<attribute>(Options.seed);
+  write_components<Specs...>(a.values + queue_option_words);
+  return a;
+}();
+/// How many elements, the components, and whether fewer will do.
+template <extent Count, bool UpTo, class... Specs>
+inline constexpr auto dequeue_attributes = [] {
+  attributes<2 + sizeof...(Specs) * queue_component_words> a;
+  a.values[0] = Count;
+  write_components<Specs...>(a.values + 1);
+  a.values[1 + sizeof...(Specs) * queue_component_words] = UpTo;
+  return a;
+}();
+
+/// Takes the words of one component.
+constexpr void take_component(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
+  const extent rank = t.attribute("rank", 0, max_rank);
+  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
+  if (t.fine() && words.size() >= queue_component_words)
+    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
+}
+/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
+/// are refused.
+[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
+  constexpr auto one = static_cast<int>(queue_component_words);
+  const int words = t.rest() - behind;
+  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
+  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
+  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
+  return t.fine() ? all : attribute_list{};
+}
+/// The words of the components of a queue.
+[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
+  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
+}
+[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
+  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
+}
+[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
+  return same;
+}
+/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
+/// priorities or none. Returns the attributes of the first.
+[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
+  const attribute_list one = t.resource(first, "queue");
+  for (int i = 1; t.fine() && i < queues; ++i) {
+    const attribute_list other = t.resource(first + i, "queue");
+    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
+                is_priority_queue(one) == is_priority_queue(other),
+            "the queues have other components");
+  }
+  return one;
+}
+/// True if a component has an open extent; the most axes of one.
+[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
+  bool open = false;
+  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
+  return open;
+}
+[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
+  int most = 0;
+  for (int i = 0; i < most_outputs; ++i)
+    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
+  return most;
+}
+
+}  // namespace ir
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_IR_QUEUE_HPP
+
+namespace tagma {
+namespace op {
+
+/// A queue. Its attributes are those of `ir::queue_attributes`.
+struct queue : resource {
+  static constexpr const char* name = "queue";
+  static constexpr void takes(auto& t) {
+    t.inputs(0);
+    const extent kind = t.attribute("kind", 0, static_cast<extent>(queue_kind::priority));
+    const extent capacity = t.attribute("capacity", INT64_MIN, INT64_MAX);
+    const extent least = t.attribute("min_after_dequeue", 0, INT64_MAX);
+    t.attribute("seed", INT64_MIN, INT64_MAX), t.rule("TAGMA-E222");
+    t.needs(least == 0 || (kind == static_cast<extent>(queue_kind::shuffle) && (capacity < 0 || least < capacity)),
+            "min_after_dequeue is of a shuffled queue, and less than its capacity");
+    t.rule("TAGMA-E220"), (void)ir::take_components(t, 0);
+  }
+};
+
+/// Adds the other operands to the queue that is input 0: one tuple, or if attribute 0 says so, one for each row. If
+/// attribute 1 says so, input 1 is the priority, or one for each row. How many elements that were.
+struct enqueue {
+  static constexpr const char* name = "enqueue";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  /// Of the queues that are `queues` inputs from `first` on; what is enqueued stands behind them.
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    t.inputs(first + queues, ir::most_outputs + first + queues + 1);
+    const ir::attribute_list queue = ir::take_queues(t, first, queues), all = ir::components_of_queue(queue);
+    const bool many = t.flag("many"), priority = t.flag("priority");
+    t.needs(priority == ir::is_priority_queue(queue), "a priority is of a priority queue, which needs one");
+    const int next = first + queues + priority, given = static_cast<int>(all.size() / ir::queue_component_words);
+    t.rule("TAGMA-E223"), t.inputs(next + given);
+    if (priority) t.int64_at(next - 1), t.axes(next - 1, many, many);
+    for (int i = 0; t.fine() && i < given; ++i) {
+      const tensor_spec one = ir::queue_component(all, i), in = t.in(next + i);
+      const bool rows = !many || in.dims.rank > 0;
+      t.needs(
+          rows && in.type == one.type && compatible(many ? in.dims.sub(1, rows ? in.dims.rank : 1) : in.dims, one.dims),
+          "the operands need the types and shapes of the components of the queue");
+    }
+    t.rule("");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// A tuple of the queue, or several along a new first axis. Attribute 0 is how many, -1 for one without that axis;
+/// behind it are the types and shapes of the components.
+struct dequeue {
+  static constexpr const char* name = "dequeue";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 0, false}); }
+  /// What kinds of dequeuing differ in.
+  struct form {
+    extent least = -1;  ///< tuples
+    extent up_to = 0, most_up_to = 0;
+    bool open = false;  ///< a component has an open extent
+  };
+  /// Of the queues that are `queues` inputs from `first` on.
+  static constexpr void takes_tuples(auto& t, int first, int queues, const form& f) {
+    t.inputs(first + queues);
+    const ir::attribute_list queue = ir::take_queues(t, first, queues);
+    const extent count = t.attribute("count", f.least, INT64_MAX);
+    const ir::attribute_list components = ir::take_components(t, 1);
+    const bool up_to = t.attribute("up_to", f.up_to, f.most_up_to) != 0;
+    t.needs(ir::same_words(components, ir::components_of_queue(queue)), "the components are not those of the queue");
+    if (!t.fine()) return;
+    t.needs(count >= 0 || !up_to, "one tuple is no batch");
+    t.needs(ir::has_open_component(components) == f.open,
+            f.open ? "no component has an open extent" : "a component has an open extent");
+    t.rule("TAGMA-E224");
+    t.needs(count < 0 || !f.open || queue[0] == static_cast<extent>(queue_kind::padding),
+            "elements of open extents form a batch in a padding queue");
+    t.rule("TAGMA-E002");
+    t.needs(count < 0 || ir::most_axes_of_component(components) < max_rank, "a batch would have seven axes");
+    t.rule("");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
+
+  /// What result `a.output` is for `count` elements.
+  static constexpr const char* infer_with(ir::infer_args& a, extent count) {
+    const tensor_spec one = ir::queue_component(a.attributes.subspan(1, a.attributes.size() - 1), a.output);
+    a.out = {one.type, {}};
+    if (a.attributes[0] >= 0 && one.type != dtype::none) a.out.dims.push_back(count);
+    for (const extent e : one.dims.span()) a.out.dims.push_back(e);
+    if (one.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer components
+    return nullptr;
+  }
+};
+
+/// Of a queue that closes, as many as there are.
+struct dequeue_up_to : dequeue {
+  static constexpr const char* name = "dequeue_up_to";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {0, 1, 1, false}); }
+  static constexpr bool late = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
+};
+
+/// Of components with open extents. The last attribute tells whether as many as there are will do.
+struct dequeue_open : dequeue {
+  static constexpr const char* name = "dequeue_open";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 1, true}); }
+  static constexpr bool late = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    return infer_with(a, a.attributes[a.attributes.size() - 1] != 0 ? dyn : a.attributes[0]);
+  }
+};
+
+/// How many elements the queue has.
+struct queue_size {
+  static constexpr const char* name = "queue_size";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    t.inputs(first + queues), (void)ir::take_queues(t, first, queues);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// Closes the queue; at once if attribute 0 says so. How many elements it has then.
+struct queue_close : queue_size {
+  static constexpr const char* name = "queue_close";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    queue_size::takes_of(t, first, queues), t.flag("now");
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// What is enqueued has the components of the queue.
+template <class Own, class Given>
+inline constexpr bool are_components = false;
+template <class... Own, class... Given>
+  requires(sizeof...(Own) == sizeof...(Given))
+inline constexpr bool are_components<std::tuple<Own...>, std::tuple<Given...>> =
+    (true && ... && (Own::value.type == Given::value.type && compatible(Own::value.dims, Given::value.dims)));
+/// Its rows have.
+template <class Own, class Given>
+inline constexpr bool have_components = false;
+template <class... Own, class... Given>
+  requires(sizeof...(Own) == sizeof...(Given))
+inline constexpr bool have_components<std::tuple<Own...>, std::tuple<Given...>> =
+    (true && ... &&
+     (Own::value.type == Given::value.type && Given::value.dims.rank == Own::value.dims.rank + 1 &&
+      compatible(Own::value.dims, Given::value.dims.sub(1, Given::value.dims.rank))));
+/// Several elements have one shape, or are padded.
+template <class Queue>
+inline constexpr bool form_batches = Queue::forms_batches;
+}  // namespace diagnose
+
+/// A queue of a container, as programs name it:
+///
+///     constexpr tg::queue_of<"examples", tg::queue_options{.capacity = 100}, tg::spec<float, 28, 28>> examples;
+///     auto put = tg::enqueue(examples, image);
+///     auto images = tg::dequeue_many<32>(examples);
+///
+/// Equal names are one queue, of all sessions over the container.
+/// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
+template <fixed_string Name, queue_options Options, class... Specs>
+struct queue_of {
+  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
+                "TAGMA-E220 queue_of: a tuple has one to eight components");
+  static_assert(Options.min_after_dequeue == 0 ||
+                    (Options.kind == queue_kind::shuffle && Options.min_after_dequeue > 0 &&
+                     (Options.capacity < 0 || Options.min_after_dequeue < Options.capacity)),
+                "TAGMA-E222 queue_of: min_after_dequeue is of a shuffled queue, and less than its capacity");
+
+  static constexpr std::string_view name = Name.view();
+  static constexpr queue_options options = Options;
+  static constexpr bool is_priority = Options.kind == queue_kind::priority;
+  static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
+  static constexpr bool forms_batches = Options.kind == queue_kind::padding || !is_open;
+  static constexpr std::size_t components = sizeof...(Specs);
+  /// What is enqueued: of a priority queue the priority before the components.
+  using enqueued = std::conditional_t<is_priority, std::tuple<spec<std::int64_t>, Specs...>, std::tuple<Specs...>>;
+  template <extent Count, bool UpTo>
+  static constexpr auto attributes = ir::dequeue_attributes<Count, UpTo, Specs...>;
+
+  /// The node that stands for it.
+  [[nodiscard]] static constexpr auto handle() {
+    return make_resource<op::queue, Name, ir::queue_attributes<Options, Specs...>>();
+  }
+  /// An operation on it.
+  template <class Op, auto Attributes, class Place, expression... E>
+  [[nodiscard]] static constexpr auto operation(const E&... e) {
+    return make_operation<Op, Attributes, Place>(handle(), e...);
+  }
+};
+
+namespace detail {
+
+/// Asked by a member, since nvcc finds no specialisation for values of classes.
+template <class T>
+concept named_queue = requires {
+  typename T::enqueued;
+};
+
+template <std::size_t Count, class Node, std::size_t... I>
+[[nodiscard]] constexpr auto first_results(const Node& all, std::index_sequence<I...>) {
+  if constexpr (Count == 1)
+    return std::get<0>(all);
+  else
+    return std::make_tuple(std::get<I>(all)...);
+}
+template <class Queue, extent Count, bool UpTo, class Place>
+[[nodiscard]] constexpr auto take_from(const Queue& q) {
+  using tag =
+      std::conditional_t<Queue::is_open, op::dequeue_open, std::conditional_t<UpTo, op::dequeue_up_to, op::dequeue>>;
+  constexpr auto attributes = Queue::template attributes<Count, UpTo>;
+  return first_results<Queue::components>(q.template operation<tag, attributes, Place>(),
+                                          std::make_index_sequence<Queue::components>{});
+}
+
+}  // namespace detail
+
+/// Adds a tuple. Waits for room; Cancelled if the queue is closed.
+/// @param e an expression for each component; of a priority queue the priority before them, int64
+/// @return 1, int64
+/// Raises TAGMA-E223 for other types or shapes.
+template <detail::named_queue Queue, expression... E, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto enqueue(const Queue& q, const E&... e) {
+  using given = std::tuple<typename E::spec_type...>;
+  static_assert(diagnose::are_components<typename Queue::enqueued, given>,
+                "TAGMA-E223 enqueue: the operands need the types and shapes of the components of the queue");
+  if constexpr (diagnose::are_components<typename Queue::enqueued, given>)
+    return q.template operation<op::enqueue, ir::pack_attributes(false, Queue::is_priority), Place>(e...);
+}
+/// Adds a tuple for each row, as there is room.
+/// @param e [n, component...] for each component; of a priority queue the priorities before them, [n]
+/// @return n, int64
+/// Raises TAGMA-E223 for rows of other types or shapes.
+template <detail::named_queue Queue, expression... E, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto enqueue_many(const Queue& q, const E&... e) {
+  using given = std::tuple<typename E::spec_type...>;
+  static_assert(diagnose::have_components<typename Queue::enqueued, given>,
+                "TAGMA-E223 enqueue_many: the rows of the operands need the types and shapes of the components");
+  if constexpr (diagnose::have_components<typename Queue::enqueued, given>)
+    return q.template operation<op::enqueue, ir::pack_attributes(true, Queue::is_priority), Place>(e...);
+}
+/// Takes a tuple: an expression, or a tuple of several. Waits for one; OutOfRange if the queue is closed and empty.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue(const Queue& q) {
+  return detail::take_from<Queue, -1, false, Place>(q);
+}
+
+/// Elements that are taken together have one shape, or are padded.
+#define TAGMA_NEEDS_BATCHES(Who, Queue, Count)                                                           \
+  static_assert(Count >= 0, "TAGMA-E225 " Who ": takes 0 elements or more");                             \
+  static_assert(diagnose::form_batches<Queue>, "TAGMA-E224 " Who                                         \
+                                               ": elements of open extents form a batch where they are " \
+                                               "padded, in a padding queue")
+
+/// Takes `Count` tuples: of each component one tensor [Count, component...]. OutOfRange if the queue is closed and has
+/// fewer. A padding queue pads them at their ends to the largest.
+/// Raises TAGMA-E224 for open components of another queue, TAGMA-E225 for a negative count.
+template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue_many(const Queue& q) {
+  TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
+  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
+}
+/// The same, but as many as there are, one at least, where the queue is closed: [n, component...].
+template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
+  TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
+  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, true, Place>(q);
+}
+#undef TAGMA_NEEDS_BATCHES
+/// How many elements a queue has, int64.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto size_of_queue(const Queue& q) {
+  return q.template operation<op::queue_size, ir::attributes<0>{}, Place>();
+}
+/// Closes a queue behind those who wait to enqueue; how many elements it has then, int64. Cancelled if it is closed.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto close_queue(const Queue& q) {
+  return q.template operation<op::queue_close, ir::pack_attributes(false), Place>();
+}
+/// Closes a queue at once: who waits to enqueue is cancelled.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto close_queue_now(const Queue& q) {
+  return q.template operation<op::queue_close, ir::pack_attributes(true), Place>();
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
+
+// ---- tagma/expr/op/queue_list.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
+#define TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
+
+/// @file
+/// A queue out of a list, by an index that a run knows.
+
+namespace tagma {
+namespace op {
+
+/// What `Base` does with the queue that the index, input 0, chooses among those behind it. Attribute 0 is how many
+/// these are; the other attributes and inputs are those of `Base`.
+template <class Base>
+struct chosen : Base {
+  using base = Base;
+  static constexpr void takes(auto& t) {
+    t.inputs(2, INT16_MAX), t.rule("TAGMA-E278");
+    t.scalar(0), t.needs(t.in(0).type == dtype::int32 || t.in(0).type == dtype::int64, "the index is int32 or int64");
+    t.rule("TAGMA-E279");
+    Base::takes_of(t, 1, static_cast<int>(t.attribute("queues", 1, t.count() - 1)));
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_as(a, &Base::infer); }
+
+ protected:
+  static constexpr const char* infer_as(ir::infer_args& a, ir::infer_function function) {
+    ir::infer_args rest = a;
+    rest.attributes = a.attributes.subspan(1);
+    const char* const problem = function(rest);
+    a.out = rest.out;
+    return problem;
+  }
+};
+struct chosen_enqueue : chosen<enqueue> {
+  static constexpr const char* name = "chosen_enqueue";
+};
+struct chosen_dequeue : chosen<dequeue> {
+  static constexpr const char* name = "chosen_dequeue";
+};
+struct chosen_dequeue_up_to : chosen<dequeue_up_to> {
+  static constexpr const char* name = "chosen_dequeue_up_to";
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_as(a, &dequeue_up_to::bound); }
+};
+struct chosen_dequeue_open : chosen<dequeue_open> {
+  static constexpr const char* name = "chosen_dequeue_open";
+};
+struct chosen_queue_size : chosen<queue_size> {
+  static constexpr const char* name = "chosen_queue_size";
+};
+struct chosen_queue_close : chosen<queue_close> {
+  static constexpr const char* name = "chosen_queue_close";
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Op>
+struct chosen_operation;
+template <>
+struct chosen_operation<op::enqueue> {
+  using type = op::chosen_enqueue;
+};
+template <>
+struct chosen_operation<op::dequeue> {
+  using type = op::chosen_dequeue;
+};
+template <>
+struct chosen_operation<op::dequeue_up_to> {
+  using type = op::chosen_dequeue_up_to;
+};
+template <>
+struct chosen_operation<op::dequeue_open> {
+  using type = op::chosen_dequeue_open;
+};
+template <>
+struct chosen_operation<op::queue_size> {
+  using type = op::chosen_queue_size;
+};
+template <>
+struct chosen_operation<op::queue_close> {
+  using type = op::chosen_queue_close;
+};
+
+/// The attributes of an operation behind how many queues there are.
+template <std::size_t Queues, auto Attributes>
+inline constexpr auto chosen_attributes = [] {
+  constexpr std::size_t count = Attributes.list().size();
+  ir::attributes<1 + count> a;
+  a.values[0] = static_cast<ir::attribute>(Queues);
+  for (std::size_t i = 0; i < count; ++i) a.values[1 + i] = Attributes.list()[i];
+  return a;
+}();
+
+/// Stands for one of the queues, as a `queue_of` does.
+template <class Index, class First, class... Rest>
+struct queue_in_list {
+  static constexpr std::string_view name = "";
+  static constexpr bool is_priority = First::is_priority;
+  static constexpr bool is_open = First::is_open;
+  static constexpr bool forms_batches = (First::forms_batches && ... && Rest::forms_batches);
+  static constexpr std::size_t components = First::components;
+  using enqueued = typename First::enqueued;
+  template <extent Count, bool UpTo>
+  static constexpr auto attributes = First::template attributes<Count, UpTo>;
+
+  template <class Op, auto Attributes, class Place, expression... E>
+  [[nodiscard]] constexpr auto operation(const E&... e) const {
+    using tag = typename chosen_operation<Op>::type;
+    return make_operation<tag, chosen_attributes<1 + sizeof...(Rest), Attributes>, Place>(index, First::handle(),
+                                                                                          Rest::handle()..., e...);
+  }
+
+  Index index;
+};
+
+template <class T>
+struct is_index_of_list : std::is_integral<T> {};
+template <expression E>
+struct is_index_of_list<E>
+    : std::bool_constant<E::spec_type::value.dims.rank == 0 &&
+                         (E::spec_type::value.type == dtype::int32 || E::spec_type::value.type == dtype::int64)> {};
+
+}  // namespace detail
+
+namespace diagnose {
+/// An index is a number, or a scalar of one.
+template <class Index>
+inline constexpr bool is_index_of_list = detail::is_index_of_list<Index>::value;
+/// Queues have equal components, and priorities or none.
+template <class First, class... Rest>
+inline constexpr bool are_alike = (true && ... &&
+                                   (std::is_same_v<typename First::enqueued, typename Rest::enqueued> &&
+                                    First::is_priority == Rest::is_priority));
+}  // namespace diagnose
+
+/// The queue at a place of a list, for `enqueue`, `dequeue` and all else that is done with one queue:
+///
+///     auto q = tg::queue_from_list(which, left, right);
+///     auto put = tg::enqueue(q, image);
+///
+/// @param index which one, from 0: a scalar of int32 or int64, or a number
+/// @param first, rest queues of equal components; their kinds and capacities may differ
+/// A run throws InvalidArgument for an index that is not in the list, and uses none of the queues then.
+/// Raises TAGMA-E278 for another index, TAGMA-E279 for queues of other components.
+template <class Index, detail::named_queue First, detail::named_queue... Rest, class Place = TAGMA_FRESH_TYPE(Index)>
+[[nodiscard]] constexpr auto queue_from_list(const Index& index, const First&, const Rest&...) {
+  static_assert(diagnose::is_index_of_list<Index>,
+                "TAGMA-E278 queue_from_list: the index is a scalar of int32 or int64, or a whole number");
+  static_assert(diagnose::are_alike<First, Rest...>,
+                "TAGMA-E279 queue_from_list: the queues need equal components, and all of them priorities or none");
+  if constexpr (diagnose::is_index_of_list<Index> && diagnose::are_alike<First, Rest...>) {
+    using own = std::remove_cvref_t<decltype(detail::as_expression<std::int64_t, Place, 0>(index))>;
+    return detail::queue_in_list<own, First, Rest...>{detail::as_expression<std::int64_t, Place, 0>(index)};
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
+
+// ---- tagma/expr/op/reader.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_READER_HPP
+#define TAGMA_SINGLE_EXPR_OP_READER_HPP
+
+/// @file
+/// Readers of records as nodes of a graph, which take the names of their files from a queue.
+
+#include <tuple>
+
+// ---- tagma/ir/reader.hpp
+#ifndef TAGMA_SINGLE_IR_READER_HPP
+#define TAGMA_SINGLE_IR_READER_HPP
+
+/// @file
+/// Readers of records as attributes of nodes: what tells them apart.
+
+namespace tagma {
+
+/// What a record of a file is.
+enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
+
+[[nodiscard]] constexpr std::string_view to_string(reader_kind kind) {
+  constexpr std::string_view names[] = {"text line reader", "fixed length record reader", "TFRecord reader",
+                                        "whole file reader", "identity reader"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// How the bytes of files are compressed; `detect`: as a file begins.
+enum class file_compression : unsigned char { none, gzip, zlib, detect };
+
+struct reader_options {
+  reader_kind kind = reader_kind::text_lines;
+  file_compression compression = file_compression::none;
+  extent skip_header_lines = 0;  ///< of text lines
+  extent record_bytes = 0;       ///< of records of fixed length: of a record, at least 1
+  extent header_bytes = 0;       ///< before the first record of a file
+  extent footer_bytes = 0;       ///< behind the last
+  extent hop_bytes = 0;          ///< from one record to the next; 0: record_bytes
+};
+
+namespace ir {
+
+template <reader_options O>
+inline constexpr auto reader_attributes = pack_attributes(static_cast<attribute>(O.kind),
+                                                          static_cast<attribute>(O.compression), O.skip_header_lines,
+                                                          O.record_bytes, O.header_bytes, O.footer_bytes, O.hop_bytes);
+
+/// The options behind such attributes.
+[[nodiscard]] constexpr reader_options reader_options_of(attribute_list a) {
+  return {static_cast<reader_kind>(a[0]), static_cast<file_compression>(a[1]), a[2], a[3], a[4], a[5], a[6]};
+}
+
+}  // namespace ir
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_IR_READER_HPP
+
+namespace tagma {
+namespace op {
+
+/// A reader. Its attributes are those of `ir::reader_attributes`.
+struct reader : resource {
+  static constexpr const char* name = "reader";
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.rule("TAGMA-E246");
+    const extent kind = t.attribute("kind", 0, static_cast<extent>(reader_kind::identity));
+    t.attribute("compression", 0, static_cast<extent>(file_compression::detect)), t.size("skip_header_lines");
+    const bool fixed = kind == static_cast<extent>(reader_kind::fixed_length);
+    t.attribute("record_bytes", fixed ? 1 : 0, fixed ? INT64_MAX : 0);
+    t.size("header_bytes"), t.size("footer_bytes"), t.size("hop_bytes");
+  }
+};
+
+/// Of the reader that is input 0, whose files come from the queue that is input 1: the key and the value of a record.
+struct read {
+  static constexpr const char* name = "read";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { takes_records(t), t.attribute("count", -1, -1); }
+  /// A reader, and a queue of the names of files.
+  static constexpr void takes_records(auto& t) {
+    t.inputs(2), (void)t.resource(0, "reader");
+    const ir::attribute_list files = t.resource(1, "queue"), names = ir::components_of_queue(files);
+    t.rule("TAGMA-E247");
+    t.needs(names.size() == ir::queue_component_words && !ir::is_priority_queue(files) &&
+                ir::queue_component(names, 0) == tensor_spec{dtype::string, {}},
+            "the queue has the names of files, and no priorities");
+    t.rule("");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::string, {}};
+    return nullptr;
+  }
+};
+
+/// Up to as many as attribute 0 says, of one file.
+struct read_up_to : read {
+  static constexpr const char* name = "read_up_to";
+  static constexpr void takes(auto& t) { takes_records(t), t.rule("TAGMA-E248"), t.size("count", 1); }
+  static constexpr bool late = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::string, shape{dyn}};
+    return nullptr;
+  }
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) {
+    a.out = {dtype::string, shape{a.attributes[0]}};
+    return nullptr;
+  }
+};
+
+/// A number that the reader counts: attribute 0 tells which. If that is 2, it begins anew first.
+struct reader_count : queue_size {
+  static constexpr const char* name = "reader_count";
+  static constexpr void takes(auto& t) { t.inputs(1), (void)t.resource(0, "reader"), t.attribute("which", 0, 2); }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// Names of files are texts, one at a time, of a queue that is known when the program is compiled.
+template <class Queue>
+inline constexpr bool has_file_names =
+    std::is_same_v<typename Queue::enqueued, std::tuple<spec<string_element>>>&& requires {
+  Queue::handle();
+};
+/// Sizes that a reader can have.
+template <reader_options O>
+inline constexpr bool are_reader_options = O.skip_header_lines >= 0 && O.header_bytes >= 0 && O.footer_bytes >= 0 &&
+                                           O.hop_bytes >= 0 &&
+                                           (O.kind == reader_kind::fixed_length ? O.record_bytes > 0
+                                                                                : O.record_bytes == 0);
+}  // namespace diagnose
+
+/// A reader of a container, as programs name it:
+///
+///     constexpr tg::queue_of<"files", tg::queue_options{}, tg::spec<std::string_view>> files;
+///     constexpr tg::reader_of<"lines", tg::reader_options{.skip_header_lines = 1}> lines;
+///     auto [key, line] = tg::read(lines, files);
+///
+/// Equal names are one reader, of all sessions over the container: each record is read once.
+template <fixed_string Name, reader_options Options = reader_options{}>
+struct reader_of {
+  static_assert(
+      diagnose::are_reader_options<Options>,
+      "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
+
+  static constexpr reader_options options = Options;
+  [[nodiscard]] static constexpr auto handle() {
+    return make_resource<op::reader, Name, ir::reader_attributes<Options>>();
+  }
+};
+
+namespace detail {
+template <class T>
+concept named_reader = std::is_same_v<std::remove_cv_t<decltype(T::options)>, reader_options>;
+}  // namespace detail
+
+#define TAGMA_NEEDS_FILE_NAMES(Who, Queue)       \
+  static_assert(diagnose::has_file_names<Queue>, \
+                "TAGMA-E247 " Who ": the queue has the names of files, spec<std::string_view>, and no priorities")
+
+/// The next record: a tuple of its key and its value, scalars of strings. Where the file that is read has ended, the
+/// queue gives the name of the next one; if that is closed and empty, OutOfRange. A file that cannot be opened or is
+/// broken is an error, which names it; what is read after that is the next file.
+/// Raises TAGMA-E247 for a queue of anything but names.
+template <detail::named_reader Reader, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto read(const Reader& r, const Queue& files) {
+  TAGMA_NEEDS_FILE_NAMES("read", Queue);
+  return make_operation<op::read, ir::pack_attributes(-1), Place>(r.handle(), files.handle());
+}
+/// Up to `Count` records of one file, at least one: keys and values, [n]. Waits only while it has none.
+/// Raises TAGMA-E248 if `Count` is less than 1.
+template <extent Count, detail::named_reader Reader, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto read_up_to(const Reader& r, const Queue& files) {
+  TAGMA_NEEDS_FILE_NAMES("read_up_to", Queue);
+  static_assert(Count > 0, "TAGMA-E248 read_up_to: takes one record or more");
+  if constexpr (Count > 0)
+    return make_operation<op::read_up_to, ir::pack_attributes(Count), Place>(r.handle(), files.handle());
+}
+#undef TAGMA_NEEDS_FILE_NAMES
+/// How many records a reader has given, int64.
+template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto records_produced(const Reader& r) {
+  return make_operation<op::reader_count, ir::pack_attributes(0), Place>(r.handle());
+}
+/// How many files it has read to their ends, int64. An end is found by the read behind the last record.
+template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto files_completed(const Reader& r) {
+  return make_operation<op::reader_count, ir::pack_attributes(1), Place>(r.handle());
+}
+/// Lets a reader leave its file and count anew; 0, int64. Its queue stays what it is.
+template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto reset_reader(const Reader& r) {
+  return make_operation<op::reader_count, ir::pack_attributes(2), Place>(r.handle());
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_READER_HPP
+
+// ---- tagma/expr/op/iterator.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
+#define TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
+
+/// @file
+/// Iterators over datasets as nodes of a graph.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+namespace op {
+
+/// An iterator over a dataset. Its attributes are those of an element that is dequeued.
+struct iterator : resource {
+  static constexpr const char* name = "iterator";
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.attribute("count", -1, -1), t.rule("TAGMA-E253");
+    (void)ir::take_components(t, 1), t.attribute("up_to", 0, 0);
+  }
+};
+
+/// The next element of the iterator that is input 0. The attributes are those of `dequeue`.
+struct get_next : dequeue {
+  static constexpr const char* name = "get_next";
+  static constexpr void takes(auto& t) { takes_element(t, false); }
+  /// An element of the iterator that is input 0.
+  static constexpr void takes_element(auto& t, bool open) {
+    t.inputs(1);
+    const ir::attribute_list of = t.resource(0, "iterator"), own = t.rest_of_attributes();
+    t.attribute("count", -1, -1);
+    const ir::attribute_list components = ir::take_components(t, 1);
+    t.attribute("up_to", 0, 0);
+    t.needs(ir::same_words(own, of), "the components are not those of the iterator");
+    t.needs(!t.fine() || ir::has_open_component(components) == open,
+            open ? "no component has an open extent" : "a component has an open extent");
+  }
+};
+/// Of components with open extents.
+struct get_next_open : dequeue_open {
+  static constexpr const char* name = "get_next_open";
+  static constexpr void takes(auto& t) { get_next::takes_element(t, true); }
+};
+
+}  // namespace op
+
+/// An iterator of a container, as programs name it:
+///
+///     constexpr tg::iterator_of<"train", tg::spec<float, tg::dyn, 784>, tg::spec<std::uint8_t, tg::dyn>> batches;
+///     auto [images, labels] = tg::get_next(batches);
+///
+/// C++ gives it a dataset by `set_iterator`. Equal names are one iterator, of all sessions over the container: each
+/// element is given once.
+/// @tparam Specs of the components of an element; with `dyn` each element may have another extent. Up to eight.
+template <fixed_string Name, class... Specs>
+struct iterator_of {
+  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
+                "TAGMA-E253 iterator_of: an element has one to eight components");
+
+  using components = std::tuple<Specs...>;
+  static constexpr std::string_view name = Name.view();
+  static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
+  static constexpr auto attributes = ir::dequeue_attributes<-1, false, Specs...>;
+  [[nodiscard]] static constexpr auto handle() { return make_resource<op::iterator, Name, attributes>(); }
+};
+
+namespace detail {
+/// Asked by members, since nvcc finds no specialisation for values of classes.
+template <class T>
+concept named_iterator = requires {
+  typename T::components;
+  T::is_open;
+};
+}  // namespace detail
+
+/// The next element: an expression, or a tuple of several. One node gives one element in a run, however many read it.
+/// FailedPrecondition if the iterator was given no dataset, OutOfRange behind the last element, the error of an element
+/// that could not be had; the next run goes on behind that.
+template <detail::named_iterator Iterator, class Place = TAGMA_FRESH_TYPE(Iterator)>
+[[nodiscard]] constexpr auto get_next(const Iterator& it) {
+  using tag = std::conditional_t<Iterator::is_open, op::get_next_open, op::get_next>;
+  constexpr auto attributes = Iterator::attributes;
+  constexpr std::size_t count = std::tuple_size_v<typename Iterator::components>;
+  return detail::first_results<count>(make_operation<tag, attributes, Place>(it.handle()),
+                                      std::make_index_sequence<count>{});
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
+
+// ---- tagma/expr/op/decode_csv.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
+#define TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
+
+/// @file
+/// Records of comma-separated values as columns.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+/// A text of up to 15 characters, as a constant.
+struct short_text {
+  char characters[16]{};
+
+  constexpr short_text() = default;
+  template <std::size_t Size>
+    requires(Size <= 16)
+  constexpr short_text(const char (&text)[Size]) {
+    for (std::size_t i = 0; i < Size; ++i) characters[i] = text[i];
+  }
+};
+
+/// What tells fields of records apart.
+struct csv_format {
+  char delimiter = ',';
+  bool quotes = true;  ///< a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it
+  short_text na_value{};  ///< a field with this text is missing, as an empty one is
+};
+
+/// A column whose fields may not be missing.
+template <class T>
+struct required_column {
+  static constexpr extent width = 0;
+  using type = T;
+};
+template <class T>
+inline constexpr required_column<T> required{};
+/// `Count` columns of one type that may not be missing, as one tensor with an axis more.
+template <class T, extent Count>
+struct required_columns {
+  static constexpr extent width = Count;
+  using type = T;
+};
+template <class T, extent Count>
+inline constexpr required_columns<T, Count> required_row{};
+
+namespace ir {
+
+/// What a result of `decode_csv` is read from.
+struct csv_result {
+  dtype type = dtype::none;
+  extent width = 0;      ///< columns; 0: one, without an axis of its own
+  attribute given = -1;  ///< the operand with the value of a missing field; below 0 it is required
+};
+/// Attributes of `decode_csv`: delimiter, quotes, both halves of the missing text, how many results there are, three
+/// words for each, and the columns that are selected, if any.
+inline constexpr std::size_t csv_head_words = 5, csv_result_words = 3;
+[[nodiscard]] constexpr csv_result csv_result_of(attribute_list a, std::size_t i) {
+  const std::size_t at = csv_head_words + csv_result_words * i;
+  if (i >= static_cast<std::size_t>(a[4])) return {};
+  return {static_cast<dtype>(a[at]), a[at + 1], a[at + 2]};
+}
+[[nodiscard]] constexpr attribute_list csv_selection_of(attribute_list a) {
+  const std::size_t first = csv_head_words + csv_result_words * static_cast<std::size_t>(a[4]);
+  return a.subspan(first, a.size() - first);
+}
+
+}  // namespace ir
+
+namespace op {
+
+/// Fields of the records in input 0; the other inputs are the values of fields that are missing. Attributes are those
+/// of `ir::csv_result_of`.
+struct decode_csv {
+  static constexpr const char* name = "decode_csv";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent most_columns = 1 << 20;
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.attribute("delimiter", -128, 127), t.flag("quotes");
+    for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
+    t.rule("TAGMA-E250");
+    const extent results = t.attribute("results", 1, ir::most_outputs);
+    extent columns = 0;
+    for (extent i = 0; t.fine() && i < results; ++i) {
+      const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
+      t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
+                  type == dtype::string,
+              "fields are float, double, int32, int64 or string");
+      const extent width = t.attribute("width", 0, most_columns);
+      t.needs(width == 0 || t.rank(0) < max_rank, "columns would be a seventh axis");
+      const extent given = t.attribute("value", -1, t.count() - 1);
+      t.needs(given != 0 && (given < 0 || width == 0), "a value is an operand behind the records, of one column");
+      if (given > 0)
+        t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
+      columns += width > 0 ? width : 1;
+    }
+    t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
+    for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
+  }
+  static constexpr int outputs = ir::most_outputs;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const ir::csv_result result = ir::csv_result_of(a.attributes, static_cast<std::size_t>(a.output));
+    a.out = {result.type, a.in[0].dims};
+    if (result.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer results
+    if (result.width > 0) a.out.dims.push_back(result.width);
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class F>
+struct csv_field_of {
+  using type = F;
+  static constexpr extent width = 0;
+  static constexpr bool required = false;
+};
+template <expression E>
+struct csv_field_of<E> {
+  using type = std::conditional_t<E::spec_type::value.dims.rank == 0, typename E::element_type, void>;
+  static constexpr extent width = 0;
+  static constexpr bool required = false;
+};
+template <class F>
+  requires(requires { F::width; } && !expression<F>)
+struct csv_field_of<F> {
+  using type = typename F::type;
+  static constexpr extent width = F::width;
+  static constexpr bool required = true;
+};
+
+template <csv_format Format, class Selected, class... Fields>
+struct csv_attributes;
+template <csv_format Format, int... Column, class... Fields>
+struct csv_attributes<Format, std::integer_sequence<int, Column...>, Fields...> {
+  static constexpr auto value = [] {
+    ir::attributes<ir::csv_head_words + ir::csv_result_words * sizeof...(Fields) + sizeof...(Column)> a;
+    ir::attribute* to = a.values;
+    *to++ = Format.delimiter;
+    *to++ = Format.quotes;
+    for (int half = 0; half < 2; ++half) {
+      std::uint64_t word = 0;
+      for (int i = 7; i >= 0; --i)
+        word = word << 8 | static_cast<unsigned char>(Format.na_value.characters[8 * half + i]);
+      *to++ = static_cast<ir::attribute>(word);
+    }
+    *to++ = sizeof...(Fields);
+    ir::attribute next = 1;
+    const auto add = [&](dtype type, extent width, bool required) {
+      *to++ = static_cast<ir::attribute>(type);
+      *to++ = width;
+      *to++ = required ? -1 : next++;
+    };
+    (add(dtype_of<typename csv_field_of<Fields>::type>, csv_field_of<Fields>::width, csv_field_of<Fields>::required),
+     ...);
+    ((*to++ = Column), ...);
+    return a;
+  }();
+};
+
+/// The operands: values of fields that may be missing.
+template <class Place, int Index, class F>
+[[nodiscard]] constexpr auto csv_operand(const F& field) {
+  if constexpr (csv_field_of<F>::required)
+    return std::tuple<>();
+  else
+    return std::tuple(as_expression<typename csv_field_of<F>::type, Place, Index>(field));
+}
+template <auto Attributes, class Place, int Count, class R, class... Fields, int... I>
+[[nodiscard]] constexpr auto make_csv(const R& records, std::integer_sequence<int, I...>, const Fields&... fields) {
+  const auto all =
+      std::apply([&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(records, e...); },
+                 std::tuple_cat(csv_operand<Place, I>(fields)...));
+  if constexpr (Count == 1)
+    return std::get<0>(all);
+  else
+    return std::tuple(std::get<I>(all)...);
+}
+
+}  // namespace detail
+
+namespace diagnose {
+/// Records are texts.
+template <class Records>
+inline constexpr bool are_records = Records::value.type == dtype::string;
+/// A field is a number of a type that fields are read as, or `required`.
+template <class T>
+inline constexpr bool is_csv_type =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
+    std::is_same_v<T, std::int64_t> || std::is_same_v<T, string_element>;
+template <class... Fields>
+inline constexpr bool are_csv_fields = sizeof...(Fields) > 0 && sizeof...(Fields) <= ir::most_outputs &&
+                                       (true && ... &&
+                                        (is_csv_type<typename detail::csv_field_of<Fields>::type> &&
+                                         detail::csv_field_of<Fields>::width >= 0));
+/// Columns increase from 0, one for each that is read.
+template <extent Read, int... Column>
+inline constexpr bool are_columns = [] {
+  int before = -1;
+  bool fine = sizeof...(Column) == 0 || sizeof...(Column) == Read;
+  ((fine = fine && Column > before, before = Column), ...);
+  return fine;
+}();
+}  // namespace diagnose
+
+/// Takes records apart into columns.
+///
+///     auto [age, weights, name] =
+///         tg::decode_csv(line, 0.0f, tg::required_row<float, 8>, tg::required<std::string_view>);
+///
+/// @tparam Format the delimiter, quotes, and the text of a missing field
+/// @tparam Column which fields of a record are read, from 0, in increasing order; none: all of them
+/// @param records strings of any shape, each one record without its line end
+/// @param fields of each column `required<T>`, `required_row<T, n>` for n of them, or the value of a missing field: a
+/// number or a scalar expression, of a text `text_constant`. T is float, double, int32, int64 or string.
+/// @return a tuple of tensors of the shape of the records, of `required_row` with an axis of its own; of one field just
+/// that
+/// Throws InvalidArgument that names the record, counted from 0, and the field.
+/// Raises TAGMA-E249 to TAGMA-E251.
+template <csv_format Format = csv_format{}, int... Column, expression R, class... Fields,
+          class Place = TAGMA_FRESH_TYPE(R)>
+[[nodiscard]] constexpr auto decode_csv(const R& records, const Fields&... fields) {
+  constexpr bool sound = diagnose::are_records<typename R::spec_type> && diagnose::are_csv_fields<Fields...>;
+  static_assert(diagnose::are_records<typename R::spec_type>, "TAGMA-E249 decode_csv: records are strings");
+  static_assert(diagnose::are_csv_fields<Fields...>,
+                "TAGMA-E250 decode_csv: one to eight fields, each tagma::required<T>, required_row<T, n>, or the value "
+                "of a missing one: float, double, int32, int64 or string, a text as tagma::text_constant");
+  if constexpr (sound) {
+    constexpr extent count =
+        (extent{0} + ... + (detail::csv_field_of<Fields>::width > 0 ? detail::csv_field_of<Fields>::width : 1));
+    static_assert(diagnose::are_columns<count, Column...>,
+                  "TAGMA-E251 decode_csv: columns increase from 0, and are as many as the fields");
+    if constexpr (diagnose::are_columns<count, Column...>) {
+      using attributes = detail::csv_attributes<Format, std::integer_sequence<int, Column...>, Fields...>;
+      return detail::make_csv<attributes::value, Place, static_cast<int>(sizeof...(Fields))>(
+          records, std::make_integer_sequence<int, static_cast<int>(sizeof...(Fields))>{}, fields...);
+    }
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
+
+// ---- tagma/expr/op/decode_raw.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
+#define TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
+
+/// @file
+/// Texts that are the bytes of elements.
+
+namespace tagma {
+namespace op {
+
+/// The bytes of each text of input 0 as elements, along a new last axis. Attributes: their type, how many there are,
+/// and whether the least significant byte comes first.
+struct decode_raw {
+  static constexpr const char* name = "decode_raw";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_bytes(t, 0, INT64_MAX); }
+  static constexpr void takes_bytes(auto& t, extent least, extent most) {
+    t.inputs(1), t.rule("TAGMA-E255"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.axes(0, 0, max_rank - 1), t.element_type("type"), t.attribute("elements", least, most), t.flag("little_endian");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
+    a.out.dims.push_back(a.attributes[1]);
+    return nullptr;
+  }
+};
+/// As many elements as the first text has.
+struct decode_raw_open : decode_raw {
+  static constexpr const char* name = "decode_raw_open";
+  static constexpr void takes(auto& t) { takes_bytes(t, dyn, dyn); }
+  static constexpr bool late = true;
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// Texts that have room for one more axis, and elements that are bytes.
+template <class Texts, class T, extent Count>
+inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::value.dims.rank < max_rank&& dtype_of<T> !=
+                                    dtype::none&& dtype_of<T> != dtype::string &&
+                                (Count >= 0 || Count == dyn);
+}  // namespace diagnose
+
+/// The bytes of each text as elements: of texts [...] a tensor [..., Count].
+/// @tparam T of the elements: a number or bool
+/// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
+/// @tparam LittleEndian whether the least significant byte of an element comes first
+/// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.
+template <class T, extent Count = dyn, bool LittleEndian = true, expression E>
+[[nodiscard]] constexpr auto decode_raw(const E& texts) {
+  static_assert(diagnose::are_raw<typename E::spec_type, T, Count>,
+                "TAGMA-E255 decode_raw: makes numbers of texts that have five axes at most");
+  if constexpr (diagnose::are_raw<typename E::spec_type, T, Count>) {
+    using tag = std::conditional_t<Count == dyn, op::decode_raw_open, op::decode_raw>;
+    return make_operation<tag, ir::pack_attributes(static_cast<ir::attribute>(dtype_of<T>), Count, LittleEndian)>(
+        texts);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
+
+// ---- tagma/expr/op/parse_example.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
+#define TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
+
+/// @file
+/// tf.train.Example as tensors.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+namespace ir {
+
+/// A feature in the attributes of `parse_example`: of each the operand that fills it where it is missing (0: it is
+/// required), its type and shape as those of a component of a queue, how long its name is, and the name, eight
+/// characters a word.
+struct example_feature {
+  attribute given = 0;
+  tensor_spec spec;
+  std::size_t name_size = 0;
+  attribute_list name_words;
+
+  /// The name.
+  template <class String>
+  void append_name(String& to) const {
+    for (std::size_t i = 0; i < name_size; ++i)
+      to += static_cast<char>(static_cast<std::uint64_t>(name_words[i / 8]) >> 8 * (i % 8));
+  }
+};
+/// Feature `i` of such attributes; of type `none` if there are fewer.
+[[nodiscard]] constexpr example_feature example_feature_of(attribute_list a, int i) {
+  std::size_t at = 0;
+  while (at < a.size()) {
+    example_feature f;
+    f.given = a[at];
+    f.spec = queue_component(a.subspan(at + 1, queue_component_words), 0);
+    f.name_size = static_cast<std::size_t>(a[at + 1 + queue_component_words]);
+    const std::size_t words = (f.name_size + 7) / 8, first = at + 2 + queue_component_words;
+    f.name_words = a.subspan(first, words);
+    if (i-- == 0) return f;
+    at = first + words;
+  }
+  return {};
+}
+
+/// Takes the words of a feature behind its first one. Returns its type and shape.
+[[nodiscard]] constexpr tensor_spec take_feature(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  take_component(t);
+  const tensor_spec one = t.fine() ? queue_component(words, 0) : tensor_spec{};
+  t.needs(one.type == dtype::float32 || one.type == dtype::int64 || one.type == dtype::string,
+          "features are float, int64 or strings");
+  t.needs(one.dims.is_static() || one.dims.rank == 1, "only a shape of one axis is open");
+  const extent size = t.attribute("length of a name", 0, extent{8} * (t.rest() > 1 ? t.rest() - 1 : 0));
+  for (extent i = 0; t.fine() && i < size; i += 8) t.attribute("name", INT64_MIN, INT64_MAX);
+  return one;
+}
+
+}  // namespace ir
+
+namespace op {
+
+/// Features of the messages in input 0; the other inputs fill those that are missing. Attributes are those of
+/// `ir::example_feature_of`.
+struct parse_example {
+  static constexpr const char* name = "parse_example";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_features(t, false); }
+  static constexpr void takes_features(auto& t, bool open) {
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    bool any_open = false;
+    int features = 0;
+    for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
+      t.rule("TAGMA-E256");
+      const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(one.dims.is_static() || given == 0, "only a required feature has an open axis");
+      if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
+      t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
+      any_open = any_open || !one.dims.is_static();
+    }
+    t.needs(features > 0, "there is no feature");
+    t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
+    a.out = {dtype::int64, {}};  // where there are fewer
+    if (f.spec.type == dtype::none) return nullptr;
+    a.out = {f.spec.type, a.in[0].dims};
+    for (const extent e : f.spec.dims.span()) a.out.dims.push_back(e);
+    return nullptr;
+  }
+};
+/// Of features with any number of values.
+struct parse_example_open : parse_example {
+  static constexpr const char* name = "parse_example_open";
+  static constexpr void takes(auto& t) { takes_features(t, true); }
+  static constexpr bool late = true;
+};
+
+}  // namespace op
+
+/// A feature by its name: of each message as many values as the shape has elements; an extent `dyn`, which only a shape
+/// of one axis may have, stands for any number of them, which are padded at their ends with zeros or empty texts to the
+/// most.
+/// With `.otherwise(value)` it may be missing: then all its elements are that number or scalar expression.
+template <fixed_string Name, class Spec, class Value>
+struct optional_feature {
+  static constexpr auto name = Name;
+  using spec_type = Spec;
+  using value_type = Value;
+  Value value;
+};
+template <fixed_string Name, class Spec>
+struct required_feature {
+  static constexpr auto name = Name;
+  using spec_type = Spec;
+  using value_type = void;
+  template <class Value>
+  [[nodiscard]] constexpr auto otherwise(const Value& value) const {
+    return optional_feature<Name, Spec, Value>{value};
+  }
+};
+template <fixed_string Name, class T, extent... Extents>
+inline constexpr required_feature<Name, spec<T, Extents...>> feature{};
+
+namespace detail {
+
+template <class F>
+concept named_feature = requires {
+  typename F::spec_type;
+  typename F::value_type;
+  F::name.view();
+};
+template <class F>
+[[nodiscard]] constexpr std::size_t words_of_feature() {
+  return 2 + ir::queue_component_words + (F::name.view().size() + 7) / 8;
+}
+/// Writes what `ir::example_feature_of` reads.
+template <class F>
+constexpr void write_feature(ir::attribute*& to, ir::attribute given) {
+  *to++ = given;
+  ir::write_components<typename F::spec_type>(to);
+  to += ir::queue_component_words;
+  const std::string_view name = F::name.view();
+  *to++ = static_cast<ir::attribute>(name.size());
+  for (std::size_t i = 0; i < name.size(); i += 8) {
+    std::uint64_t word = 0;
+    for (std::size_t c = 0; c < 8 && i + c < name.size(); ++c)
+      word |= std::uint64_t{static_cast<unsigned char>(name[i + c])} << 8 * c;
+    *to++ = static_cast<ir::attribute>(word);
+  }
+}
+template <class... F>
+struct example_attributes {
+  static constexpr auto value = [] {
+    ir::attributes<(std::size_t{0} + ... + words_of_feature<F>())> a;
+    ir::attribute *to = a.values, next = 1;
+    (write_feature<F>(to, std::is_void_v<typename F::value_type> ? 0 : next++), ...);
+    return a;
+  }();
+};
+
+template <class Place, int Index, class F>
+[[nodiscard]] constexpr auto feature_operand(const F& f) {
+  if constexpr (std::is_void_v<typename F::value_type>)
+    return std::tuple<>();
+  else
+    return std::tuple(as_expression<typename F::spec_type::element_type, Place, Index>(f.value));
+}
+template <class Op, auto Attributes, class Place, class E, class... F, int... I>
+[[nodiscard]] constexpr auto make_features(const E& messages, std::integer_sequence<int, I...>, const F&... f) {
+  const auto all =
+      std::apply([&](const auto&... operands) { return make_operation<Op, Attributes, Place>(messages, operands...); },
+                 std::tuple_cat(feature_operand<Place, I>(f)...));
+  if constexpr (sizeof...(F) == 1)
+    return std::get<0>(all);
+  else
+    return std::tuple(std::get<I>(all)...);
+}
+
+}  // namespace detail
+
+namespace diagnose {
+/// A type that features have, of a shape that is static or one open axis, with a value of that type for missing ones.
+template <class F>
+inline constexpr bool is_feature = false;
+template <detail::named_feature F>
+inline constexpr bool is_feature<F> = [] {
+  using T = typename F::spec_type::element_type;
+  using V = typename F::value_type;
+  constexpr shape dims = F::spec_type::value.dims;
+  bool fine = std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, string_element>;
+  fine = fine && (dims.is_static() || (dims.rank == 1 && std::is_void_v<V>));
+  if constexpr (expression<V>)
+    fine = fine && std::is_same_v<typename V::element_type, T> && V::spec_type::value.dims.rank == 0;
+  else if constexpr (!std::is_void_v<V>)
+    fine = fine && !std::is_same_v<T, string_element> && std::is_convertible_v<V, T> &&
+           !(std::is_floating_point_v<V> && std::is_integral_v<T>);
+  return fine;
+}();
+template <class... F>
+inline constexpr bool are_features = (true && ... && is_feature<F>);
+/// Messages are texts, and their axes and those of a feature are six at most.
+template <class Messages, class... F>
+inline constexpr bool have_features = Messages::value.type == dtype::string && sizeof...(F) > 0 &&
+                                      sizeof...(F) <= ir::most_outputs &&
+                                      (true && ... &&
+                                       (Messages::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
+}  // namespace diagnose
+
+/// Features of messages of tf.train.Example:
+///
+///     auto [image, label, tags] =
+///         tg::parse_example(message, tg::feature<"image", float, 28, 28>, tg::feature<"label",
+///         std::int64_t>.otherwise(-1),
+///                           tg::feature<"tags", std::string_view, tg::dyn>);
+///
+/// @param messages strings of any shape
+/// @param f one to eight features of float, int64 or strings
+/// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
+/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
+/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
+  static_assert(diagnose::are_features<F...>,
+                "TAGMA-E256 parse_example: a feature is tagma::feature<\"name\", T, extents...> of float, int64 or "
+                "strings, static or [dyn], and .otherwise(...) of its type where it may be missing");
+  if constexpr (diagnose::are_features<F...>) {
+    static_assert(
+        diagnose::have_features<typename E::spec_type, F...>,
+        "TAGMA-E257 parse_example: takes messages, which are strings, and one to eight features of them, with "
+        "six axes at most together");
+    if constexpr (diagnose::have_features<typename E::spec_type, F...>) {
+      constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
+      using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
+      return detail::make_features<tag, detail::example_attributes<F...>::value, Place>(
+          messages, std::make_integer_sequence<int, static_cast<int>(sizeof...(F))>{}, f...);
+    }
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
+
+// ---- tagma/expr/op/parse_sequence_example.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+#define TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+
+/// @file
+/// tf.train.SequenceExample as tensors.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+namespace ir {
+/// What `example_feature::given` says of a list: it is required, or has no steps where it is missing, or only how many
+/// steps it has is asked for.
+enum class list_use : attribute { required, may_be_missing, length };
+}  // namespace ir
+
+namespace op {
+
+/// Lists of features of the messages in input 0. Attributes are those of `ir::example_feature_of`, with `ir::list_use`.
+struct parse_feature_lists {
+  static constexpr const char* name = "parse_feature_lists";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = ir::most_outputs;
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    int lists = 0;
+    for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
+      t.rule("TAGMA-E280");
+      const bool length = t.attribute("use", 0, 2) == static_cast<extent>(ir::list_use::length);
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(!length || one == tensor_spec{dtype::int64, {}}, "the length of a list is int64");
+      t.rule("TAGMA-E281");
+      t.needs(t.rank(0) + (length ? 0 : 1 + one.dims.rank) <= max_rank, "there would be more than six axes");
+    }
+    t.needs(lists > 0, "there is no list");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
+    a.out = {dtype::int64, {}};  // where there are fewer
+    if (f.spec.type == dtype::none) return nullptr;
+    a.out = {f.spec.type, a.in[0].dims};
+    if (static_cast<ir::list_use>(f.given) == ir::list_use::length) return nullptr;
+    a.out.dims.push_back(dyn);
+    for (const extent e : f.spec.dims.span()) a.out.dims.push_back(e);
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+/// A list of features by its name: [steps], and behind that the shape of one step. Of several messages, those with
+/// fewer steps are padded at their ends with zeros or empty texts to the most. An extent `dyn`, which only a shape of
+/// one axis may have, stands for any number of values of each step, which are padded in the same way.
+/// A list that is missing is an error; with `.may_be_missing()` it has no steps.
+template <fixed_string Name, class Spec, ir::list_use Use>
+struct named_list {
+  static constexpr auto name = Name;
+  using spec_type = Spec;
+  static constexpr ir::list_use use = Use;
+  [[nodiscard]] constexpr auto may_be_missing() const {
+    return named_list < Name, Spec, Use == ir::list_use::length ? Use : ir::list_use::may_be_missing > {};
+  }
+};
+template <fixed_string Name, class T, extent... Extents>
+inline constexpr named_list<Name, spec<T, Extents...>, ir::list_use::required> feature_list{};
+/// How many steps a list has, int64; 0 where it is missing.
+template <fixed_string Name>
+inline constexpr named_list<Name, spec<std::int64_t>, ir::list_use::length> list_length{};
+
+namespace detail {
+
+template <class F>
+concept listed = std::is_same_v<std::remove_cv_t<decltype(F::use)>, ir::list_use>;
+
+template <class... F>
+struct list_attributes {
+  static constexpr auto value = [] {
+    ir::attributes<(std::size_t{0} + ... + words_of_feature<F>())> a;
+    ir::attribute* to = a.values;
+    (write_feature<F>(to, static_cast<ir::attribute>(F::use)), ...);
+    return a;
+  }();
+};
+
+template <class Place, class E, class... F, std::size_t... I>
+[[nodiscard]] constexpr auto parse_lists(const E& messages, const std::tuple<F...>&, std::index_sequence<I...>) {
+  if constexpr (sizeof...(F) == 0) {
+    return std::tuple<>();
+  } else {
+    const auto all = make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(messages);
+    return std::tuple(std::get<I>(all)...);
+  }
+}
+template <class Place, class E, class... F>
+[[nodiscard]] constexpr auto parse_context(const E& messages, const std::tuple<F...>& features) {
+  if constexpr (sizeof...(F) == 0) {
+    return std::tuple<>();
+  } else {
+    constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
+    using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
+    const auto all = std::apply(
+        [&](const auto&... f) {
+          return make_features<tag, example_attributes<F...>::value, Place>(
+              messages, std::make_integer_sequence<int, static_cast<int>(sizeof...(F))>{}, f...);
+        },
+        features);
+    if constexpr (sizeof...(F) == 1)
+      return std::tuple(all);
+    else
+      return all;
+  }
+}
+/// Result `I` of a call with these operands, of which lists and others were parsed apart.
+template <std::size_t I, class... F, class Lists, class Context>
+[[nodiscard]] constexpr auto result_of_list(const Lists& lists, const Context& context) {
+  constexpr bool is_list[] = {listed<F>...};
+  constexpr std::size_t before = [] {
+    constexpr bool kinds[] = {listed<F>...};
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < I; ++i) n += kinds[i] == kinds[I];
+    return n;
+  }();
+  if constexpr (is_list[I])
+    return std::get<before>(lists);
+  else
+    return std::get<before>(context);
+}
+template <class F>
+[[nodiscard]] constexpr auto one_if_list(const F& f) {
+  if constexpr (listed<F>)
+    return std::tuple(f);
+  else
+    return std::tuple<>();
+}
+template <class F>
+[[nodiscard]] constexpr auto one_unless_list(const F& f) {
+  if constexpr (listed<F>)
+    return std::tuple<>();
+  else
+    return std::tuple(f);
+}
+template <class Place, class E, std::size_t... I, class... F>
+[[nodiscard]] constexpr auto make_sequences(const E& messages, std::index_sequence<I...>, const F&... f) {
+  const auto of_lists = std::tuple_cat(one_if_list(f)...);
+  const auto lists = parse_lists<Place>(
+      messages, of_lists, std::make_index_sequence<std::tuple_size_v<std::remove_const_t<decltype(of_lists)>>>{});
+  const auto context = parse_context<Place>(messages, std::tuple_cat(one_unless_list(f)...));
+  if constexpr (sizeof...(F) == 1)
+    return result_of_list<0, F...>(lists, context);
+  else
+    return std::tuple(result_of_list<I, F...>(lists, context)...);
+}
+
+}  // namespace detail
+
+namespace diagnose {
+/// A list of a type that features have, whose steps are of a shape that is static or one open axis; or a feature.
+template <class F>
+inline constexpr bool is_of_sequence = is_feature<F>;
+template <detail::listed F>
+inline constexpr bool is_of_sequence<F> = [] {
+  using T = typename F::spec_type::element_type;
+  constexpr shape dims = F::spec_type::value.dims;
+  return (std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> ||
+          std::is_same_v<T, string_element>)&&(dims.is_static() || dims.rank == 1);
+}();
+template <class... F>
+inline constexpr bool are_of_sequence = (true && ... && is_of_sequence<F>);
+/// How many lists there are; how many axes a result has behind those of the messages.
+template <class... F>
+inline constexpr int count_lists = (0 + ... + (detail::listed<F> ? 1 : 0));
+template <class F>
+inline constexpr int axes_of = F::spec_type::value.dims.rank + (detail::listed<F> ? 1 : 0);
+/// Messages are texts, and their axes and those of a result are six at most.
+template <class Messages, class... F>
+inline constexpr bool have_sequences =
+    Messages::value.type == dtype::string && sizeof...(F) > 0 &&
+    count_lists<F...> <= ir::most_outputs&& static_cast<int>(sizeof...(F)) - count_lists<F...> <= ir::most_outputs &&
+    (true && ... && (Messages::value.dims.rank + axes_of<F> <= max_rank));
+}  // namespace diagnose
+
+/// Features of the context of messages of tf.train.SequenceExample, and lists of features:
+///
+///     auto [label, words, pixels, length] =
+///         tg::parse_sequence_example(message, tg::feature<"label", std::int64_t>.otherwise(-1),
+///                                    tg::feature_list<"words", std::string_view>, tg::feature_list<"pixels", float,
+///                                    8>, tg::list_length<"words">);
+///
+/// @param messages strings of any shape
+/// @param f in any order up to eight features of the context, as those of `parse_example`, and up to eight lists or
+/// lengths of lists, of float, int64 or strings
+/// @return a tuple of a tensor for each; of one just that
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, the feature or
+/// list, and the step. Raises TAGMA-E280 and TAGMA-E281.
+template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto parse_sequence_example(const E& messages, const F&... f) {
+  static_assert(diagnose::are_of_sequence<F...>,
+                "TAGMA-E280 parse_sequence_example: takes tagma::feature, tagma::feature_list and tagma::list_length, "
+                "of float, int64 or strings, static or [dyn]");
+  if constexpr (diagnose::are_of_sequence<F...>) {
+    static_assert(diagnose::have_sequences<typename E::spec_type, F...>,
+                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, and up to eight features and "
+                  "eight lists of them, with six axes at most together");
+    if constexpr (diagnose::have_sequences<typename E::spec_type, F...>)
+      return detail::make_sequences<Place>(messages, std::index_sequence_for<F...>{}, f...);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+
 // ---- tagma/device/cpu/all_kernels.hpp
 
 /// @file
@@ -550,6 +2225,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 #include <string>
 
 // ---- tagma/device/cpu/registry.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
 
 /// @file
 /// The kernels of the CPU as values, found by operation and element types: the classes that `kernel_table.hpp` picks
@@ -558,6 +2235,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 #include <utility>
 
 // ---- tagma/device/cpu/interpreted_loop.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
 
 /// @file
 /// Fused loops whose recipe is data: block by block in cache, one vectorised body after the other over rows of scratch
@@ -702,6 +2381,7 @@ inline void run_interpreted(const kernel_args& args, const run_context& context)
 }
 
 }  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
 // ---- tagma/device/operations.hpp
 #ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
 #define TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
@@ -1008,6 +2688,698 @@ array_view<const array_view<const registered_kernel>> registered<Family>::kernel
 }
 
 }  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
+// ---- tagma/device/own_operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+
+/// @file
+/// Operations of a program's own, as the process knows them: by name, beside those of the library. Files that list them
+/// may be initialised in any order, and by any thread.
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/device/operation_faces.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+
+/// @file
+/// All operations by name, with what they take: for those who read graphs that no compiler has seen.
+
+#include <string_view>
+
+// ---- tagma/device/input_operations.hpp
+#ifndef TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+#define TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+
+/// @file
+/// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
+/// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
+
+// ---- tagma/expr/op/text_constant.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+#define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+
+/// @file
+/// Texts that the compiler knows.
+
+#include <array>
+#include <bit>
+
+namespace tagma {
+namespace op {
+
+/// A text. Attribute 0 is how long it is, behind it are its characters, eight a word, as they are in memory.
+struct text_constant {
+  static constexpr const char* name = "text_constant";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent word = sizeof(ir::attribute);
+    t.inputs(0);
+    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
+    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::string, {}};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <fixed_string Text>
+inline constexpr auto text_attributes = [] {
+  constexpr std::size_t size = Text.view().size(), word = sizeof(ir::attribute);
+  ir::attributes<1 + (size + word - 1) / word> a;
+  a.values[0] = static_cast<ir::attribute>(size);
+  for (std::size_t i = 0; i < size; i += word) {
+    std::array<char, word> part{};
+    for (std::size_t c = 0; c < word && i + c < size; ++c) part[c] = Text.text[i + c];
+    a.values[1 + i / word] = std::bit_cast<ir::attribute>(part);
+  }
+  return a;
+}();
+
+}  // namespace detail
+
+/// A scalar text that is part of the program, as an expression: the value of a field that is missing, or what is
+/// enqueued.
+///
+///     auto [age, name] = tg::decode_csv(line, 0.0f, tg::text_constant<"nobody">);
+template <fixed_string Text>
+inline constexpr auto text_constant = make_operation<op::text_constant, detail::text_attributes<Text>>();
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
+
+namespace tagma::device::operations {
+
+/// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
+template <dtype Out = dtype::none>
+[[nodiscard]] constexpr signature_list whatever() {
+  signature_list all;
+  all.add({Out, dtype::none, Out, {}, 0});
+  return all;
+}
+
+using queues =
+    family<row<op::enqueue, &whatever<dtype::int64>>, row<op::dequeue, &whatever<>>,
+           row<op::dequeue_up_to, &whatever<>>, row<op::dequeue_open, &whatever<>>,
+           row<op::queue_size, &whatever<dtype::int64>>, row<op::queue_close, &whatever<dtype::int64>>,
+           row<op::chosen_enqueue, &whatever<dtype::int64>>, row<op::chosen_dequeue, &whatever<>>,
+           row<op::chosen_dequeue_up_to, &whatever<>>, row<op::chosen_dequeue_open, &whatever<>>,
+           row<op::chosen_queue_size, &whatever<dtype::int64>>, row<op::chosen_queue_close, &whatever<dtype::int64>>>;
+
+using readers =
+    family<row<op::read, &whatever<>>, row<op::read_up_to, &whatever<>>, row<op::reader_count, &whatever<dtype::int64>>,
+           row<op::get_next, &whatever<>>, row<op::get_next_open, &whatever<>>>;
+
+/// Texts that are taken apart.
+using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op::decode_raw, &whatever<>>,
+                       row<op::decode_raw_open, &whatever<>>, row<op::decode_csv, &whatever<>>,
+                       row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
+                       row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
+
+using input_families = families<queues, readers, records>;
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
+// ---- tagma/ir/arguments.hpp
+#ifndef TAGMA_SINGLE_IR_ARGUMENTS_HPP
+#define TAGMA_SINGLE_IR_ARGUMENTS_HPP
+
+/// @file
+/// What an operation takes, asked of arguments that no compiler has seen: those of a graph from a file or from the
+/// network. An operation says it beside its `infer`, in a function `takes(auto& t)` that lists inputs and attributes;
+/// `t` is `ir::arguments`. Programs that are compiled do not include this header, and instantiate none of that.
+
+#include <string>
+
+namespace tagma::ir {
+
+/// The most inputs of one node, and the most attributes.
+inline constexpr extent most_inputs = INT16_MAX;
+
+/// What element types an input may have.
+struct element_class {
+  bool (*has)(dtype type);
+  const char* rule;  ///< of docs/diagnostics.md
+  const char* text;
+};
+
+/// Why arguments are refused, as values, so that the check is one of the compiler, too; `to_string` makes a sentence.
+struct refusal {
+  enum class reason : std::uint8_t { none, inputs, attributes, spec, type, alike, rank, range, rule, resource };
+
+  reason why = reason::none;
+  const char* rule = "";  ///< its number in docs/diagnostics.md, or nothing
+  const char* text = "";  ///< the name of an attribute, what is missing
+  extent index = 0;       ///< of an input
+  extent other = 0;       ///< of the input that it is compared with
+  extent found = 0, least = 0, most = 0;
+
+  [[nodiscard]] constexpr explicit operator bool() const { return why != reason::none; }
+};
+
+/// The number of the rule that a value breaks as the type of a tensor, or nullptr if it can be one: an element type
+/// that there is, a rank up to six, extents that are numbers or `dyn`, and a size that can be addressed.
+[[nodiscard]] constexpr const char* broken_rule(const tensor_spec& s) {
+  if (static_cast<std::size_t>(s.type) >= tagma::detail::dtype_count) return "TAGMA-E001";
+  if (s.dims.rank < 0 || s.dims.rank > max_rank) return "TAGMA-E002";
+  for (int i = 0; i < s.dims.rank; ++i)
+    if (s.dims.extents[i] < dyn) return "TAGMA-E002";
+  return is_addressable(s) ? nullptr : "TAGMA-E081";
+}
+
+/// What inputs need to be that their types do not tell, one bit each: those who read graphs look at the nodes.
+struct input_roles {
+  std::uint64_t variables = 0;  ///< written: variables
+  std::uint64_t heads = 0;      ///< heads of loops
+  int first_resource = 0;       ///< things of a container: as many inputs as `resources` from this one on
+  int resources = 0;
+};
+
+/// An input that stands for a thing of a container: the name of its operation, and what tells it apart from others. Of
+/// another input both are empty.
+struct resource_input {
+  std::string_view kind{};
+  attribute_list attributes{};
+};
+
+/// The arguments of one node, asked one after another. The first answer that is no is kept; what is asked afterwards is
+/// answered with something harmless, so that an operation lists what it takes without looking back.
+class arguments {
+ public:
+  /// @param of the inputs and attributes; `out` is the claimed result, for operations whose type is given
+  /// @param things an element for each input, or none if no input is a thing of a container
+  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {})
+      : of_(of), things_(things) {
+    if (of.in.size() > static_cast<std::size_t>(most_inputs)) refuse_count(refusal::reason::inputs, 0, most_inputs);
+    if (of.attributes.size() > static_cast<std::size_t>(most_inputs))
+      refuse_count(refusal::reason::attributes, 0, most_inputs);
+    for (int i = 0; i < count() && fine(); ++i) sound(of_.in[i], i);
+  }
+
+  [[nodiscard]] constexpr bool fine() const { return !refused_; }
+  [[nodiscard]] constexpr const refusal& why() const { return refused_; }
+  /// True if the type of the result is given and not inferred.
+  [[nodiscard]] constexpr bool is_given() const { return given_; }
+
+  // What there is.
+  [[nodiscard]] constexpr int count() const { return static_cast<int>(of_.in.size()); }
+  /// Attributes that were not asked for yet.
+  [[nodiscard]] constexpr int rest() const { return static_cast<int>(of_.attributes.size()) - next_; }
+  [[nodiscard]] constexpr tensor_spec in(int i) const { return fine() && i < count() ? of_.in[i] : tensor_spec{}; }
+  [[nodiscard]] constexpr int rank(int i) const { return in(i).dims.rank; }
+  [[nodiscard]] constexpr tensor_spec out() const { return of_.out; }
+
+  /// The number that the rules which follow have in docs/diagnostics.md, and so what `infer` refuses.
+  constexpr void rule(const char* number) {
+    if (fine()) rule_ = number;
+  }
+
+  /// As many inputs.
+  constexpr void inputs(extent least, extent most) {
+    if (count() < least || count() > most) refuse_count(refusal::reason::inputs, least, most);
+  }
+  constexpr void inputs(extent all) { inputs(all, all); }
+
+  /// As many inputs of one type.
+  /// @{
+  constexpr void any(int n) { same(n, {&is_any, "TAGMA-E001", "elements"}); }
+  constexpr void no_strings(int n) { same(n, no_string_class()); }
+  constexpr void numbers(int n) { same(n, {&is_numeric, "TAGMA-E016", "numbers"}); }
+  constexpr void floats(int n) { same(n, {&is_floating, "TAGMA-E014", "of a floating element type"}); }
+  constexpr void booleans(int n) { same(n, {&is_bool, "TAGMA-E017", "bool"}); }
+  /// @}
+
+  /// The element type of one input.
+  /// @{
+  constexpr void any_at(int i) { type(i, {&is_any, "TAGMA-E001", "elements"}); }
+  constexpr void no_string_at(int i) { type(i, no_string_class()); }
+  constexpr void number_at(int i) { type(i, {&is_numeric, "TAGMA-E016", "numbers"}); }
+  constexpr void float_at(int i) { type(i, {&is_floating, "TAGMA-E014", "of a floating element type"}); }
+  constexpr void boolean_at(int i) { type(i, {&is_bool, "TAGMA-E017", "bool"}); }
+  constexpr void index_at(int i) { type(i, {&is_index, "TAGMA-E107", "int32, int64 or uint8"}); }
+  constexpr void integer_at(int i) { type(i, {&is_integer, rule_, "integers"}); }
+  constexpr void float64_at(int i) { type(i, {&is_float64, rule_, "float64"}); }
+  constexpr void int64_at(int i) { type(i, {&is_int64, rule_, "int64"}); }
+  /// @}
+  /// Input `i` has the element type of input `j`.
+  constexpr void alike(int i, int j = 0) {
+    if (in(i).type != in(j).type) refuse({refusal::reason::alike, "TAGMA-E010", "", i, j});
+  }
+  /// All inputs from `first` on have that of input 0.
+  constexpr void all_alike(int first = 1) {
+    for (int i = first; i < count(); ++i) alike(i);
+  }
+
+  /// Input `i` is a variable that is written, or the head of a loop.
+  /// @{
+  constexpr void variable(int i) { roles_.variables |= std::uint64_t{1} << i; }
+  constexpr void head(int i) { roles_.heads |= std::uint64_t{1} << i; }
+  /// @}
+  [[nodiscard]] constexpr const input_roles& roles() const { return roles_; }
+  /// Input `i` is a thing of a container, and its operation is called `kind`. Those of one operation are neighbours.
+  /// Returns its attributes, which were checked before; none where it is something else.
+  constexpr attribute_list resource(int i, const char* kind) {
+    if (roles_.resources == 0) roles_.first_resource = i;
+    roles_.resources = i + 1 - roles_.first_resource;
+    const bool is_one = fine() && i < count() && static_cast<std::size_t>(i) < things_.size() &&
+                        things_[i].kind == std::string_view(kind);
+    if (!is_one) refuse({refusal::reason::resource, "", kind, i});
+    return is_one ? things_[i].attributes : attribute_list{};
+  }
+
+  /// The axes of input `i`.
+  constexpr void axes(int i, int least, int most = max_rank) {
+    if (rank(i) < least || rank(i) > most) refuse({refusal::reason::rank, rule_, "", i, 0, rank(i), least, most});
+  }
+  constexpr void scalar(int i) { axes(i, 0, 0); }
+
+  /// The next attribute, from `least` to `most`. Returns `least` where it is not there.
+  constexpr extent attribute(const char* name, extent least, extent most) {
+    if (rest() < 1) missing_ = true;
+    if (!fine() || rest() < 1) return ++next_, least;
+    return within(name, of_.attributes[next_++], least, most);
+  }
+  /// An extent or a count; the most is what a tensor can have.
+  constexpr extent size(const char* name, extent least = 0) { return attribute(name, least, max_bytes); }
+  /// All attributes that are left are extents.
+  constexpr void sizes(const char* name) {
+    while (fine() && rest() > 0) size(name);
+  }
+  /// A number that is part of an attribute.
+  constexpr extent within(const char* name, extent value, extent least, extent most) {
+    if (least <= value && value <= most) return value;
+    refuse({refusal::reason::range, rule_, name, 0, 0, value, least, most});
+    return least;
+  }
+  /// Those that were not asked for yet, as they are.
+  [[nodiscard]] constexpr attribute_list rest_of_attributes() const {
+    return fine() && rest() > 0 ? of_.attributes.subspan(next_) : attribute_list{};
+  }
+  constexpr bool flag(const char* name) { return attribute(name, 0, 1) != 0; }
+  /// An axis of a tensor of `rank` axes.
+  constexpr int axis(const char* name, int rank) {
+    const number_for own(*this, "TAGMA-E020");
+    return static_cast<int>(attribute(name, 0, rank - 1));
+  }
+  /// A set of axes of a tensor of `rank` axes, one bit each.
+  constexpr std::uint64_t mask(const char* name, int rank) {
+    const number_for own(*this, "TAGMA-E020");
+    return static_cast<std::uint64_t>(attribute(name, 0, (extent{1} << rank) - 1));
+  }
+  /// The number of a floating value: any bits.
+  constexpr double number(const char* name) { return as_double(attribute(name, INT64_MIN, INT64_MAX)); }
+  /// An element type: not a string, or a floating one.
+  /// @{
+  constexpr void element_type(const char* name) {
+    const number_for own(*this, "TAGMA-E153");
+    needs(is_no_string(type_in(name)), "the attribute names no element type of numbers or bool");
+  }
+  constexpr void float_type(const char* name) {
+    needs(is_floating(type_in(name)), "the attribute names no floating element type");
+  }
+  /// @}
+
+  /// Something else that is true of what was asked for before.
+  /// @param text what it is; the sentence names all inputs behind it
+  constexpr void needs(bool holds, const char* text) {
+    if (!holds) refuse({refusal::reason::rule, rule_, text});
+  }
+  /// True for what a tensor can be.
+  [[nodiscard]] static constexpr bool is_tensor(const tensor_spec& s) { return broken_rule(s) == nullptr; }
+  /// The type of the result is given.
+  constexpr void given() {
+    given_ = true;
+    result_is_sound();
+  }
+  /// The result is one that a tensor can have.
+  constexpr void result_is_sound() { sound(of_.out, -1); }
+
+  /// Nothing is left.
+  constexpr void end() {
+    if (missing_ || rest() != 0) refuse_count(refusal::reason::attributes, next_, next_);
+  }
+  /// What `infer` says.
+  constexpr void inferred(const char* problem) {
+    if (problem != nullptr) refuse({refusal::reason::rule, rule_, problem});
+  }
+
+ private:
+  /// Lets rules have another number for a while.
+  class number_for {
+   public:
+    constexpr number_for(arguments& a, const char* number) : a_(a), before_(a.rule_) { a.rule_ = number; }
+    number_for(const number_for&) = delete;
+    number_for& operator=(const number_for&) = delete;
+    constexpr ~number_for() { a_.rule_ = before_; }
+
+   private:
+    arguments& a_;
+    const char* before_;
+  };
+
+  constexpr dtype type_in(const char* name) {
+    constexpr extent last = static_cast<extent>(tagma::detail::dtype_count) - 1;
+    return static_cast<dtype>(attribute(name, 1, last));
+  }
+  static constexpr bool is_any(dtype t) { return t != dtype::none; }
+  static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
+  static constexpr bool is_bool(dtype t) { return t == dtype::boolean; }
+  static constexpr bool is_float64(dtype t) { return t == dtype::float64; }
+  static constexpr bool is_int64(dtype t) { return t == dtype::int64; }
+  static constexpr bool is_index(dtype t) { return t == dtype::int32 || t == dtype::int64 || t == dtype::uint8; }
+  static constexpr element_class no_string_class() { return {&is_no_string, "TAGMA-E153", "numbers or bool"}; }
+
+  constexpr void sound(const tensor_spec& s, int i) {
+    if (!fine()) return;
+    if (const char* const broken = broken_rule(s)) refuse({refusal::reason::spec, broken, "", i});
+  }
+  constexpr void type(int i, const element_class& c) {
+    if (!c.has(in(i).type)) refuse({refusal::reason::type, c.rule, c.text, i});
+  }
+  constexpr void same(int n, const element_class& c) {
+    inputs(n);
+    if (n > 0) type(0, c);
+    all_alike();
+  }
+  constexpr void refuse(const refusal& r) {
+    if (fine()) refused_ = r;
+  }
+  constexpr void refuse_count(refusal::reason why, extent least, extent most) {
+    const auto found = why == refusal::reason::inputs ? of_.in.size() : of_.attributes.size();
+    refuse({why, "", "", 0, 0, static_cast<extent>(found), least, most});
+  }
+
+  const infer_args& of_;
+  array_view<const resource_input> things_;
+  refusal refused_;
+  const char* rule_ = "";
+  input_roles roles_;
+  int next_ = 0;
+  bool missing_ = false;
+  bool given_ = false;
+};
+
+namespace detail {
+
+template <class Op>
+constexpr void take(arguments& t) {
+  Op::takes(t);
+}
+template <class Op>
+constexpr std::int32_t version_of() {
+  if constexpr (requires { Op::version; })
+    return Op::version;
+  else
+    return 1;
+}
+
+}  // namespace detail
+
+/// An operation to those who read graphs: its rules, what it takes, and the version of both. A version counts what its
+/// attributes mean; a tag says another than 1 with `version`.
+struct operation_face {
+  const op_rules* rules = nullptr;
+  void (*takes)(arguments& t) = nullptr;
+  std::int32_t version = 1;
+
+  [[nodiscard]] constexpr const op_info& info() const { return *rules->info; }
+};
+template <class Op>
+inline constexpr operation_face face{&rules<Op>, &detail::take<Op>, detail::version_of<Op>()};
+
+/// Says whether an operation takes arguments. If it does, calling its `infer` is safe, and has been done.
+/// @param args inputs, attributes, and which result is asked for; its `out` becomes the spec of that. Where the type of
+/// the result is given, `out` is checked
+/// @param roles written, if it is given and nothing is refused
+/// @param things as of `arguments`
+/// @return what is refused
+[[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args,
+                                                           input_roles* roles = nullptr,
+                                                           array_view<const resource_input> things = {}) {
+  arguments t(args, things);
+  if (t.fine()) {
+    const int results = of.info().outputs;
+    t.within("output", args.output, 0, results > 0 ? results - 1 : 0);
+    if (of.info().is(op_kind::elementwise)) t.rule("TAGMA-E011");
+    of.takes(t);
+    t.end();
+  }
+  if (roles != nullptr) *roles = t.roles();
+  if (!t.fine() || t.is_given()) return t.why();
+  t.inferred(of.info().infer(args));
+  t.result_is_sound();
+  return t.why();
+}
+
+namespace detail {
+
+/// A type that may not be one.
+[[nodiscard]] TAGMA_COLD inline std::string safe_text(const tensor_spec& s) {
+  if (static_cast<std::size_t>(s.type) >= tagma::detail::dtype_count)
+    return sentence({"of element type ", static_cast<int>(s.type)});
+  if (s.dims.rank < 0 || s.dims.rank > max_rank) return sentence({"of ", s.dims.rank, " axes"});
+  return to_string(s);
+}
+[[nodiscard]] TAGMA_COLD inline std::string range_text(extent least, extent most) {
+  if (least == most) return sentence({least});
+  if (most == most_inputs) return sentence({least, " or more"});
+  return sentence({least, " to ", most});
+}
+[[nodiscard]] TAGMA_COLD inline std::string input_text(const infer_args& args, extent i) {
+  return sentence({"input ", i, ", ", safe_text(args.in[static_cast<std::size_t>(i)])});
+}
+
+}  // namespace detail
+
+/// The sentence: number, operation, and both sides of what does not fit.
+/// @param args what was checked
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const refusal& r, const op_info& op, const infer_args& args) {
+  using why = refusal::reason;
+  const std::string who = sentence({r.rule, *r.rule != '\0' ? " " : "", op.name, ": "});
+  switch (r.why) {
+    case why::none:
+      return {};
+    case why::inputs:
+    case why::attributes:
+      return sentence({who, "there are ", r.found, r.why == why::inputs ? " inputs" : " attributes", ", not ",
+                       detail::range_text(r.least, r.most)});
+    case why::spec:
+      if (r.index < 0)
+        return sentence({who, "the result would be ", detail::safe_text(args.out), ", which no tensor is"});
+      return sentence({who, detail::input_text(args, r.index), ", is no tensor"});
+    case why::type:
+      return sentence({who, detail::input_text(args, r.index), ", needs to be ", r.text});
+    case why::alike:
+      return sentence(
+          {who, detail::input_text(args, r.index), ", needs the element type of ", detail::input_text(args, r.other)});
+    case why::rank:
+      return sentence({who, detail::input_text(args, r.index), ", has ", r.found, " axes, not ",
+                       detail::range_text(r.least, r.most)});
+    case why::range:
+      return sentence({who, "attribute ", r.text, " is ", r.found, ", not ", detail::range_text(r.least, r.most)});
+    case why::resource:
+      return sentence({who, "input ", r.index, " needs to be a ", r.text, " of a container"});
+    case why::rule:
+      break;
+  }
+  std::string text = sentence({who, r.text});
+  for (std::size_t i = 0; i < args.in.size() && i < 4; ++i)
+    append_parts(text, {i == 0 ? "; inputs: " : ", ", detail::safe_text(args.in[i])});
+  for (std::size_t i = 0; i < args.attributes.size() && i < 8; ++i)
+    append_parts(text, {i == 0 ? "; attributes: " : ", ", args.attributes[i]});
+  return text;
+}
+
+/// The same in one: empty, or why an operation does not take arguments, or has another result than is claimed.
+/// @param args as `check_arguments`
+/// @param claimed the result that somebody says there is
+[[nodiscard]] TAGMA_COLD inline std::string refuse(const operation_face& of, infer_args& args,
+                                                   const tensor_spec& claimed, input_roles* roles = nullptr) {
+  args.out = claimed;
+  if (const refusal r = check_arguments(of, args, roles)) return to_string(r, of.info(), args);
+  if (args.out == claimed) return {};
+  return sentence(
+      {of.info().name, ": the result is said to be ", detail::safe_text(claimed), ", and is ", to_string(args.out)});
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_IR_ARGUMENTS_HPP
+
+namespace tagma::device::operations {
+
+/// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
+/// of operations that have several, and loops.
+template <class... Op>
+struct operation_list {};
+using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
+                                  ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
+                                  ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
+                                  ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
+
+namespace detail {
+
+/// Room for all of them.
+struct face_list {
+  const ir::operation_face* list[256]{};
+  std::size_t count = 0;
+};
+template <class... Row>
+constexpr void add_faces(family<Row...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<typename Row::operation>), ...);
+}
+template <class... Op>
+constexpr void add_faces(operation_list<Op...>, face_list& to) {
+  ((to.list[to.count++] = &ir::face<Op>), ...);
+}
+template <class... Family, class... Input>
+constexpr face_list make_faces(families<Family...>, families<Input...>) {
+  face_list all;
+  (add_faces(Family{}, all), ...);
+  (add_faces(Input{}, all), ...);
+  add_faces(structural{}, all);
+  return all;
+}
+inline constexpr face_list faces = make_faces(all_families{}, input_families{});
+
+}  // namespace detail
+
+/// All operations that a finished graph may have.
+[[nodiscard]] constexpr array_view<const ir::operation_face* const> operation_faces() {
+  return {detail::faces.list, detail::faces.count};
+}
+
+/// The operation of a name, or nullptr.
+[[nodiscard]] TAGMA_COLD constexpr const ir::operation_face* find_operation_face(std::string_view name) {
+  for (const ir::operation_face* const f : operation_faces())
+    if (f->info().name == name) return f;
+  return nullptr;
+}
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATION_FACES_HPP
+
+namespace tagma::device {
+
+namespace cpu {
+struct registered_kernel;
+}  // namespace cpu
+
+namespace operations {
+
+/// One of them.
+struct own_operation {
+  const ir::operation_face* face = nullptr;
+  array_view<const cpu::registered_kernel> kernels{};     ///< of the CPU
+  const runtime::resource_functions* resource = nullptr;  ///< of an operation that stands for a thing of a container
+
+  [[nodiscard]] std::string_view name() const { return face->info().name; }
+};
+
+/// What errors say behind the name of an operation that nobody knows.
+inline constexpr std::string_view how_to_list =
+    "; an operation of one's own is listed in one file of the program, by tagma::listed_operation "
+    "(<tagma/own_operations.hpp>)";
+
+/// All of a process. Nothing leaves the list.
+class own_operation_list {
+ public:
+  [[nodiscard]] static own_operation_list& of_process() {
+    static own_operation_list list;
+    return list;
+  }
+
+  /// Adds one. Listing the same once more is no harm.
+  /// Throws AlreadyExists for a name that another operation has, and for a second listing with other kernels.
+  TAGMA_COLD void add(const own_operation& added) {
+    const mutex_lock lock(mutex_);
+    const std::string problem = refuse(added);
+    if (!problem.empty()) fail(status_code::already_exists, problem);
+    if (find_name(added.name()) == nullptr) list_.push_back(added);
+  }
+  /// The same before `main` begins, where nobody could catch an error: `find` throws it, for this name.
+  TAGMA_COLD void add_early(const own_operation& added) {
+    const mutex_lock lock(mutex_);
+    std::string problem = refuse(added);
+    if (!problem.empty()) conflicts_.push_back({added.name(), static_cast<std::string&&>(problem)});
+    if (find_name(added.name()) == nullptr) list_.push_back(added);
+  }
+
+  /// The operation of a name, or nullptr. Throws AlreadyExists if several were listed with it.
+  [[nodiscard]] TAGMA_COLD const own_operation* find(std::string_view name) const {
+    const mutex_lock lock(mutex_);
+    for (const conflict& c : conflicts_)
+      if (c.name == name) fail(status_code::already_exists, c.text);
+    return find_name(name);
+  }
+  /// The same by `ir::key`.
+  [[nodiscard]] TAGMA_COLD const own_operation* find_key(const char* key) const {
+    const mutex_lock lock(mutex_);
+    for (const own_operation& o : list_)
+      if (o.face->info().key == key) return &o;
+    return nullptr;
+  }
+  TAGMA_COLD void append_faces(std::vector<const ir::operation_face*>& to) const {
+    const mutex_lock lock(mutex_);
+    for (const own_operation& o : list_) to.push_back(o.face);
+  }
+
+ private:
+  struct conflict {
+    std::string_view name;
+    std::string text;
+  };
+
+  [[nodiscard]] TAGMA_COLD const own_operation* find_name(std::string_view name) const {
+    for (const own_operation& o : list_)
+      if (o.name() == name) return &o;
+    return nullptr;
+  }
+  /// Why one cannot be added, or nothing.
+  [[nodiscard]] TAGMA_COLD std::string refuse(const own_operation& added) const {
+    const own_operation* const known = find_name(added.name());
+    if (known == nullptr) return {};
+    const std::string who = sentence({"operation '", added.name(), "' "});
+    if (known->face->version != added.face->version)
+      return sentence(
+          {who, "is listed with version ", known->face->version, " and with version ", added.face->version});
+    if (known->face->rules != added.face->rules) return sentence({who, "is listed twice, by two tags of this name"});
+    if (known->kernels.data() != added.kernels.data())
+      return sentence({who, "is listed twice, with other element types"});
+    return {};
+  }
+
+  mutable mutex mutex_;
+  std::deque<own_operation> list_;  // what is found stays where it is
+  std::vector<conflict> conflicts_;
+};
+
+/// The operation of a name, of the library or listed, or nullptr. Throws as `own_operation_list::find`.
+[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_operation(std::string_view name) {
+  if (const ir::operation_face* const known = find_operation_face(name)) return known;
+  const own_operation* const own = own_operation_list::of_process().find(name);
+  return own == nullptr ? nullptr : own->face;
+}
+/// All operations that a finished graph may have, of the library and listed.
+[[nodiscard]] TAGMA_COLD inline std::vector<const ir::operation_face*> all_operations() {
+  std::vector<const ir::operation_face*> all;
+  for (const ir::operation_face* const f : operation_faces()) all.push_back(f);
+  own_operation_list::of_process().append_faces(all);
+  return all;
+}
+
+}  // namespace operations
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
 // ---- tagma/runtime/step_kernels.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
 #define TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
@@ -1190,8 +3562,240 @@ class heap_plan {
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
+// ---- tagma/plan/heap_site.hpp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+
+/// @file
+/// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
+
+// ---- tagma/graph/placement.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+
+/// @file
+/// Placements as text: what went wrong, in TensorFlow's words, and where each node is.
+
+#include <string>
+
+namespace tagma::ir {
+
+namespace detail {
+
+/// "w", "w/adam_m", or of a node without a name, "matmul #5".
+[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
+  const node& n = g[i];
+  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
+  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
+}
+
+/// True if devices of type `t` of the set have a kernel for a node.
+[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
+[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
+  std::string text;
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
+  return text.empty() ? "<no registered kernels>" : text;
+}
+
+[[nodiscard]] inline std::string devices_text(const device_set& set) {
+  std::string text = "[";
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
+  return text + " ]";
+}
+
+/// "matmul: CPU GPU" for a node and the node it is bound to.
+[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
+  std::string text;
+  for (const node_id i : {f.node, f.other}) {
+    if (i == no_node) continue;
+    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
+  }
+  return text;
+}
+
+}  // namespace detail
+
+/// The canonical code of a failure.
+[[nodiscard]] constexpr status_code code_of(place_problem problem) {
+  switch (problem) {
+    case place_problem::none:
+      return status_code::ok;
+    case place_problem::no_devices:
+      return status_code::failed_precondition;
+    case place_problem::malformed_assignment:
+    case place_problem::unknown_assignment:
+    case place_problem::assigned_no_kernel:
+      return status_code::internal;
+    default:
+      return status_code::invalid_argument;
+  }
+}
+
+/// A failure as a sentence; empty if there is none.
+[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
+  if (f.problem == place_problem::none) return {};
+  if (f.problem == place_problem::no_devices) return "No devices are registered";
+  const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
+  const std::string other = f.other == no_node ? std::string() : "'" + detail::label(g, f.other) + "'";
+  const std::string start = "Cannot assign a device for operation " + node + ": ";
+  const std::string there = ". Available devices: " + detail::devices_text(set);
+  switch (f.problem) {
+    case place_problem::no_kernel:
+      return start + "No OpKernel was registered to support Op '" + std::string(g.info(f.node).name) + "' of " +
+             std::string(tagma::to_string(g[f.node].spec.type)) + ". Registered devices: " + detail::devices_text(set) +
+             ", registered kernels: " + detail::kernels_text(g, set, f.node);
+    case place_problem::no_such_device:
+      return start + "Operation was explicitly assigned to " + to_string(f.asked) + " but available devices are " +
+             detail::devices_text(set) + ". Make sure the device specification refers to a valid device.";
+    case place_problem::no_kernel_there:
+      return start + "Could not satisfy explicit device specification " + asked + " because no supported kernel for " +
+             (f.asked.type.empty() ? std::string("its") : std::string(f.asked.type.view())) +
+             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node) + there;
+    case place_problem::group_elsewhere:
+      return start + "the node was colocated with a group of nodes that required incompatible device " + asked +
+             ". Kernels: " + detail::group_text(g, set, f) + there;
+    case place_problem::requests_conflict:
+      return "Cannot colocate nodes " + node + " and " + other + ": cannot merge devices with " +
+             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'" + there;
+    case place_problem::no_common_device:
+      return "Cannot colocate nodes " + node + " and " + other +
+             " because no device type supports both of those nodes and the other nodes colocated with them. Kernels: " +
+             detail::group_text(g, set, f) + there;
+    case place_problem::malformed_assignment:
+      return "Malformed assigned device '" + std::string(f.conflict) + "' of " + node;
+    case place_problem::unknown_assignment:
+      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device" + there;
+    default:
+      return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
+             std::string(g.info(f.node).name) + there;
+  }
+}
+
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
+                                                  const device_set& devices, bool soft = false,
+                                                  array_view<const std::string_view> assigned = {}) {
+  const std::size_t count = g.nodes.size();
+  heap_placement p(count);
+  const heap_array<place_group> groups(count);
+  p.failure = place(g, needs, devices, soft, assigned,
+                    {{p.device.data(), count}, {p.reason.data(), count}, {groups.data(), count}});
+  return p;
+}
+
+namespace detail {
+[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                             const device_set& set) {
+  std::string text;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (device[i] >= 0)
+      text.append(label(g, i))
+          .append(": (")
+          .append(g.info(i).name)
+          .append("): ")
+          .append(to_string(set.devices[device[i]].name))
+          .append("\n");
+  return text;
+}
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text({p.device.data(), p.device.size()}, g, set);
+}
+/// @}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+
+namespace tagma::plan {
+
+/// A kind of devices besides CPUs, as the placer knows it.
+struct site_kind {
+  std::string_view type;  ///< "GPU"
+  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+};
+
+/// The devices of this process that the scopes of a graph name, and the node that each is there for.
+class heap_site {
+ public:
+  /// Throws InvalidArgument for what cannot be placed.
+  /// @param soft as `tagma::soft_placement`
+  /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
+  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
+    if (g.requests.empty() && others == nullptr) {
+      devices_.allocate(1);
+      devices_[0].name = ir::local_device("CPU", 0);
+      return;
+    }
+    const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
+    const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
+    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
+    fixed_array<device_entry, heap_room> entries;
+    entries.allocate(names.count);
+    devices_.allocate(names.count);
+    for (std::size_t i = 0; i < names.count; ++i)
+      entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
+    heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
+    fixed_array<ir::need, heap_room> needs;
+    needs.allocate(g.nodes.size());
+    for (ir::need& n : needs) n = ir::need::value;
+    const ir::device_set set{entries, types,
+                             [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
+                             ir::local_task, kernels};
+    placed_ = ir::place<heap_room>(g, needs, set, soft);
+    if (placed_.failure.problem != ir::place_problem::none)
+      fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
+    list_devices(g, entries, placed_.devices(), devices_);
+  }
+
+  /// True if a node is on a device that is no CPU.
+  [[nodiscard]] bool is_accelerated() const {
+    for (const std::int16_t d : placed_.devices())
+      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
+    return false;
+  }
+  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
+
+ private:
+  fixed_array<plan_device, heap_room> devices_;
+  ir::placement<heap_room> placed_;
+};
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
 
 namespace tagma::runtime {
+
+/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
+struct device_kind : plan::site_kind {
+  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
+};
 
 /// The kernels of the steps of such a plan, in their order.
 class step_kernels {
@@ -1205,12 +3809,16 @@ class step_kernels {
 /// Throws Unimplemented that names the first operation and the element types for which there is none.
 [[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
 
+/// What makes a thing of a container that a program names, such as a queue; defined there as well.
+/// Throws Unimplemented that names it if nothing does.
+[[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
+
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
 
 namespace tagma::device::cpu {
 
-/// All that is registered: the operations of some families.
+/// All that is registered: the operations of some families, and those that the program lists.
 class kernel_registry {
  public:
   using row = array_view<const registered_kernel>;
@@ -1223,6 +3831,7 @@ class kernel_registry {
     for (const array_view<const row>& family : families_)
       for (const row& one : family)
         if (one[0].key == key) return one;
+    if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
     return {};
   }
 
@@ -1243,7 +3852,8 @@ template <class Type>
 }
 [[noreturn]] TAGMA_COLD inline void refuse(const ir::op_info& op, dtype out, const std::string& types) {
   fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
-                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out)});
+                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out),
+                                    operations::find_operation(op.name) == nullptr ? operations::how_to_list : ""});
 }
 
 /// Makes the recipe of one loop.
@@ -1398,12 +4008,13 @@ class found_kernels final : public runtime::step_kernels {
     const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
     const dtype out = tables.nodes[step.node].spec.type;
     for (const registered_kernel& k : from.find(op.key)) {
-      bool fits = outputs > 0 || k.types.out == out;
+      const bool any = k.types.out == dtype::none;
+      bool fits = any || outputs > 0 || k.types.out == out;
       // Of the inputs behind those, `infer` knows the types.
       for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
         fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
       for (std::size_t i = 0; fits && i < outputs; ++i)
-        fits = type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
+        fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
       if (fits) return k.entry;
     }
     detail::refuse(op, out, detail::types_text(inputs, type));
@@ -1414,6 +4025,1270 @@ class found_kernels final : public runtime::step_kernels {
 };
 
 }  // namespace tagma::device::cpu
+// ---- tagma/device/cpu/kernel/decode_csv.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
+
+/// @file
+/// The kernel that takes records of comma-separated values apart.
+
+#include <memory>
+#include <vector>
+
+// ---- tagma/io/csv.hpp
+#ifndef TAGMA_SINGLE_IO_CSV_HPP
+#define TAGMA_SINGLE_IO_CSV_HPP
+
+/// @file
+/// Fields of records of comma-separated values (RFC 4180), as numbers and texts. What is a default, what is missing and
+/// what is refused is as in TensorFlow's decode_csv.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// ---- tagma/io/number.hpp
+#ifndef TAGMA_SINGLE_IO_NUMBER_HPP
+#define TAGMA_SINGLE_IO_NUMBER_HPP
+
+/// @file
+/// Numbers in text, read without a locale and rounded to the nearest. `std::from_chars` does the same where a standard
+/// library has it for floating types; libc++ 19 does not (docs/decisions/0038-reading-files.md).
+///
+/// The algorithm for floating types is that of D. Lemire, "Number parsing at a gigabyte per second" (2021), after M.
+/// Eisel, without its last check, which N. Mushtak and D. Lemire, "Fast number parsing without fallback" (2023), show
+/// to be of no use. What has an exact product of two doubles is that product, after W. Clinger, "How to read floating
+/// point numbers accurately" (1990).
+
+#include <bit>
+#include <charconv>
+#include <clocale>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+
+namespace tagma::io {
+
+namespace detail {
+
+/// The upper 128 bits of powers of five, those below 0 rounded as the algorithm asks for.
+class powers_of_five {
+ public:
+  static constexpr int smallest = -342, largest = 308;
+  struct entry {
+    std::uint64_t high, low;
+  };
+
+  [[nodiscard]] const entry& operator[](int power) const { return entries_[power - smallest]; }
+
+  /// Made by whoever asks first, in a millisecond.
+  [[nodiscard]] static const powers_of_five& table() {
+    static const powers_of_five made;
+    return made;
+  }
+
+ private:
+  static constexpr int words = 26;  // 5^342 has 795 bits
+  using number = std::uint32_t[words];
+
+  TAGMA_COLD powers_of_five() {
+    number power = {1};
+    for (int q = 0; q <= -smallest; ++q) {
+      if (q <= largest) entries_[q - smallest] = upper_bits(power);
+      if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
+      std::uint64_t carry = 0;
+      for (std::uint32_t& word : power) {
+        carry += std::uint64_t{word} * 5;
+        word = static_cast<std::uint32_t>(carry);
+        carry >>= 32;
+      }
+    }
+  }
+  [[nodiscard]] static int bits_of(const number& n) {
+    int top = words - 1;
+    while (top > 0 && n[top] == 0) --top;
+    return top * 32 + 32 - std::countl_zero(n[top]);
+  }
+  [[nodiscard]] static entry upper_bits(const number& n) {
+    entry e{};
+    int at = bits_of(n) - 1;
+    for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
+    return e;
+  }
+  /// 2^(z+127) / n, where 2^z is the first power that is not below n.
+  [[nodiscard]] static entry reciprocal(const number& n, bool round_up) {
+    entry e{};
+    number rest{};
+    const int z = bits_of(n);
+    rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
+    for (int i = 0; i < 128; ++i) {
+      for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
+      rest[0] <<= 1;
+      int w = words - 1;
+      while (w > 0 && rest[w] == n[w]) --w;
+      const bool fits = rest[w] >= n[w];
+      append_bit(e, fits);
+      if (!fits) continue;
+      std::int64_t borrow = 0;
+      for (w = 0; w < words; ++w) {
+        borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
+        rest[w] = static_cast<std::uint32_t>(borrow);
+        borrow >>= 32;
+      }
+    }
+    if (round_up && ++e.low == 0) ++e.high;
+    return e;
+  }
+  static void append_bit(entry& e, bool bit) {
+    e.high = e.high << 1 | e.low >> 63;
+    e.low = e.low << 1 | (bit ? 1u : 0u);
+  }
+
+  entry entries_[largest - smallest + 1];
+};
+
+/// What the algorithm knows of a floating type.
+template <class F>
+struct float_format;
+template <>
+struct float_format<double> {
+  using bits = std::uint64_t;
+  static constexpr int fraction = 52, bias = 1023, infinity = 0x7ff;
+  static constexpr int smallest_power = -342, largest_power = 308, first_tie = -4, last_tie = 23;
+};
+template <>
+struct float_format<float> {
+  using bits = std::uint32_t;
+  static constexpr int fraction = 23, bias = 127, infinity = 0xff;
+  static constexpr int smallest_power = -64, largest_power = 38, first_tie = -17, last_tie = 10;
+};
+
+struct wide_product {
+  std::uint64_t high, low;
+};
+[[nodiscard]] inline wide_product multiply(std::uint64_t a, std::uint64_t b) {
+  __extension__ using wide = unsigned __int128;
+  const wide product = static_cast<wide>(a) * b;
+  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
+}
+
+/// The floating number nearest to `digits` * 10^`power`.
+template <class F>
+[[nodiscard]] F nearest(std::uint64_t digits, std::int64_t power) {
+  using format = float_format<F>;
+  using bits = typename format::bits;
+  constexpr auto infinite = static_cast<bits>(bits{format::infinity} << format::fraction);
+  if (digits == 0 || power < format::smallest_power) return F{0};
+  if (power > format::largest_power) return std::bit_cast<F>(infinite);
+  const auto q = static_cast<int>(power);
+  const int zeros = std::countl_zero(digits);
+  digits <<= zeros;
+  const powers_of_five::entry& five = powers_of_five::table()[q];
+  wide_product z = multiply(digits, five.high);
+  constexpr std::uint64_t unsure = ~std::uint64_t{0} >> (format::fraction + 3);
+  if ((z.high & unsure) == unsure) {
+    const std::uint64_t more = multiply(digits, five.low).high;
+    z.low += more;
+    if (z.low < more) ++z.high;
+  }
+  const int upper = static_cast<int>(z.high >> 63), shift = upper + 64 - format::fraction - 3;
+  std::uint64_t fraction = z.high >> shift;
+  int exponent = ((217706 * q) >> 16) + 63 + upper - zeros + format::bias;
+  if (exponent <= 0) {
+    if (1 - exponent >= 64) return F{0};
+    fraction >>= 1 - exponent;
+    fraction = (fraction + (fraction & 1)) >> 1;
+    return std::bit_cast<F>(static_cast<bits>(fraction));  // a carry into the exponent is the smallest normal number
+  }
+  if (z.low <= 1 && q >= format::first_tie && q <= format::last_tie && (fraction & 3) == 1 &&
+      fraction << shift == z.high)
+    fraction &= ~std::uint64_t{1};
+  fraction = (fraction + (fraction & 1)) >> 1;
+  if (fraction >= std::uint64_t{2} << format::fraction) {
+    fraction = std::uint64_t{1} << format::fraction;
+    ++exponent;
+  }
+  if (exponent >= format::infinity) return std::bit_cast<F>(infinite);
+  fraction &= ~(std::uint64_t{1} << format::fraction);
+  return std::bit_cast<F>(static_cast<bits>(fraction | static_cast<std::uint64_t>(exponent) << format::fraction));
+}
+
+/// For numbers of more than 19 digits that decide on the rounding.
+template <class F>
+[[nodiscard]] TAGMA_COLD F read_by_library(std::string_view text) {
+  static const locale_t plain = ::newlocale(LC_ALL_MASK, "C", locale_t{});
+  const std::string ended(text);
+  if constexpr (std::is_same_v<F, float>)
+    return ::strtof_l(ended.c_str(), nullptr, plain);
+  else
+    return ::strtod_l(ended.c_str(), nullptr, plain);
+}
+
+[[nodiscard]] constexpr bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+/// The same for any number of digits: the first 19 that count, and one more in their last place, enclose the number.
+/// @param text digits, of which the last one counts 10^`power`, and perhaps an exponent
+template <class F>
+[[nodiscard]] TAGMA_COLD F read_long(std::string_view text, std::int64_t power) {
+  std::uint64_t head = 0;
+  int taken = 0;
+  for (const char c : text) {
+    if (c == '.') continue;
+    if (!is_digit(c)) break;
+    if (taken == 19) {
+      ++power;
+    } else if (head > 0 || c > '0') {
+      head = head * 10 + static_cast<unsigned>(c - '0');
+      ++taken;
+    }
+  }
+  const F low = nearest<F>(head, power);
+  return taken < 19 || low == nearest<F>(head + 1, power) ? low : read_by_library<F>(text);
+}
+
+/// Takes digits, eight at a time where there are as many. The value wraps around behind the 19th.
+TAGMA_INLINE const char* take_digits(const char* at, const char* end, std::uint64_t& value) {
+  if constexpr (std::endian::native == std::endian::little) {
+    while (end - at >= 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, at, 8);
+      const std::uint64_t digits = word - 0x3030303030303030u;
+      if ((((word + 0x4646464646464646u) | digits) & 0x8080808080808080u) != 0) break;
+      const std::uint64_t pairs = digits * 10 + (digits >> 8);
+      constexpr std::uint64_t mask = 0x000000ff000000ff;
+      const std::uint64_t eight = (pairs & mask) * 0x000f424000000064 + (pairs >> 16 & mask) * 0x0000271000000001;
+      value = value * 100'000'000 + (eight >> 32);
+      at += 8;
+    }
+  }
+  for (; at != end && is_digit(*at); ++at) value = value * 10 + static_cast<unsigned>(*at - '0');
+  return at;
+}
+
+/// Takes "inf", "infinity" or "nan" of any case.
+template <class F>
+[[nodiscard]] TAGMA_COLD const char* read_name(const char* at, const char* end, F& value) {
+  const auto is = [&](std::string_view name) {
+    if (static_cast<std::size_t>(end - at) < name.size()) return false;
+    for (std::size_t i = 0; i < name.size(); ++i)
+      if ((at[i] | 0x20) != name[i]) return false;
+    at += name.size();
+    return true;
+  };
+  if (is("infinity") || is("inf"))
+    value = std::numeric_limits<F>::infinity();
+  else if (is("nan"))
+    value = std::numeric_limits<F>::quiet_NaN();
+  else
+    return nullptr;
+  return at;
+}
+
+inline constexpr double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/// The nearest number, where it is a product or a quotient of two doubles that are exact. A float is that, rounded
+/// again, unless the double is halfway between two floats, where the first rounding may have hidden to which one the
+/// number is nearer.
+template <class F>
+TAGMA_INLINE bool from_doubles(std::uint64_t digits, std::int64_t power, F& value) {
+  constexpr std::int64_t most = 22;
+  if (digits > std::uint64_t{1} << 53 || power < -most || power > most) return false;
+  const auto whole = static_cast<double>(digits);
+  const double number = power < 0 ? whole / exact_powers[-power] : whole * exact_powers[power];
+  value = static_cast<F>(number);
+  constexpr std::uint64_t rest = 0x1fffffff, half = 0x10000000;
+  return std::is_same_v<F, double> || (std::bit_cast<std::uint64_t>(number) & rest) != half;
+}
+
+}  // namespace detail
+
+/// Reads a number at the beginning of a text: `-`, digits with a point in, before or behind them, and an exponent; or
+/// "inf", "infinity", "nan" of any case. A number that is too large is infinite, one that is too small 0 or close to
+/// it.
+/// @returns where the number ends, or nullptr if there is none
+template <class F>
+  requires std::is_floating_point_v<F>
+[[nodiscard]] inline const char* read_number(const char* at, const char* end, F& value) {
+  const bool negative = at != end && *at == '-';
+  at += negative ? 1 : 0;
+  std::uint64_t digits = 0;
+  const char* const begin = at;
+  for (; at != end && detail::is_digit(*at); ++at) digits = digits * 10 + static_cast<unsigned>(*at - '0');
+  auto count = at - begin;
+  std::int64_t power = 0;
+  if (at != end && *at == '.') {
+    const char* const fraction = ++at;
+    at = detail::take_digits(at, end, digits);
+    power = fraction - at;
+    count -= power;
+  }
+  if (count == 0) {
+    at = detail::read_name(begin, end, value);
+    if (negative && at != nullptr) value = -value;
+    return at;
+  }
+  if (at != end && (*at | 0x20) == 'e') {
+    const char* mark = at + 1;
+    const bool down = mark != end && *mark == '-';
+    if (mark != end && (*mark == '-' || *mark == '+')) ++mark;
+    if (mark != end && detail::is_digit(*mark)) {
+      std::int64_t exponent = 0;
+      for (; mark != end && detail::is_digit(*mark); ++mark)
+        if (exponent < 0x10000000) exponent = exponent * 10 + (*mark - '0');
+      power += down ? -exponent : exponent;
+      at = mark;
+    }
+  }
+  F result{};
+  if (count > 19) {
+    result = detail::read_long<F>({begin, static_cast<std::size_t>(at - begin)}, power);
+  } else if (!detail::from_doubles(digits, power, result)) {
+    result = detail::nearest<F>(digits, power);
+  }
+  value = negative ? -result : result;
+  return at;
+}
+
+/// Reads an integer at the beginning of a text: digits, behind `-` where the type has a sign.
+/// @returns where the number ends, or nullptr if there is none that the type holds
+template <class I>
+  requires std::is_integral_v<I>
+[[nodiscard]] inline const char* read_number(const char* at, const char* end, I& value) {
+  const auto [last, problem] = std::from_chars(at, end, value);
+  return problem == std::errc{} ? last : nullptr;
+}
+
+/// Whether all of a text is a number.
+template <class T>
+[[nodiscard]] bool number_from(std::string_view text, T& value) {
+  const char* const end = text.data() + text.size();
+  return read_number(text.data(), end, value) == end && !text.empty();
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_NUMBER_HPP
+
+namespace tagma::io {
+
+struct csv_options {
+  char delimiter = ',';
+  /// Whether a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it.
+  bool quotes = true;
+  /// A field with this text is missing, as an empty one is.
+  std::string na_value{};
+  /// Which fields of a record are read, counted from 0, in increasing order; none: all of them.
+  std::vector<std::int64_t> columns{};
+};
+
+/// A type that fields are read as.
+template <class T>
+concept csv_type = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, std::string>;
+
+/// A column: its type, and unless a field is required, the value of one that is missing.
+template <csv_type T>
+struct csv_column {
+  bool required = true;
+  T otherwise{};
+};
+template <csv_type T>
+[[nodiscard]] csv_column<T> csv_required() {
+  return {};
+}
+template <csv_type T>
+[[nodiscard]] csv_column<T> csv_default(T value) {
+  return {false, std::move(value)};
+}
+
+/// A column whose type is known when the program runs.
+struct csv_field {
+  dtype type = dtype::float32;
+  bool required = true;
+  double number = 0;       ///< of a floating type, if missing
+  std::int64_t whole = 0;  ///< of an integer type
+  std::string text{};      ///< of a string
+
+  template <csv_type T>
+  csv_field(csv_column<T> column) : type(type_of<T>()), required(column.required) {
+    if (required) return;
+    if constexpr (std::is_floating_point_v<T>)
+      number = column.otherwise;
+    else if constexpr (std::is_integral_v<T>)
+      whole = column.otherwise;
+    else
+      text = std::move(column.otherwise);
+  }
+  /// A field that is required.
+  /// @param type_ float32, float64, int32, int64 or string
+  explicit csv_field(dtype type_) : type(type_) {}
+
+ private:
+  template <class T>
+  static constexpr dtype type_of() {
+    if constexpr (std::is_same_v<T, std::string>)
+      return dtype::string;
+    else
+      return dtype_of<T>;
+  }
+};
+
+/// What errors call a record: a key such as "file:12" or, without one, its number.
+struct record_name {
+  std::string_view key{};
+  std::int64_t number = 0;
+};
+
+/// Takes records apart, one after the other.
+class csv_decoder {
+ public:
+  /// Throws `invalid_argument` for a delimiter that could not be told from quotes and line ends, for another type, and
+  /// for columns that do not increase or are not as many as the fields.
+  csv_decoder(std::vector<csv_field> fields, csv_options options)
+      : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
+    const char delimiter = options_.delimiter;
+    if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
+      fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
+    plain_ = options_.na_value.empty() && options_.columns.empty() &&
+             !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
+               ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
+    for (const csv_field& f : fields_)
+      if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
+          f.type != dtype::string)
+        fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
+    const std::vector<std::int64_t>& columns = options_.columns;
+    if (!columns.empty() && columns.size() != fields_.size())
+      fail(status_code::invalid_argument,
+           {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
+        fail(status_code::invalid_argument,
+             {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
+    for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
+      ends_field_[static_cast<unsigned char>(c)] = true;
+    runs_.resize(fields_.size());
+    for (std::size_t i = fields_.size(); i-- > 0;)
+      runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
+  }
+
+  [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
+
+  /// Reads one record, without the line end behind it.
+  /// Throws `invalid_argument` for a field that is required and missing, that is no number of its type, or that has
+  /// quotes where none may be, and for more or fewer fields than described; it names the record and the field, counted
+  /// from 0.
+  /// @param to of each field an object of its type, of a string a `std::string_view`, valid as long as the record and
+  /// until the next call
+  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {}) {
+    cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
+    c.more = c.at != c.end;
+    const std::vector<std::int64_t>& columns = options_.columns;
+    const std::size_t count = fields_.size();
+    while (c.more) {
+      if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
+        read_fields(c);
+      } else {
+        std::string_view passed;
+        go_on(c, take(c, passed, passed_));
+      }
+    }
+    if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count)))
+      fail_count(c.column, name);
+  }
+
+ private:
+  /// Where a record is being read.
+  struct cursor {
+    const char* at;
+    const char* end;
+    std::span<void* const> to;
+    const record_name& name;
+    std::size_t output = 0;
+    std::int64_t column = 0;
+    bool more = false;
+  };
+
+  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end) {
+    while (at != end && (*at == '\r' || *at == '\n')) ++at;
+    return at;
+  }
+  /// From the end of a field to the beginning of the next one.
+  static void go_on(cursor& c, const char* end_of_field) {
+    ++c.column;
+    c.more = end_of_field != c.end;
+    c.at = end_of_field + (c.more ? 1 : 0);
+  }
+
+  void read_fields(cursor& c) {
+    switch (fields_[c.output].type) {
+      case dtype::float32:
+        return read_numbers<float>(c);
+      case dtype::float64:
+        return read_numbers<double>(c);
+      case dtype::int32:
+        return read_numbers<std::int32_t>(c);
+      case dtype::int64:
+        return read_numbers<std::int64_t>(c);
+      default: {
+        std::string_view text;
+        const char* const last = take(c, text, unquoted_[c.output]);
+        if (is_missing(text)) {
+          if (fields_[c.output].required) fail_missing(c);
+          text = fields_[c.output].text;
+        }
+        *static_cast<std::string_view*>(c.to[c.output++]) = text;
+        go_on(c, last);
+      }
+    }
+  }
+  [[nodiscard]] bool is_missing(std::string_view text) const { return text.empty() || text == options_.na_value; }
+
+  /// Reads the fields of a type that stand together. Most are a number and nothing else, which is read without a look
+  /// at where it ends.
+  template <class T>
+  void read_numbers(cursor& c) {
+    const std::size_t behind = plain_ ? runs_[c.output] : c.output + 1;
+    const char delimiter = options_.delimiter;
+    const char* at = c.at;
+    const char* const end = c.end;
+    std::size_t i = c.output;
+    for (void* const* to = c.to.data() + i; i < behind; ++i, ++to) {
+      T value{};
+      const char* last = io::read_number(at, end, value);
+      if (last == nullptr || (last != end && *last != delimiter) || !plain_) {
+        c.column += static_cast<std::int64_t>(i - c.output);
+        c.output = i;
+        c.at = at;
+        last = read_other(c, value);
+      }
+      std::memcpy(*to, &value, sizeof value);
+      at = last + 1;
+      if (last == end) {
+        c.more = false;
+        ++i;
+        break;
+      }
+    }
+    c.column += static_cast<std::int64_t>(i - c.output);
+    c.output = i;
+    c.at = at;
+  }
+  /// Spaces, quotes, nothing.
+  template <class T>
+  [[nodiscard]] TAGMA_COLD const char* read_other(const cursor& c, T& value) {
+    std::string_view text;
+    const char* const last = take(c, text, unquoted_[c.output]);
+    if (is_missing(text)) {
+      value = default_of<T>(c);
+    } else {
+      std::string_view number = text;
+      while (number.starts_with(' ')) number.remove_prefix(1);
+      while (number.ends_with(' ')) number.remove_suffix(1);
+      if (!number_from(number, value)) fail_number(text, dtype_of<T>, c);
+    }
+    return last;
+  }
+  template <class T>
+  [[nodiscard]] T default_of(const cursor& c) const {
+    const csv_field& field = fields_[c.output];
+    if (field.required) fail_missing(c);
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<T>(field.number);
+    else
+      return static_cast<T>(field.whole);
+  }
+
+  /// Takes the text of a field; where it has doubled quotes, `scratch` holds it.
+  /// @returns the delimiter behind it or the end
+  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const {
+    const char* at = skip_line_ends(c.at, c.end);
+    if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
+    const char* const first = at;
+    while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
+    text = {first, static_cast<std::size_t>(at - first)};
+    if (at != c.end && *at != options_.delimiter)
+      fail_field("has a quote or a line end, which only a field in quotes may have", c);
+    return at;
+  }
+  [[nodiscard]] const char* take_quoted(const char* at, std::string_view& text, std::string& scratch,
+                                        const cursor& c) const {
+    const char* const end = c.end;
+    bool doubled = false;
+    while (true) {
+      const auto* const quote =
+          at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+      if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
+      text = {at, static_cast<std::size_t>(quote - at)};
+      const bool again = quote + 1 != end && quote[1] == '"';
+      if (doubled || again) {
+        if (!doubled) scratch.clear();
+        scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
+        text = scratch;
+      }
+      if (!again) {
+        at = quote + 1;
+        break;
+      }
+      doubled = true;
+      at = quote + 2;
+    }
+    if (at != end && *at != options_.delimiter)
+      fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
+    return at;
+  }
+
+  [[nodiscard]] static std::string text_of(const record_name& name) {
+    return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
+  }
+  [[noreturn]] TAGMA_COLD static void fail_field(std::string_view what, const cursor& c) {
+    fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
+  }
+  [[noreturn]] TAGMA_COLD static void fail_missing(const cursor& c) {
+    fail_field("is required, and there is nothing in it", c);
+  }
+  [[noreturn]] TAGMA_COLD static void fail_number(std::string_view text, dtype type, const cursor& c) {
+    constexpr std::size_t most = 60;
+    fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
+               c);
+  }
+  [[noreturn]] TAGMA_COLD void fail_count(std::int64_t found, const record_name& name) const {
+    if (options_.columns.empty())
+      fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
+    fail(status_code::invalid_argument,
+         {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
+  }
+
+  std::vector<csv_field> fields_;
+  csv_options options_;
+  std::vector<std::string> unquoted_;  // of each field, where its text differs from what the record has
+  std::string passed_;
+  bool ends_field_[256] = {};
+  std::vector<std::size_t> runs_;  // of each field, the first one of another type behind it
+  bool plain_ = true;              // a number that is read ends where its field does, and is no name of nothing
+};
+
+/// Reads records as columns. Throws as `csv_decoder` does.
+///
+///     auto [ages, names] = io::decode_csv(records, {.delimiter = ';'}, io::csv_default(0.0f),
+///                                         io::csv_required<std::string>());
+template <csv_type... T>
+[[nodiscard]] std::tuple<std::vector<T>...> decode_csv(std::span<const std::string_view> records,
+                                                       const csv_options& options, csv_column<T>... columns) {
+  csv_decoder decoder(std::vector<csv_field>{csv_field(std::move(columns))...}, options);
+  std::tuple<std::vector<T>...> result;
+  const auto in_order = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    std::tuple<std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>...> row;
+    void* const to[] = {static_cast<void*>(&std::get<I>(row))..., nullptr};
+    (std::get<I>(result).reserve(records.size()), ...);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      decoder.decode(records[i], {to, sizeof...(T)}, {{}, static_cast<std::int64_t>(i)});
+      (std::get<I>(result).emplace_back(std::get<I>(row)), ...);
+    }
+  };
+  in_order(std::index_sequence_for<T...>{});
+  return result;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CSV_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// Characters that a kernel made, which stay until it begins its next run.
+class kept_characters {
+ public:
+  /// A call in the run of this number.
+  void begin(std::uint64_t run) {
+    if (run_ == run) return;
+    run_ = run;
+    block_ = used_ = 0;
+  }
+  [[nodiscard]] std::string_view keep(std::string_view text) {
+    while (block_ < blocks_.size() && blocks_[block_].size - used_ < text.size()) ++block_, used_ = 0;
+    if (block_ == blocks_.size()) {
+      const std::size_t size = text.size() > least ? text.size() : least;
+      blocks_.push_back({std::make_unique<char[]>(size), size});
+    }
+    char* const to = blocks_[block_].data.get() + used_;
+    std::memcpy(to, text.data(), text.size());
+    used_ += text.size();
+    return {to, text.size()};
+  }
+
+ private:
+  static constexpr std::size_t least = 16 * 1024;
+  struct block {
+    std::unique_ptr<char[]> data;
+    std::size_t size = 0;
+  };
+  std::vector<block> blocks_;
+  std::size_t block_ = 0, used_ = 0;
+  std::uint64_t run_ = UINT64_MAX;
+};
+
+class csv_state final : public kernel_state {
+ public:
+  static void run(const kernel_args& args, const run_context& context) {
+    static_cast<csv_state&>(*args.state).decode(args, context);
+  }
+
+ private:
+  /// Where fields go.
+  struct column {
+    std::byte* to = nullptr;
+    std::size_t step = 0;  ///< bytes from one record to the next; 0 where nobody reads the result
+    bool is_text = false;
+  };
+
+  void decode(const kernel_args& args, const run_context& context) {
+    make_decoder(args);
+    characters_.begin(context.step);
+    const auto* const records = args.in[0].as<const string_element>();
+    const std::int64_t count = args.in[0].elements();
+    for (std::int64_t r = 0; r < count; ++r) {
+      if (r % 1024 == 1023 && context.cancelled()) return;
+      decoder_->decode(records[r], places_, {{}, r});
+      for (std::size_t c = 0; c < columns_.size(); ++c) {
+        column& one = columns_[c];
+        if (one.is_text) keep(*reinterpret_cast<string_element*>(places_[c]), records[r]);
+        one.to += one.step;
+        places_[c] = one.to;
+      }
+    }
+  }
+  /// A text that is no part of its record is the decoder's, which writes there again.
+  void keep(string_element& text, string_element record) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(record.data()),
+               at = reinterpret_cast<std::uintptr_t>(text.data());
+    if (text.empty() || (at >= begin && at < begin + record.size())) return;
+    text = characters_.keep(text);
+  }
+
+  /// The decoder is made once, and again when the values of missing fields are others.
+  void make_decoder(const kernel_args& args) {
+    const ir::attribute_list a = args.attributes;
+    const auto results = static_cast<std::size_t>(a[4]);
+    bool same = decoder_ != nullptr;
+    fields_.clear(), columns_.clear(), places_.clear();
+    for (std::size_t i = 0; i < results; ++i) {
+      const ir::csv_result result = ir::csv_result_of(a, i);
+      io::csv_field field(result.type);
+      if (result.given >= 0) give(field, args.in[static_cast<std::size_t>(result.given)]);
+      const std::size_t width = result.width > 0 ? static_cast<std::size_t>(result.width) : 1,
+                        bytes = size_of(result.type);
+      std::byte* const to = args.outs[i].data;
+      for (std::size_t c = 0; c < width; ++c) {
+        same = same && is_one(field, decoder_->fields()[columns_.size()]);
+        fields_.push_back(field);
+        columns_.push_back({to == nullptr ? reinterpret_cast<std::byte*>(unread_) : to + c * bytes,
+                            to == nullptr ? 0 : width * bytes, result.type == dtype::string && to != nullptr});
+        places_.push_back(columns_.back().to);
+      }
+    }
+    if (same) return;
+    io::csv_options options;
+    options.delimiter = static_cast<char>(a[0]);
+    options.quotes = a[1] != 0;
+    for (int i = 0; i < 16; ++i) {
+      const char c =
+          static_cast<char>(static_cast<std::uint64_t>(a[static_cast<std::size_t>(2 + i / 8)]) >> 8 * (i % 8));
+      if (c == 0) break;
+      options.na_value += c;
+    }
+    for (const ir::attribute c : ir::csv_selection_of(a)) options.columns.push_back(c);
+    decoder_ = std::make_unique<io::csv_decoder>(fields_, std::move(options));
+  }
+  static void give(io::csv_field& field, const operand& value) {
+    field.required = false;
+    switch (field.type) {
+      case dtype::float32:
+        field.number = static_cast<double>(*value.as<const float>());
+        break;
+      case dtype::float64:
+        field.number = *value.as<const double>();
+        break;
+      case dtype::int32:
+        field.whole = *value.as<const std::int32_t>();
+        break;
+      case dtype::int64:
+        field.whole = *value.as<const std::int64_t>();
+        break;
+      default:
+        field.text = *value.as<const string_element>();
+    }
+  }
+  [[nodiscard]] static bool is_one(const io::csv_field& a, const io::csv_field& b) {
+    return std::memcmp(&a.number, &b.number, sizeof a.number) == 0 && a.whole == b.whole && a.text == b.text;
+  }
+
+  std::unique_ptr<io::csv_decoder> decoder_;
+  std::vector<io::csv_field> fields_;
+  std::vector<column> columns_;
+  std::vector<void*> places_;
+  kept_characters characters_;
+  alignas(16) unsigned char unread_[sizeof(string_element)]{};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::decode_csv>> {
+  template <dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::csv_state::run,
+                                      [](const kernel_args&, const run_context&) -> owned<kernel_state> {
+                                        return make_owned<cpu::detail::csv_state>();
+                                      }};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
+// ---- tagma/device/cpu/kernel/decode_raw.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
+
+/// @file
+/// The kernel that takes the bytes of texts for elements.
+
+#include <bit>
+#include <cstring>
+
+// ---- tagma/io/elements.hpp
+#ifndef TAGMA_SINGLE_IO_ELEMENTS_HPP
+#define TAGMA_SINGLE_IO_ELEMENTS_HPP
+
+/// @file
+/// The elements of a tensor as bytes of a file.
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+// ---- tagma/io/buffered_reader.hpp
+#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_HPP
+#define TAGMA_SINGLE_IO_BUFFERED_READER_HPP
+
+/// @file
+/// Reads a source in blocks and gives views of them.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// ---- tagma/io/byte_source.hpp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
+
+/// @file
+/// Where bytes come from: files, memory, and whatever a program adds to these.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tagma::io {
+
+/// Gives bytes from the first to the last. `read` fills the beginning of `to`, which is not empty, and returns how many
+/// bytes it gave; 0 stands for the end. `name()` is what errors call it. A source that knows how many bytes can follow
+/// at most says so by `at_most()`, and sizes that files declare are held against that before memory is asked for.
+template <class S>
+concept byte_source = requires(S& source, const S& same, std::span<std::byte> to) {
+  { source.read(to) } -> std::convertible_to<std::size_t>;
+  { same.name() } -> std::convertible_to<std::string_view>;
+}
+&&std::movable<S>;
+
+/// What `at_most` says where nobody knows.
+inline constexpr std::uint64_t unknown_length = UINT64_MAX;
+
+/// The bytes of a regular file.
+class file_source {
+ public:
+  /// Throws as `input_file` does.
+  explicit file_source(std::string path) : file_(std::move(path)) {}
+
+  std::size_t read(std::span<std::byte> to) {
+    const std::size_t n = file_.read_some(to.data(), to.size());
+    taken_ += n;
+    return n;
+  }
+  [[nodiscard]] std::string_view name() const { return file_.path(); }
+  /// What was left of the file when it was opened.
+  [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
+
+ private:
+  input_file file_;
+  std::uint64_t taken_ = 0;
+};
+
+/// Bytes that lie in memory; they outlive the source.
+class memory_source {
+ public:
+  explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
+
+  std::size_t read(std::span<std::byte> to) {
+    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+    if (n > 0) std::memcpy(to.data(), left_.data(), n);
+    left_.remove_prefix(n);
+    return n;
+  }
+  [[nodiscard]] std::string_view name() const { return name_; }
+  [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
+
+ private:
+  std::string_view left_;
+  std::string name_;
+};
+
+/// Any source, whose type is forgotten: it is asked for blocks, so that a call through a table costs nothing, and
+/// readers are no templates.
+class any_source {
+ public:
+  template <class S>
+    requires(!std::is_same_v<S, any_source> && byte_source<S>)
+  any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
+
+  std::size_t read(std::span<std::byte> to) { return model_->read(to); }
+  [[nodiscard]] std::string_view name() const { return model_->name(); }
+  /// No more bytes than this can follow, or `unknown_length`.
+  [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }
+
+ private:
+  struct base {
+    base() = default;
+    base(const base&) = delete;
+    base& operator=(const base&) = delete;
+    virtual ~base() = default;
+    virtual std::size_t read(std::span<std::byte> to) = 0;
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    [[nodiscard]] virtual std::uint64_t at_most() const = 0;
+  };
+  template <class S>
+  struct model final : base {
+    explicit model(S own) : source(std::move(own)) {}
+    std::size_t read(std::span<std::byte> to) override { return source.read(to); }
+    [[nodiscard]] std::string_view name() const override { return source.name(); }
+    [[nodiscard]] std::uint64_t at_most() const override {
+      if constexpr (requires { source.at_most(); })
+        return source.at_most();
+      else
+        return unknown_length;
+    }
+    S source;
+  };
+  std::unique_ptr<base> model_;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
+
+namespace tagma::io {
+
+/// Reads a source in blocks. Views that it gives are valid until its next call. Its memory grows with the bytes that
+/// arrived, to at most twice as many, and never with a number that somebody declared.
+class buffered_reader {
+ public:
+  /// Bytes of a block.
+  static constexpr std::size_t default_block = 256 * 1024;
+
+  /// @param block how many bytes the source is asked for at least
+  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
+    if (block_ == 0) block_ = 1;
+  }
+  template <class S>
+    requires(!std::is_same_v<S, any_source> && byte_source<S>)
+  buffered_reader(S source, std::size_t block = default_block)
+      : buffered_reader(any_source(std::move(source)), block) {}
+
+  [[nodiscard]] std::string_view name() const { return source_.name(); }
+  /// How many bytes were taken.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  /// No more bytes than this can follow, or `unknown_length`.
+  [[nodiscard]] std::uint64_t at_most() const {
+    const std::uint64_t more = ended_ ? 0 : source_.at_most();
+    return more > unknown_length - held() ? unknown_length : more + held();
+  }
+  [[nodiscard]] bool at_end() { return !fill(1); }
+
+  /// The next `n` bytes, which stay; fewer where the source ends.
+  [[nodiscard]] std::string_view peek(std::size_t n) {
+    (void)fill(n);
+    return {data_.get() + begin_, std::min(n, held())};
+  }
+  /// The next `n` bytes; fewer where the source ends.
+  [[nodiscard]] std::string_view take(std::size_t n) {
+    const std::string_view bytes = peek(n);
+    drop(bytes.size());
+    return bytes;
+  }
+  /// Bytes that have been read already, which stay.
+  [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
+  /// Bytes that have been read already, one at least; none where the source ends.
+  [[nodiscard]] std::string_view take_block() {
+    (void)fill(1);
+    return take(held());
+  }
+
+  /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
+  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
+    while (true) {
+      if (from < held()) {
+        const char* const first = data_.get() + begin_;
+        if (const void* const found = std::memchr(first + from, c, held() - from))
+          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
+        from = held();
+      }
+      if (!fill(from + 1)) return std::string_view::npos;
+    }
+  }
+  /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
+  [[nodiscard]] bool line(std::string_view& text) {
+    const std::size_t length = find('\n');
+    if (length == std::string_view::npos) {
+      text = take(held());
+      return !text.empty();
+    }
+    text = take(length + 1).substr(0, length);
+    return true;
+  }
+
+  /// Copies the next `n` bytes; returns how many there were.
+  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
+    auto* const to = static_cast<std::byte*>(target);
+    std::size_t done = std::min(n, held());
+    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
+    drop(done);
+    while (done < n) {
+      if (n - done < block_) {
+        const std::string_view rest = take(n - done);
+        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
+        return done + rest.size();
+      }
+      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
+      ended_ = more == 0;
+      if (ended_) break;
+      done += more;
+      position_ += more;
+    }
+    return done;
+  }
+  /// Passes `n` bytes by; returns how many there were.
+  std::uint64_t skip(std::uint64_t n) {
+    std::uint64_t done = 0;
+    while (done < n && fill(1)) {
+      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+      drop(some);
+      done += some;
+    }
+    return done;
+  }
+  /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
+  std::uint64_t append(std::string& to, std::uint64_t n) {
+    std::uint64_t done = 0;
+    while (done < n && fill(1)) {
+      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+      to.append(take(some));
+      done += some;
+    }
+    return done;
+  }
+
+ private:
+  [[nodiscard]] std::size_t held() const { return end_ - begin_; }
+  void drop(std::size_t n) {
+    begin_ += n;
+    position_ += n;
+  }
+  /// Whether `n` bytes are held, after an attempt to have them.
+  [[nodiscard]] bool fill(std::size_t n) {
+    while (held() < n && !ended_) more();
+    return held() >= n;
+  }
+  /// Reads once, to the end of the buffer.
+  TAGMA_COLD void more() {
+    if (begin_ == end_) begin_ = end_ = 0;
+    if (capacity_ - end_ < capacity_ / 4 + 1) {
+      const std::size_t size = held();
+      if (begin_ > 0 && size <= capacity_ / 2) {
+        std::memmove(data_.get(), data_.get() + begin_, size);
+      } else {
+        // A short source needs no block, but room to find its end in.
+        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
+        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
+        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
+        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
+        data_ = std::move(grown);
+        capacity_ = larger;
+      }
+      begin_ = 0;
+      end_ = size;
+    }
+    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
+    ended_ = n == 0;
+    end_ += n;
+  }
+
+  any_source source_;
+  std::size_t block_;
+  std::unique_ptr<char[]> data_;
+  std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
+  std::uint64_t position_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
+
+namespace tagma::io {
+
+static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
+
+/// Turns the bytes of each element around.
+inline void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
+  auto* const at = static_cast<unsigned char*>(elements);
+  const auto each = [&]<class Word>(Word, auto swap) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Word word = 0;
+      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
+      word = swap(word);
+      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
+    }
+  };
+  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
+  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
+  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
+}
+
+namespace detail {
+
+[[noreturn]] TAGMA_COLD inline void fail_elements(std::string_view name, std::uint64_t missing) {
+  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
+}
+
+/// Throws unless a tensor may have this size and its source may have as many bytes.
+TAGMA_COLD inline void check_elements(const buffered_reader& in, const tensor_spec& s) {
+  const extent bytes = count_elements(s.dims, size_of(s.type));
+  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
+    fail(status_code::data_loss,
+         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
+  check_size(s, sentence({in.name(), ": "}));
+}
+
+}  // namespace detail
+
+/// Reads the elements of a tensor, row by row. Where nobody knows how many bytes can follow, memory grows with those
+/// that arrive. A byte of a boolean tensor is 0 or 1.
+/// Throws `data_loss` if there are fewer bytes, or for another byte of a boolean, `resource_exhausted` if no process
+/// can address so many.
+/// @param order of the bytes of an element in the source
+template <class T>
+[[nodiscard]] tensor<T> read_elements(buffered_reader& in, const shape& dims, std::endian order) {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, string_element>);
+  detail::check_elements(in, {dtype_of<T>, dims});
+  const auto bytes = static_cast<std::size_t>(bytes_of({dtype_of<T>, dims}));
+  tensor<T> result({0});
+  const auto check = [&](std::uint64_t done) {
+    if (done < bytes) detail::fail_elements(in.name(), bytes - done);
+  };
+  if constexpr (std::is_same_v<T, bool>) {
+    const tensor<std::uint8_t> plain = read_elements<std::uint8_t>(in, dims, order);
+    result = tensor<bool>(dims);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      if (plain[i] > 1) fail(status_code::data_loss, {in.name(), ": has a boolean of ", plain[i], ", expected 0 or 1"});
+      result[i] = plain[i] != 0;
+    }
+  } else {
+    if (in.at_most() == unknown_length) {
+      std::string arrived;
+      check(in.append(arrived, bytes));
+      result = tensor<T>(dims);
+      if (bytes > 0) std::memcpy(static_cast<void*>(result.data()), arrived.data(), bytes);
+    } else {
+      result = tensor<T>(dims);
+      check(in.read(result.data(), bytes));
+    }
+    if (order != std::endian::native) reverse_bytes(result.data(), result.size(), sizeof(T));
+  }
+  return result;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_ELEMENTS_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+struct decode_raw_kernel {
+  static void run(const kernel_args& args, const run_context&) {
+    const auto* const texts = args.in[0].as<const string_element>();
+    const std::size_t count = static_cast<std::size_t>(args.in[0].elements());
+    const std::size_t one = size_of(static_cast<dtype>(args.attributes[0]));
+    std::byte* to = args.out.data;
+    std::size_t elements = static_cast<std::size_t>(args.attributes[1]);
+    if (args.late != nullptr) {
+      elements = count == 0 ? 0 : texts[0].size() / one;
+      shape dims = args.in[0].dims;
+      dims.push_back(static_cast<extent>(elements));
+      to = args.late->allocate(0, dims);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (texts[i].size() != elements * one)
+        fail(status_code::invalid_argument,
+             {"text ", i, " has ", texts[i].size(), " bytes, expected ", elements, " elements of ", one, " bytes"});
+      if (to == nullptr || texts[i].empty()) continue;
+      std::memcpy(to, texts[i].data(), texts[i].size());
+      if ((args.attributes[2] != 0) != (std::endian::native == std::endian::little))
+        io::reverse_bytes(to, elements, one);
+      to += texts[i].size();
+    }
+  }
+  template <dtype...>
+  static constexpr kernel_entry entry{&run};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::decode_raw>> : cpu::detail::decode_raw_kernel {};
+template <>
+struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_kernel {};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
 // ---- tagma/device/cpu/kernel/filter.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
@@ -1555,6 +5430,3450 @@ struct kernel<on_cpu, ir::key<op::unique>> {
 
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
+// ---- tagma/device/cpu/kernel/iterator.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
+
+/// @file
+/// The kernel that gives the elements of a dataset. One that waits holds no thread of the session.
+
+// ---- tagma/runtime/iterator_resource.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ITERATOR_RESOURCE_HPP
+#define TAGMA_SINGLE_RUNTIME_ITERATOR_RESOURCE_HPP
+
+/// @file
+/// The iterators that programs name, in containers.
+
+#include <vector>
+
+// ---- tagma/runtime/iterator.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
+#define TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
+
+/// @file
+/// Iterators that containers hold. Elements are made by a thread of the iterator, when somebody asks for one.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+// ---- tagma/runtime/serving.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_SERVING_HPP
+#define TAGMA_SINGLE_RUNTIME_SERVING_HPP
+
+/// @file
+/// Resources that serve one request after the other, with a thread of their own that sleeps while nobody asks. So what
+/// waits for a disk or for somebody else's code holds no thread of a session.
+
+#include <sched.h>
+
+#include <deque>
+#include <exception>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace tagma::runtime {
+
+/// Somebody who asks for something. It is told once when it has it, and may ask again then.
+class served_request {
+ public:
+  served_request() = default;
+  served_request(const served_request&) = delete;
+  served_request& operator=(const served_request&) = delete;
+
+ protected:
+  ~served_request() = default;
+
+ private:
+  friend class serving;
+
+  /// Told by any thread; no lock is held.
+  /// @param error nullptr if it has what it asked for
+  virtual void ended(std::exception_ptr error) noexcept = 0;
+
+  bool cancelled_ = false;
+};
+
+class serving : public resource {
+ public:
+  using resource::resource;
+
+  /// Ends a request with Cancelled, unless it has ended.
+  TAGMA_COLD void cancel(served_request& request) {
+    {
+      const mutex_lock lock(mutex_);
+      if (now_ == &request) {
+        request.cancelled_ = true;
+        return interrupt(request);
+      }
+      bool waited = false;
+      for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
+        if (*at == &request) {
+          requests_.erase(at);
+          waited = true;
+          break;
+        }
+      if (!waited) return;
+      telling_.fetch_add(1);
+    }
+    request.ended(error_of_cancelled());
+    telling_.fetch_sub(1, memory_order::release);
+  }
+  /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
+  void settle() const {
+    while (telling_.load(memory_order::acquire) != 0) sched_yield();
+  }
+  /// What errors call it.
+  [[nodiscard]] virtual std::string text() const = 0;
+
+ protected:
+  /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
+  TAGMA_COLD void ask(served_request& request) {
+    request.cancelled_ = false;
+    {
+      const mutex_lock lock(mutex_);
+      if (!thread_.joinable()) start();
+      requests_.push_back(&request);
+    }
+    asked_.change(true);
+  }
+  /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
+  TAGMA_COLD void stop() {
+    if (!thread_.joinable()) return;
+    {
+      const mutex_lock lock(mutex_);
+      stopping_ = true;
+    }
+    asked_.change(true);
+    thread_.join();
+  }
+  [[nodiscard]] mutex& lock() { return mutex_; }
+  /// With the lock.
+  [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
+
+  /// On the thread: does what is asked, or throws.
+  virtual void serve(served_request& request) = 0;
+  /// With the lock, while `request` is served: whoever serves it need not go on. Nobody that this tells may ask for the
+  /// lock.
+  virtual void interrupt(served_request& request) = 0;
+  /// With the lock: `request` was served.
+  virtual void given(served_request&) {}
+  /// The same, but nobody wants it any more.
+  virtual void take_back(served_request&) {}
+
+ private:
+  void start() {
+    try {
+      thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error&) {
+      fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
+    }
+  }
+  void work() {
+    for (;;) {
+      const std::uint32_t seen = asked_.load(memory_order::acquire);
+      {
+        const mutex_lock lock(mutex_);
+        if (stopping_) return;
+        if (!requests_.empty()) {
+          now_ = requests_.front();
+          requests_.pop_front();
+        }
+      }
+      if (now_ == nullptr)
+        asked_.wait(seen);
+      else
+        serve_now();
+    }
+  }
+  void serve_now() {
+    served_request& r = *now_;
+    std::exception_ptr error;
+    try {
+      serve(r);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    {
+      const mutex_lock lock(mutex_);
+      if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
+      if (r.cancelled_) error = error_of_cancelled();
+      now_ = nullptr;
+      telling_.fetch_add(1);
+    }
+    r.ended(std::move(error));
+    telling_.fetch_sub(1, memory_order::release);
+  }
+  [[nodiscard]] TAGMA_COLD std::exception_ptr error_of_cancelled() const noexcept {
+    try {
+      fail(status_code::cancelled, {text(), ": the request was cancelled"});
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  mutex mutex_;
+  wait_word asked_;
+  std::deque<served_request*> requests_;
+  served_request* now_ = nullptr;  // the thread alone changes it, with the lock
+  atomic<int> telling_{0};
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_SERVING_HPP
+
+namespace tagma::runtime {
+
+/// An element of a dataset whose type is forgotten.
+class held_element {
+ public:
+  held_element() = default;
+  held_element(const held_element&) = delete;
+  held_element& operator=(const held_element&) = delete;
+  virtual ~held_element() = default;
+  /// Its components, valid until it is assigned another element.
+  virtual void show(raw_view* components) = 0;
+};
+
+/// A pass through a dataset whose type is forgotten. One thread uses it at a time.
+class element_source {
+ public:
+  element_source() = default;
+  element_source(const element_source&) = delete;
+  element_source& operator=(const element_source&) = delete;
+  virtual ~element_source() = default;
+  [[nodiscard]] virtual owned<held_element> make_element() const = 0;
+  /// False at the end. `to` is one that this has made.
+  [[nodiscard]] virtual bool next(held_element& to, const run_limits& limits) = 0;
+  [[nodiscard]] virtual std::vector<std::int64_t> position() const = 0;
+};
+
+/// Somebody who asks for an element, or for the position of the iterator.
+class element_request : public served_request {
+ public:
+  /// What was given; kept until the next one.
+  owned<held_element> element;
+  std::vector<std::int64_t> position;
+  bool asks_position = false;
+
+ protected:
+  ~element_request() = default;
+
+ private:
+  friend class iterator;
+  std::uint64_t pass_ = 0;
+};
+
+class iterator final : public serving {
+ public:
+  TAGMA_COLD iterator(std::string name, array_view<const tensor_spec> components)
+      : serving("iterator", std::move(name)), components_(components.begin(), components.end()) {}
+  TAGMA_COLD ~iterator() override { stop(); }
+
+  [[nodiscard]] const std::vector<tensor_spec>& components() const { return components_; }
+  [[nodiscard]] TAGMA_COLD std::string text() const override { return sentence({"iterator '", name(), "'"}); }
+  /// Throws InvalidArgument that names both sides if this is not the iterator that somebody else asks for.
+  TAGMA_COLD void check(array_view<const tensor_spec> others) const {
+    if (others.size() != components_.size())
+      fail(status_code::invalid_argument, {"the container has ", text(), " with ", components_.size(),
+                                           " components, asked for is one with ", others.size()});
+    for (std::size_t i = 0; i < others.size(); ++i)
+      if (!(others[i] == components_[i]))
+        fail(status_code::invalid_argument,
+             {"the container has ", text(), " with component ", i, " ", to_string(components_[i]),
+              ", asked for is one with ", to_string(others[i])});
+  }
+
+  /// From the next request on, elements are those of this pass.
+  TAGMA_COLD void set(owned<element_source> pass) {
+    const mutex_lock locked(lock());
+    fresh_ = std::move(pass);
+  }
+  /// Asks for the next element; `request` lives until it is told.
+  void next(element_request& request) {
+    request.asks_position = false;
+    ask(request);
+  }
+  /// Asks where the iterator is, behind what was asked for before.
+  TAGMA_COLD void find_position(element_request& request) {
+    request.asks_position = true;
+    ask(request);
+  }
+
+ private:
+  void serve(served_request& asked) override {
+    auto& request = static_cast<element_request&>(asked);
+    take_fresh(request);
+    if (source_ == nullptr) {
+      std::string declared;
+      for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
+      fail(status_code::failed_precondition,
+           {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
+    }
+    if (request.asks_position) {
+      request.position = source_->position();
+      return;
+    }
+    if (request.pass_ != pass_) request.element = source_->make_element();
+    request.pass_ = pass_;
+    if (!source_->next(*request.element, stop_with(stop_)))
+      fail(status_code::out_of_range, {text(), ": end of sequence"});
+  }
+  void take_fresh(const element_request& request) {
+    owned<element_source> gone;  // without the lock: its threads end
+    const mutex_lock locked(lock());
+    stop_.reset();
+    if (is_cancelled(request)) stop_.cancel();
+    if (fresh_ == nullptr) return;
+    gone = std::move(source_);
+    source_ = std::move(fresh_);
+    ++pass_;
+  }
+  void interrupt(served_request&) override { stop_.cancel(); }
+
+  const std::vector<tensor_spec> components_;
+  owned<element_source> fresh_;
+  // Of the thread alone.
+  owned<element_source> source_;
+  std::uint64_t pass_ = 0;  // requests have an element that was made by this pass, or by an earlier one
+  cancellation stop_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
+
+namespace tagma::runtime {
+
+template <>
+struct resource_of<ir::key<op::iterator>> {
+  TAGMA_COLD static counted<resource> make(const resource_request& r) {
+    const std::vector<tensor_spec> all = components(r);
+    return counted<resource>(new iterator(std::string(r.name), {all.data(), all.size()}));
+  }
+  TAGMA_COLD static void check(const resource& found, const resource_request& r) {
+    const std::vector<tensor_spec> all = components(r);
+    static_cast<const iterator&>(found).check({all.data(), all.size()});
+  }
+
+ private:
+  [[nodiscard]] TAGMA_COLD static std::vector<tensor_spec> components(const resource_request& r) {
+    const ir::attribute_list words = r.attributes.subspan(1, r.attributes.size() - 1);
+    std::vector<tensor_spec> all;
+    for (int i = 0; i < ir::most_outputs; ++i)
+      if (const tensor_spec one = ir::queue_component(words, i); one.type != dtype::none) all.push_back(one);
+    return all;
+  }
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ITERATOR_RESOURCE_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// One step that asks for elements. Texts are views of its element, which stays until it runs again.
+class next_step final : public kernel_state, public runtime::stop_hook, public runtime::element_request {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
+    auto& own = static_cast<next_step&>(*args.state);
+    own.iterator_ = &args.in[0].resource<runtime::iterator>();
+    own.args_ = args;
+    own.done_ = done;
+    own.iterator_->next(own);
+    if (!context.control->add(own)) own.stop();
+  }
+  void stop() noexcept override { iterator_->cancel(*this); }
+
+ private:
+  void ended(std::exception_ptr error) noexcept override {
+    const runtime::completion done = done_;
+    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+    try {
+      copy();
+    } catch (...) {
+      return done.fail(std::current_exception());
+    }
+    done.succeed();
+  }
+  void copy() {
+    const std::vector<tensor_spec>& components = iterator_->components();
+    raw_view parts[ir::most_outputs];
+    element->show(parts);
+    for (std::size_t i = 0; i < components.size(); ++i)
+      if (parts[i].type != components[i].type || parts[i].dims.rank != components[i].dims.rank ||
+          !compatible(parts[i].dims, components[i].dims))
+        fail(status_code::invalid_argument,
+             {iterator_->text(), ": component ", i, " of an element is ",
+              to_string(tensor_spec{parts[i].type, parts[i].dims}), ", declared is ", to_string(components[i])});
+    for (std::size_t i = 0; i < components.size(); ++i) {
+      std::byte* const to =
+          args_.late != nullptr ? args_.late->allocate(static_cast<int>(i), parts[i].dims) : args_.outs[i].data;
+      if (to != nullptr && parts[i].bytes() > 0) std::memcpy(to, parts[i].data, parts[i].bytes());
+    }
+  }
+
+  runtime::iterator* iterator_ = nullptr;
+  kernel_args args_;
+  runtime::completion done_;
+};
+
+struct next_kernel {
+  template <dtype...>
+  static constexpr kernel_entry entry{
+      .prepare = [](const kernel_args&, const run_context&) -> owned<kernel_state> { return make_owned<next_step>(); },
+      .start = &next_step::start};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::get_next>> : cpu::detail::next_kernel {};
+template <>
+struct kernel<on_cpu, ir::key<op::get_next_open>> : cpu::detail::next_kernel {};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
+// ---- tagma/device/cpu/kernel/parse_example.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
+
+/// @file
+/// The kernel that takes messages of tf.train.Example apart.
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+// ---- tagma/io/example.hpp
+#ifndef TAGMA_SINGLE_IO_EXAMPLE_HPP
+#define TAGMA_SINGLE_IO_EXAMPLE_HPP
+
+/// @file
+/// tf.train.Example: features by name, each a list of texts, of floats or of integers, as a message of protocol
+/// buffers. https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/example/example.proto
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// ---- tagma/io/wire.hpp
+#ifndef TAGMA_SINGLE_IO_WIRE_HPP
+#define TAGMA_SINGLE_IO_WIRE_HPP
+
+/// @file
+/// Messages of protocol buffers as they are encoded: fields with a number, a type and a value.
+/// https://protobuf.dev/programming-guides/encoding
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tagma::io::wire {
+
+/// How a value is encoded. Groups, of types 3 and 4, are refused.
+enum class type : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+/// A field: a number of the types `varint`, `fixed64` and `fixed32`, or bytes. `raw` is all of its value as it is
+/// encoded, without the length of bytes.
+struct field {
+  std::uint32_t number = 0;
+  wire::type type = type::varint;
+  std::uint64_t value = 0;
+  std::string_view raw{};
+};
+
+/// Takes a varint from the beginning of `bytes`; false if there is none, or one that 64 bits do not hold.
+[[nodiscard]] constexpr bool take_varint(std::string_view& bytes, std::uint64_t& value) {
+  value = 0;
+  for (std::size_t i = 0; i < bytes.size() && i < 10; ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    if (i == 9 && byte > 1) return false;
+    value |= std::uint64_t{byte & 0x7fu} << (7 * i);
+    if (byte < 0x80) {
+      bytes.remove_prefix(i + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Reads the fields of a message, which outlives what is read.
+class reader {
+ public:
+  constexpr explicit reader(std::string_view message) : left_(message) {}
+
+  /// The next field. False at the end of the message and, then not `good()`, where it is damaged.
+  [[nodiscard]] constexpr bool next(field& f) {
+    if (left_.empty()) return false;
+    std::uint64_t key = 0;
+    if (!take_varint(left_, key) || key >> 3 == 0 || key > UINT32_MAX) return stop();
+    f.number = static_cast<std::uint32_t>(key >> 3);
+    f.type = static_cast<type>(key & 7);
+    f.value = 0;
+    const std::string_view before = left_;
+    switch (f.type) {
+      case type::varint:
+        if (!take_varint(left_, f.value)) return stop();
+        f.raw = before.substr(0, before.size() - left_.size());
+        return true;
+      case type::bytes: {
+        std::uint64_t length = 0;
+        if (!take_varint(left_, length) || length > left_.size()) return stop();
+        return take(f, static_cast<std::size_t>(length));
+      }
+      case type::fixed64:
+        return take_number(f, 8);
+      case type::fixed32:
+        return take_number(f, 4);
+    }
+    return stop();
+  }
+  /// Whether everything so far was sound.
+  [[nodiscard]] constexpr bool good() const { return good_; }
+
+ private:
+  constexpr bool take(field& f, std::size_t length) {
+    f.raw = left_.substr(0, length);
+    left_.remove_prefix(length);
+    return true;
+  }
+  constexpr bool take_number(field& f, std::size_t length) {
+    if (left_.size() < length) return stop();
+    for (std::size_t i = length; i-- > 0;) f.value = f.value << 8 | static_cast<unsigned char>(left_[i]);
+    return take(f, length);
+  }
+  constexpr bool stop() {
+    left_ = {};
+    return good_ = false;
+  }
+
+  std::string_view left_;
+  bool good_ = true;
+};
+
+inline void put_varint(std::string& to, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
+  to += static_cast<char>(value);
+}
+/// Appends a field of bytes: a text, a message or packed numbers.
+inline void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
+  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
+  put_varint(to, bytes.size());
+  to.append(bytes);
+}
+
+}  // namespace tagma::io::wire
+#endif  // TAGMA_SINGLE_IO_WIRE_HPP
+
+namespace tagma::io {
+
+/// What a feature is a list of, by the numbers of the message; `none` for a feature without a list, which counts as
+/// missing.
+enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, integers = 3 };
+
+/// "nothing", "bytes", "float" or "int64", as the lists are named.
+[[nodiscard]] constexpr std::string_view to_string(feature_kind kind) {
+  constexpr std::string_view names[] = {"nothing", "bytes", "float", "int64"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// An element of a feature: a float, an `std::int64_t`, or bytes, as a view of the message.
+template <class T>
+concept feature_element =
+    std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::string_view>;
+
+/// A feature of an example.
+struct feature {
+  std::string_view name{};
+  feature_kind kind = feature_kind::none;
+  std::size_t count = 0;  ///< of values
+  std::size_t place = 0;  ///< in the message, counted from 0
+  std::size_t first_piece = 0, pieces = 0;
+};
+
+/// A feature that has as many elements as a shape in every example.
+template <feature_element T>
+struct fixed_feature {
+  std::string name;
+  shape dims{};
+  /// Its elements where it is missing; without them, it is required. Of bytes, they outlive this.
+  std::optional<std::vector<T>> otherwise{};
+};
+
+namespace detail {
+
+/// The values of features of a message, as views of it.
+class feature_values {
+ public:
+  /// Copies the values of a feature of this message. Throws `data_loss` for an integer that 64 bits do not hold.
+  /// @param to has room for `f.count` of them
+  template <feature_element T>
+  void copy(const feature& f, T* to) const {
+    check_kind(f, kind_of<T>());
+    for (std::size_t i = 0; i < f.pieces; ++i) {
+      std::string_view piece = pieces_[f.first_piece + i];
+      if constexpr (std::is_same_v<T, std::string_view>) {
+        *to++ = piece;
+      } else if constexpr (std::is_same_v<T, float>) {
+        if (piece.empty()) continue;
+        std::memcpy(to, piece.data(), piece.size());
+        if constexpr (std::endian::native != std::endian::little) reverse_bytes(to, piece.size() / 4, 4);
+        to += piece.size() / 4;
+      } else {
+        for (std::uint64_t value = 0; !piece.empty(); *to++ = static_cast<std::int64_t>(value))
+          if (!wire::take_varint(piece, value))
+            fail(status_code::data_loss, {key_, ": feature '", f.name, "' has an integer of more than 64 bits"});
+      }
+    }
+  }
+
+ protected:
+  /// @param what messages are called, where they are damaged
+  explicit feature_values(std::string_view what) : what_(what) {}
+
+  template <class T>
+  [[nodiscard]] static constexpr feature_kind kind_of() {
+    return std::is_same_v<T, std::string_view> ? feature_kind::bytes
+           : std::is_same_v<T, float>          ? feature_kind::floats
+                                               : feature_kind::integers;
+  }
+  [[nodiscard]] static bool is_message(const wire::field& f, std::uint32_t number) {
+    return f.number == number && f.type == wire::type::bytes;
+  }
+  /// Sorts what has names, of equal ones that which came last behind the others.
+  template <class Named>
+  static void sort(std::vector<Named>& all) {
+    const auto before = [](const Named& a, const Named& b) {
+      const int order = a.name.compare(b.name);
+      return order < 0 || (order == 0 && a.place < b.place);
+    };
+    if (!std::is_sorted(all.begin(), all.end(), before)) std::sort(all.begin(), all.end(), before);
+  }
+  /// The last one of a name; nullptr if there is none.
+  template <class Named>
+  [[nodiscard]] static const Named* last_of(std::span<const Named> sorted, std::string_view name) {
+    const auto behind = std::upper_bound(sorted.begin(), sorted.end(), name,
+                                         [](std::string_view n, const Named& f) { return n < f.name; });
+    return behind != sorted.begin() && (behind - 1)->name == name ? &*(behind - 1) : nullptr;
+  }
+
+  void begin(std::string_view key, std::string_view otherwise) {
+    key_.assign(key.empty() ? otherwise : key);
+    pieces_.clear();
+  }
+  [[nodiscard]] std::string_view key() const { return key_; }
+  template <class Visit>
+  void each_field(std::string_view message, const Visit& visit) const {
+    wire::reader in(message);
+    for (wire::field f; in.next(f);) visit(f);
+    if (!in.good()) fail_damaged();
+  }
+  /// A feature whose values are behind those that are there.
+  [[nodiscard]] feature next_feature(std::size_t place) const {
+    feature f;
+    f.place = place;
+    f.first_piece = pieces_.size();
+    return f;
+  }
+  /// The last list counts; two of a kind are one.
+  void parse_feature(std::string_view message, feature& f) {
+    each_field(message, [&](const wire::field& list) {
+      if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
+      const auto kind = static_cast<feature_kind>(list.number);
+      if (kind != f.kind) {
+        pieces_.resize(f.first_piece);
+        f.kind = kind;
+        f.count = 0;
+      }
+      each_field(list.raw, [&](const wire::field& value) {
+        if (value.number == 1) parse_value(value, f);
+      });
+    });
+    f.pieces = pieces_.size() - f.first_piece;
+  }
+  void check_kind(const feature& f, feature_kind expected) const {
+    if (f.kind != expected)
+      fail(status_code::invalid_argument, {key_, ": feature '", f.name, "' is a list of ", to_string(f.kind),
+                                           ", expected a list of ", to_string(expected)});
+  }
+
+ private:
+  void parse_value(const wire::field& value, feature& f) {
+    const std::string_view raw = value.raw;
+    const bool packed = value.type == wire::type::bytes;
+    std::size_t count = 1;
+    if (f.kind == feature_kind::floats) {
+      if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
+      count = raw.size() / 4;
+    } else if (f.kind == feature_kind::integers) {
+      if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
+      count = static_cast<std::size_t>(
+          std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+    } else if (!packed) {
+      fail_damaged();
+    }
+    f.count += count;
+    pieces_.push_back(raw);
+  }
+  [[noreturn]] TAGMA_COLD void fail_damaged() const {
+    fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
+  }
+
+  std::string_view what_;
+  std::string key_;
+  std::vector<std::string_view> pieces_;  // of the lists: packed numbers, one number, or one value of bytes
+};
+
+}  // namespace detail
+
+/// The features of one example, as views of the message. Used for one after the other, it asks for no more memory.
+class example : public detail::feature_values {
+ public:
+  example() : feature_values("tf.train.Example") {}
+  /// Throws as `parse` does.
+  explicit example(std::string_view message, std::string_view key = {}) : example() { parse(message, key); }
+
+  /// Reads another message. Of two features of one name the last one counts.
+  /// Throws `data_loss` where the message is damaged.
+  /// @param message which outlives what is read
+  /// @param key what errors call it
+  void parse(std::string_view message, std::string_view key = {}) {
+    begin(key, "example");
+    features_.clear();
+    each_field(message, [&](const wire::field& f) {
+      if (is_message(f, 1)) parse_features(f.raw);
+    });
+    sort(features_);
+  }
+
+  /// The features, sorted by name.
+  [[nodiscard]] std::span<const feature> features() const { return features_; }
+  /// The feature of that name; nullptr if it is missing.
+  [[nodiscard]] const feature* find(std::string_view name) const {
+    const feature* const found = last_of(features(), name);
+    return found != nullptr && found->kind != feature_kind::none ? found : nullptr;
+  }
+
+  /// Reads a feature of a fixed shape. Throws `invalid_argument` if it is missing and required, of another kind, or has
+  /// more or fewer values.
+  /// @param to as many as the shape has elements
+  template <feature_element T>
+  void read(const fixed_feature<T>& wanted, std::span<T> to) const {
+    const feature* const found = find(wanted.name);
+    if (found != nullptr) {
+      check_kind(*found, kind_of<T>());
+      if (found->count != to.size()) fail_count(wanted.name, "values", found->count, wanted.dims);
+      copy(*found, to.data());
+    } else if (wanted.otherwise.has_value()) {
+      if (wanted.otherwise->size() != to.size())
+        fail_count(wanted.name, "default values", wanted.otherwise->size(), wanted.dims);
+      std::copy(wanted.otherwise->begin(), wanted.otherwise->end(), to.begin());
+    } else {
+      fail(status_code::invalid_argument, {key(), ": feature '", wanted.name, "' is required, and missing"});
+    }
+  }
+  /// Appends the values of a feature that has any number of them, none if it is missing; returns how many. Throws
+  /// `invalid_argument` for one of another kind.
+  template <feature_element T>
+  std::size_t append(std::string_view name, std::vector<T>& to) const {
+    const feature* const found = find(name);
+    if (found == nullptr) return 0;
+    check_kind(*found, kind_of<T>());
+    to.resize(to.size() + found->count);
+    copy(*found, to.data() + (to.size() - found->count));
+    return found->count;
+  }
+
+ private:
+  void parse_features(std::string_view message) {
+    each_field(message, [&](const wire::field& entry) {
+      if (!is_message(entry, 1)) return;
+      feature f = next_feature(features_.size());
+      each_field(entry.raw, [&](const wire::field& part) {
+        if (is_message(part, 1)) f.name = part.raw;
+        if (is_message(part, 2)) parse_feature(part.raw, f);
+      });
+      features_.push_back(f);
+    });
+  }
+  [[noreturn]] TAGMA_COLD void fail_count(std::string_view name, std::string_view what, std::size_t count,
+                                          const shape& dims) const {
+    fail(status_code::invalid_argument, {key(), ": feature '", name, "' has ", count, " ", what,
+                                         ", expected those of shape ", tagma::to_string(dims)});
+  }
+
+  std::vector<feature> features_;
+};
+
+namespace detail {
+
+/// The message of a feature with these values.
+/// @{
+[[nodiscard]] inline std::string feature_message(feature_kind kind, std::string_view list) {
+  std::string text;
+  wire::put_bytes(text, static_cast<std::uint32_t>(kind), list);
+  return text;
+}
+[[nodiscard]] inline std::string packed_message(feature_kind kind, std::string_view packed) {
+  std::string list;
+  if (!packed.empty()) wire::put_bytes(list, 1, packed);
+  return feature_message(kind, list);
+}
+[[nodiscard]] inline std::string feature_of(std::span<const float> values) {
+  std::string packed(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  if constexpr (std::endian::native != std::endian::little) reverse_bytes(packed.data(), values.size(), 4);
+  return packed_message(feature_kind::floats, packed);
+}
+[[nodiscard]] inline std::string feature_of(std::span<const std::int64_t> values) {
+  std::string packed;
+  for (const std::int64_t value : values) wire::put_varint(packed, static_cast<std::uint64_t>(value));
+  return packed_message(feature_kind::integers, packed);
+}
+[[nodiscard]] inline std::string feature_of(std::span<const std::string_view> values) {
+  std::string list;
+  for (const std::string_view value : values) wire::put_bytes(list, 1, value);
+  return feature_message(feature_kind::bytes, list);
+}
+/// @}
+
+}  // namespace detail
+
+/// Writes a message. Features come sorted by name, so that equal examples are equal bytes.
+class example_writer {
+ public:
+  /// Adds a feature. Throws `already_exists` for a second one of a name.
+  void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
+  void add(std::string_view name, std::span<const std::int64_t> values) {
+    add_feature(name, detail::feature_of(values));
+  }
+  void add(std::string_view name, std::span<const std::string_view> values) {
+    add_feature(name, detail::feature_of(values));
+  }
+  void clear() { features_.clear(); }
+
+  /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
+  [[nodiscard]] std::string message() const {
+    std::string features;
+    for (const auto& [name, feature] : features_) {
+      std::string entry;
+      wire::put_bytes(entry, 1, name);
+      wire::put_bytes(entry, 2, feature);
+      wire::put_bytes(features, 1, entry);
+    }
+    if (features.size() > INT32_MAX - 16)
+      fail(status_code::invalid_argument,
+           {"an example of ", features.size(), " bytes is too large, 2 GiB is the most"});
+    std::string text;
+    wire::put_bytes(text, 1, features);
+    return text;
+  }
+
+ private:
+  void add_feature(std::string_view name, std::string message) {
+    if (!features_.try_emplace(std::string(name), std::move(message)).second)
+      fail(status_code::already_exists, {"the example has a feature '", name, "' already"});
+  }
+
+  std::map<std::string, std::string, std::less<>> features_;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_EXAMPLE_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+class example_state final : public kernel_state {
+ public:
+  explicit example_state(ir::attribute_list a) {
+    for (int i = 0; i < ir::most_outputs; ++i) {
+      const ir::example_feature f = ir::example_feature_of(a, i);
+      if (f.spec.type == dtype::none) break;
+      wanted_.push_back({f, {}});
+      f.append_name(wanted_.back().name);
+    }
+  }
+  static void run(const kernel_args& args, const run_context& context) {
+    auto& own = static_cast<example_state&>(*args.state);
+    own.parse(args, context);
+    for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
+  }
+
+ private:
+  struct wanted {
+    ir::example_feature about;
+    std::string name;
+  };
+
+  void parse(const kernel_args& args, const run_context& context) {
+    const auto* const messages = args.in[0].as<const string_element>();
+    count_ = static_cast<std::size_t>(args.in[0].elements());
+    if (examples_.size() < count_) examples_.resize(count_);
+    for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
+      examples_[i].parse(messages[i], "message " + std::to_string(i));
+  }
+  void write(const kernel_args& args, std::size_t i) {
+    switch (wanted_[i].about.spec.type) {
+      case dtype::float32:
+        return write_as<float>(args, i);
+      case dtype::int64:
+        return write_as<std::int64_t>(args, i);
+      default:
+        return write_as<string_element>(args, i);
+    }
+  }
+  template <class T>
+  void write_as(const kernel_args& args, std::size_t i) {
+    const wanted& w = wanted_[i];
+    const shape& declared = w.about.spec.dims;
+    const bool open = !declared.is_static();
+    std::size_t elements = open ? longest(w.name) : static_cast<std::size_t>(declared.elements());
+    auto* to = args.outs[i].as<T>();
+    if (args.late != nullptr) {
+      shape dims = args.in[0].dims;
+      for (const extent e : declared.span()) dims.push_back(e == dyn ? static_cast<extent>(elements) : e);
+      to = reinterpret_cast<T*>(args.late->allocate(static_cast<int>(i), dims));
+    }
+    if (to == nullptr) return;
+    io::fixed_feature<T> fixed{w.name, declared, {}};
+    if (w.about.given > 0)
+      fixed.otherwise.emplace(elements, *args.in[static_cast<std::size_t>(w.about.given)].template as<const T>());
+    for (std::size_t m = 0; m < count_; ++m, to += elements) {
+      if (!open) {
+        examples_[m].read(fixed, std::span<T>(to, elements));
+        continue;
+      }
+      for (std::size_t e = 0; e < elements; ++e) to[e] = T{};
+      if (const io::feature* const found = examples_[m].find(w.name)) examples_[m].copy(*found, to);
+    }
+  }
+  [[nodiscard]] std::size_t longest(const std::string& name) const {
+    std::size_t most = 0;
+    for (std::size_t m = 0; m < count_; ++m)
+      if (const io::feature* const found = examples_[m].find(name); found != nullptr && found->count > most)
+        most = found->count;
+    return most;
+  }
+
+  std::vector<wanted> wanted_;
+  std::vector<io::example> examples_;
+  std::size_t count_ = 0;
+};
+
+struct parse_example_kernel {
+  template <dtype...>
+  static constexpr kernel_entry entry{&example_state::run,
+                                      [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
+                                        return make_owned<example_state>(args.attributes);
+                                      }};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::parse_example>> : cpu::detail::parse_example_kernel {};
+template <>
+struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_example_kernel {};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
+// ---- tagma/device/cpu/kernel/parse_sequence_example.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
+
+/// @file
+/// The kernel that takes lists of messages of tf.train.SequenceExample apart.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+// ---- tagma/io/sequence_example.hpp
+#ifndef TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
+#define TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
+
+/// @file
+/// tf.train.SequenceExample: the features of an example, its context, and lists of features by name, one a step.
+/// https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/example/example.proto
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::io {
+
+/// A list of features of a sequence example.
+struct feature_list {
+  std::string_view name{};
+  std::size_t place = 0;  ///< in the message, counted from 0
+  std::size_t first_step = 0, steps = 0;
+};
+
+/// A list whose features have as many elements as a shape, each of them in every example.
+template <feature_element T>
+struct fixed_feature_list {
+  std::string name;
+  shape dims{};                 ///< of one step
+  bool may_be_missing = false;  ///< then it has no steps
+};
+
+/// The context and the lists of one sequence example, as views of the message. Used for one after the other, it asks
+/// for no more memory.
+class sequence_example : public detail::feature_values {
+ public:
+  sequence_example() : feature_values("tf.train.SequenceExample") {}
+  /// Throws as `parse` does.
+  explicit sequence_example(std::string_view message, std::string_view key = {}) : sequence_example() {
+    parse(message, key);
+  }
+
+  /// Reads another message. Of two lists of one name the last one counts.
+  /// Throws `data_loss` where the message is damaged.
+  /// @param message which outlives what is read
+  /// @param key what errors call it
+  void parse(std::string_view message, std::string_view key = {}) {
+    parse_lists(message, key);
+    context_.parse(message, this->key());  // the field of a context is that of an example's features
+  }
+  /// The same, for its lists alone.
+  void parse_lists(std::string_view message, std::string_view key = {}) {
+    begin(key, "sequence example");
+    lists_.clear();
+    steps_.clear();
+    each_field(message, [&](const wire::field& lists) {
+      if (!is_message(lists, 2)) return;
+      each_field(lists.raw, [&](const wire::field& entry) {
+        if (is_message(entry, 1)) parse_list(entry.raw);
+      });
+    });
+    sort(lists_);
+  }
+
+  /// The features that are no lists.
+  [[nodiscard]] const example& context() const { return context_; }
+  /// The lists, sorted by name.
+  [[nodiscard]] std::span<const feature_list> lists() const { return lists_; }
+  /// The list of that name; nullptr if it is missing.
+  [[nodiscard]] const feature_list* find(std::string_view name) const { return last_of(lists(), name); }
+  /// The features of a list of this example, one a step.
+  [[nodiscard]] std::span<const feature> steps(const feature_list& list) const {
+    return std::span<const feature>(steps_).subspan(list.first_step, list.steps);
+  }
+
+  /// Reads a list whose steps have a fixed shape; returns how many there are.
+  /// Throws `invalid_argument` if it is missing and required, and for a step of another kind, or with more or fewer
+  /// values, which it names.
+  /// @param begin called with the number of steps; what it returns has room for their elements, or is nullptr
+  template <feature_element T, class Begin>
+  std::size_t read(const fixed_feature_list<T>& wanted, const Begin& begin) const {
+    const feature_list* const found = find(wanted.name);
+    if (found == nullptr && !wanted.may_be_missing)
+      fail(status_code::invalid_argument, {key(), ": feature list '", wanted.name, "' is required, and missing"});
+    const std::span<const feature> all = found == nullptr ? std::span<const feature>() : steps(*found);
+    T* to = begin(all.size());
+    const auto elements = static_cast<std::size_t>(wanted.dims.elements());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      check_step(*found, i, kind_of<T>());
+      if (all[i].count != elements)
+        fail(status_code::invalid_argument,
+             {key(), ": step ", i, " of feature list '", wanted.name, "' has ", all[i].count,
+              " values, expected those of shape ", tagma::to_string(wanted.dims)});
+      if (to == nullptr) continue;
+      copy(all[i], to);
+      to += elements;
+    }
+    return all.size();
+  }
+  /// Appends the values of such a list.
+  template <feature_element T>
+  std::size_t read(const fixed_feature_list<T>& wanted, std::vector<T>& to) const {
+    return read(wanted, [&](std::size_t count) {
+      const std::size_t before = to.size();
+      to.resize(before + count * static_cast<std::size_t>(wanted.dims.elements()));
+      return to.data() + before;
+    });
+  }
+  /// Appends the values of a list whose steps have any number of them, and how many each step has; returns how many
+  /// steps there are, none if it is missing. A step without a list of values has none. Throws `invalid_argument` for a
+  /// step of another kind.
+  template <feature_element T>
+  std::size_t append(std::string_view name, std::vector<T>& values, std::vector<std::size_t>& counts) const {
+    const feature_list* const found = find(name);
+    if (found == nullptr) return 0;
+    for (std::size_t i = 0; i < found->steps; ++i) {
+      const feature& step = steps(*found)[i];
+      counts.push_back(step.count);
+      if (step.kind == feature_kind::none) continue;
+      check_step(*found, i, kind_of<T>());
+      values.resize(values.size() + step.count);
+      copy(step, values.data() + (values.size() - step.count));
+    }
+    return found->steps;
+  }
+  /// Throws `invalid_argument` that names the step if it is of another kind.
+  void check_step(const feature_list& list, std::size_t i, feature_kind expected) const {
+    const feature_kind kind = steps(list)[i].kind;
+    if (kind != expected)
+      fail(status_code::invalid_argument, {key(), ": step ", i, " of feature list '", list.name, "' is a list of ",
+                                           to_string(kind), ", expected a list of ", to_string(expected)});
+  }
+
+ private:
+  void parse_list(std::string_view message) {
+    feature_list list;
+    list.place = lists_.size();
+    list.first_step = steps_.size();
+    each_field(message, [&](const wire::field& part) {
+      if (is_message(part, 1)) list.name = part.raw;
+      if (!is_message(part, 2)) return;
+      each_field(part.raw, [&](const wire::field& step) {
+        if (!is_message(step, 1)) return;
+        feature f = next_feature(steps_.size() - list.first_step);
+        parse_feature(step.raw, f);
+        steps_.push_back(f);
+      });
+    });
+    list.steps = steps_.size() - list.first_step;
+    for (std::size_t i = list.first_step; i < steps_.size(); ++i) steps_[i].name = list.name;
+    lists_.push_back(list);
+  }
+
+  example context_;
+  std::vector<feature_list> lists_;
+  std::vector<feature> steps_;  // of all lists
+};
+
+/// Writes a message. Features and lists come sorted by name, so that equal examples are equal bytes.
+class sequence_example_writer {
+ public:
+  /// The features that are no lists.
+  example_writer context;
+
+  /// Adds a list without steps, unless there is one of this name.
+  void add_list(std::string_view name) { (void)list_of(name); }
+  /// Adds a step to a list, which is made if there is none of this name.
+  /// @{
+  void add_step(std::string_view name, std::span<const float> values) { add(name, detail::feature_of(values)); }
+  void add_step(std::string_view name, std::span<const std::int64_t> values) { add(name, detail::feature_of(values)); }
+  void add_step(std::string_view name, std::span<const std::string_view> values) {
+    add(name, detail::feature_of(values));
+  }
+  /// @}
+  void clear() {
+    context.clear();
+    lists_.clear();
+  }
+
+  /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
+  [[nodiscard]] std::string message() const {
+    std::string lists;
+    for (const auto& [name, list] : lists_) {
+      std::string entry;
+      wire::put_bytes(entry, 1, name);
+      wire::put_bytes(entry, 2, list);
+      wire::put_bytes(lists, 1, entry);
+    }
+    std::string text = context.message();  // the field of an example's features is that of a context
+    if (text.size() + lists.size() > INT32_MAX - 16)
+      fail(status_code::invalid_argument,
+           {"a sequence example of ", text.size() + lists.size(), " bytes is too large, 2 GiB is the most"});
+    wire::put_bytes(text, 2, lists);
+    return text;
+  }
+
+ private:
+  [[nodiscard]] std::string& list_of(std::string_view name) {
+    const auto found = lists_.find(name);
+    return found != lists_.end() ? found->second : lists_[std::string(name)];
+  }
+  void add(std::string_view name, std::string_view feature) { wire::put_bytes(list_of(name), 1, feature); }
+
+  std::map<std::string, std::string, std::less<>> lists_;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+class feature_lists_state final : public kernel_state {
+ public:
+  explicit feature_lists_state(ir::attribute_list a) {
+    for (int i = 0; i < ir::most_outputs; ++i) {
+      const ir::example_feature f = ir::example_feature_of(a, i);
+      if (f.spec.type == dtype::none) break;
+      wanted_.push_back({f.spec, static_cast<ir::list_use>(f.given), {}});
+      f.append_name(wanted_.back().name);
+    }
+  }
+  static void run(const kernel_args& args, const run_context& context) {
+    auto& own = static_cast<feature_lists_state&>(*args.state);
+    own.parse(args, context);
+    for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
+  }
+
+ private:
+  struct wanted {
+    tensor_spec spec;
+    ir::list_use use;
+    std::string name;
+  };
+
+  void parse(const kernel_args& args, const run_context& context) {
+    const auto* const messages = args.in[0].as<const string_element>();
+    count_ = static_cast<std::size_t>(args.in[0].elements());
+    if (examples_.size() < count_) examples_.resize(count_);
+    for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
+      examples_[i].parse_lists(messages[i], "message " + std::to_string(i));
+  }
+  void write(const kernel_args& args, std::size_t i) {
+    if (wanted_[i].use == ir::list_use::length) return write_lengths(args, i);
+    switch (wanted_[i].spec.type) {
+      case dtype::float32:
+        return write_as<float>(args, i);
+      case dtype::int64:
+        return write_as<std::int64_t>(args, i);
+      default:
+        return write_as<string_element>(args, i);
+    }
+  }
+  void write_lengths(const kernel_args& args, std::size_t i) {
+    auto* const to = reinterpret_cast<std::int64_t*>(args.late->allocate(static_cast<int>(i), args.in[0].dims));
+    for (std::size_t m = 0; to != nullptr && m < count_; ++m) {
+      const io::feature_list* const found = examples_[m].find(wanted_[i].name);
+      to[m] = found == nullptr ? 0 : static_cast<std::int64_t>(found->steps);
+    }
+  }
+  template <class T>
+  void write_as(const kernel_args& args, std::size_t i) {
+    const wanted& w = wanted_[i];
+    const bool open = !w.spec.dims.is_static();
+    std::size_t most_steps = 0, most_values = 0;
+    for (std::size_t m = 0; m < count_; ++m) {
+      const io::feature_list* const found = examples_[m].find(w.name);
+      if (found == nullptr) continue;
+      most_steps = std::max(most_steps, found->steps);
+      for (const io::feature& step : examples_[m].steps(*found)) most_values = std::max(most_values, step.count);
+    }
+    shape dims = args.in[0].dims;
+    dims.push_back(static_cast<extent>(most_steps));
+    for (const extent e : w.spec.dims.span()) dims.push_back(e == dyn ? static_cast<extent>(most_values) : e);
+    const std::size_t step = open ? most_values : static_cast<std::size_t>(w.spec.dims.elements());
+    auto* to = reinterpret_cast<T*>(args.late->allocate(static_cast<int>(i), dims));
+    if (to == nullptr) return;
+    std::fill_n(to, count_ * most_steps * step, T{});
+    const io::fixed_feature_list<T> fixed{w.name, open ? shape{} : w.spec.dims, w.use == ir::list_use::may_be_missing};
+    for (std::size_t m = 0; m < count_; ++m, to += most_steps * step) {
+      if (open && examples_[m].find(w.name) != nullptr)
+        write_open(examples_[m], *examples_[m].find(w.name), to, step);
+      else
+        (void)examples_[m].read(fixed, [&](std::size_t) { return to; });
+    }
+  }
+  template <class T>
+  static void write_open(const io::sequence_example& from, const io::feature_list& list, T* to, std::size_t step) {
+    constexpr io::feature_kind kind = std::is_same_v<T, float>          ? io::feature_kind::floats
+                                      : std::is_same_v<T, std::int64_t> ? io::feature_kind::integers
+                                                                        : io::feature_kind::bytes;
+    for (std::size_t i = 0; i < list.steps; ++i, to += step) {
+      const io::feature& f = from.steps(list)[i];
+      if (f.kind == io::feature_kind::none) continue;
+      from.check_step(list, i, kind);
+      from.copy(f, to);
+    }
+  }
+
+  std::vector<wanted> wanted_;
+  std::vector<io::sequence_example> examples_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::parse_feature_lists>> {
+  template <dtype...>
+  static constexpr kernel_entry entry{&cpu::detail::feature_lists_state::run,
+                                      [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
+                                        return make_owned<cpu::detail::feature_lists_state>(args.attributes);
+                                      }};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
+// ---- tagma/device/cpu/kernel/queue_list.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
+
+/// @file
+/// Kernels that use one queue of a list.
+
+// ---- tagma/device/cpu/kernel/queue.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_HPP
+
+/// @file
+/// Kernels that use queues. One that waits holds no thread; whoever ends the waiting copies.
+
+// ---- tagma/runtime/queue_resource.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_RESOURCE_HPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_RESOURCE_HPP
+
+/// @file
+/// The queues that programs name, in containers.
+
+// ---- tagma/runtime/queue.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_HPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_HPP
+
+/// @file
+/// Queues of tuples: first in first out, shuffled, of tensors that are padded, by priority. The rules are TensorFlow's:
+/// attempts to enqueue and to dequeue wait in two lines, and only the first of each line may do something; an attempt
+/// of several elements moves them as there is room, or as they come. Here nothing is lost: what an attempt holds that
+/// is cancelled, late or too large for a closed queue goes back to where it was.
+
+#include <sched.h>
+
+#include <exception>
+
+// ---- tagma/runtime/queue_element.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
+
+/// @file
+/// What queues hold: tuples of tensors, each in one piece of memory.
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+namespace tagma::runtime {
+
+/// A tuple of tensors. Strings have their characters behind them, in the same memory.
+class queue_element {
+ public:
+  queue_element(const queue_element&) = delete;
+  queue_element& operator=(const queue_element&) = delete;
+
+  [[nodiscard]] std::size_t components() const { return count_; }
+  [[nodiscard]] raw_view component(std::size_t i) const { return parts()[i]; }
+  /// Of a priority queue: the smallest leaves first.
+  std::int64_t priority = 0;
+
+ private:
+  friend class queue_elements;
+  friend class queue;
+
+  static constexpr std::size_t boundary = 64;
+  [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) {
+    return (bytes + boundary - 1) / boundary * boundary;
+  }
+
+  explicit queue_element(std::size_t count, std::size_t room) : count_(count), room_(room) {
+    for (std::size_t i = 0; i < count; ++i) new (parts() + i) raw_view;
+  }
+  [[nodiscard]] raw_view* parts() { return reinterpret_cast<raw_view*>(this + 1); }
+  [[nodiscard]] const raw_view* parts() const { return reinterpret_cast<const raw_view*>(this + 1); }
+
+  /// Bytes that a copy of these tensors takes.
+  [[nodiscard]] static std::size_t bytes_for(array_view<const raw_view> tensors) {
+    std::size_t bytes = 0;
+    for (const raw_view& t : tensors) {
+      bytes += rounded(t.bytes());
+      if (t.type == dtype::string) bytes += rounded(characters_of(t));
+    }
+    return bytes;
+  }
+  [[nodiscard]] TAGMA_COLD static std::size_t characters_of(const raw_view& t) {
+    std::size_t bytes = 0;
+    const auto* const texts = static_cast<const string_element*>(t.data);
+    for (extent i = 0; i < t.dims.elements(); ++i) bytes += texts[i].size();
+    return bytes;
+  }
+  /// An element with room for so many bytes, or nullptr.
+  [[nodiscard]] TAGMA_COLD static queue_element* make(std::size_t count, std::size_t bytes) {
+    const std::size_t head = rounded(sizeof(queue_element) + count * sizeof(raw_view));
+    void* const memory = ::operator new (head + bytes, std::align_val_t{boundary}, std::nothrow);
+    return memory == nullptr ? nullptr : new (memory) queue_element(count, bytes);
+  }
+  TAGMA_COLD static void destroy(queue_element* e) { ::operator delete (e, std::align_val_t{boundary}); }
+
+  /// Takes copies of tensors, for which there is room.
+  void take(array_view<const raw_view> tensors) {
+    std::byte* to = reinterpret_cast<std::byte*>(this) + rounded(sizeof(queue_element) + count_ * sizeof(raw_view));
+    for (std::size_t i = 0; i < count_; ++i) {
+      const raw_view& from = tensors[i];
+      parts()[i] = from;
+      parts()[i].data = to;
+      if (from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+      to += rounded(from.bytes());
+      if (from.type == dtype::string) to += take_characters(parts()[i], to);
+    }
+  }
+  TAGMA_COLD static std::size_t take_characters(const raw_view& own, std::byte* to) {
+    auto* const texts = static_cast<string_element*>(const_cast<void*>(own.data));
+    char* at = reinterpret_cast<char*>(to);
+    for (extent i = 0; i < own.dims.elements(); ++i) {
+      if (!texts[i].empty()) std::memcpy(at, texts[i].data(), texts[i].size());
+      texts[i] = {at, texts[i].size()};
+      at += texts[i].size();
+    }
+    return rounded(static_cast<std::size_t>(at - reinterpret_cast<char*>(to)));
+  }
+
+  queue_element* next_ = nullptr;
+  std::uint64_t order_ = 0;  // of equal priority, the first to come leaves first
+  std::size_t count_ = 0;
+  std::size_t room_ = 0;
+};
+
+/// Elements one behind the other; owns them.
+class queue_elements {
+ public:
+  queue_elements() = default;
+  queue_elements(queue_elements&& other) noexcept : first_(other.first_), last_(other.last_), count_(other.count_) {
+    other.first_ = other.last_ = nullptr;
+    other.count_ = 0;
+  }
+  queue_elements& operator=(queue_elements&& other) noexcept {
+    if (this == &other) return *this;
+    clear();
+    first_ = other.first_, last_ = other.last_, count_ = other.count_;
+    other.first_ = other.last_ = nullptr;
+    other.count_ = 0;
+    return *this;
+  }
+  queue_elements(const queue_elements&) = delete;
+  queue_elements& operator=(const queue_elements&) = delete;
+  ~queue_elements() { clear(); }
+
+  [[nodiscard]] extent size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] const queue_element& front() const { return *first_; }
+  /// Calls `f(position, element)` for each.
+  template <class F>
+  void each(const F& f) const {
+    extent i = 0;
+    for (const queue_element* e = first_; e != nullptr; e = e->next_) f(i++, *e);
+  }
+
+ private:
+  friend class queue;
+
+  void push_back(queue_element* e) {
+    e->next_ = nullptr;
+    (first_ == nullptr ? first_ : last_->next_) = e;
+    last_ = e;
+    ++count_;
+  }
+  [[nodiscard]] queue_element* pop_front() {
+    queue_element* const e = first_;
+    first_ = e->next_;
+    if (first_ == nullptr) last_ = nullptr;
+    --count_;
+    return e;
+  }
+  /// All of `others` before these.
+  void push_front(queue_elements& others) {
+    if (others.first_ == nullptr) return;
+    others.last_->next_ = first_;
+    if (first_ == nullptr) last_ = others.last_;
+    first_ = others.first_;
+    count_ += others.count_;
+    others.first_ = others.last_ = nullptr;
+    others.count_ = 0;
+  }
+  void clear() {
+    while (!empty()) queue_element::destroy(pop_front());
+  }
+
+  queue_element* first_ = nullptr;
+  queue_element* last_ = nullptr;
+  extent count_ = 0;
+};
+
+/// The extents of component `i` of all elements together: how many they are, and of each axis the largest.
+/// @param declared those of one element, as the queue has them
+[[nodiscard]] inline shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
+  shape dims{elements.size()};
+  for (const extent e : declared.span()) dims.push_back(e == dyn ? 0 : e);
+  elements.each([&](extent, const queue_element& e) {
+    const shape& one = e.component(i).dims;
+    for (int axis = 0; axis < one.rank; ++axis)
+      if (one[axis] > dims[axis + 1]) dims.extents[axis + 1] = one[axis];
+  });
+  return dims;
+}
+
+/// Copies a tensor into the corner of a larger one that begins at `to`.
+inline void copy_into_corner(std::byte* to, const shape& large, const raw_view& from) {
+  if (from.bytes() == 0) return;
+  const int rank = from.dims.rank;
+  if (rank == 0 || from.dims == large) {
+    std::memcpy(to, from.data, from.bytes());
+    return;
+  }
+  const std::size_t one = from.bytes() / static_cast<std::size_t>(from.dims.elements());
+  const auto row = static_cast<std::size_t>(from.dims[rank - 1]) * one;
+  const auto* at = static_cast<const std::byte*>(from.data);
+  const extent rows = from.dims.elements() / from.dims[rank - 1];
+  for (extent r = 0; r < rows; ++r, at += row) {
+    extent left = r, place = 0, step = large[rank - 1];
+    for (int axis = rank - 2; axis >= 0; --axis) {
+      place += left % from.dims[axis] * step;
+      left /= from.dims[axis];
+      step *= large[axis];
+    }
+    std::memcpy(to + static_cast<std::size_t>(place) * one, at, row);
+  }
+}
+
+/// Writes component `i` of all elements, one behind the other; `to` holds zeros where they do not fill `dims`.
+inline void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to) {
+  const shape one = dims.sub(1, dims.rank);
+  elements.each([&](extent, const queue_element& e) {
+    const raw_view& from = e.component(i);
+    copy_into_corner(to, one, from);
+    to += raw_view{nullptr, from.type, one}.bytes();
+  });
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
+
+namespace tagma::runtime {
+
+/// An attempt to enqueue, to dequeue or to close. It is told once when it has ended, and may be begun again then.
+class queue_attempt {
+ public:
+  queue_attempt() = default;
+  queue_attempt(const queue_attempt&) = delete;
+  queue_attempt& operator=(const queue_attempt&) = delete;
+
+  /// What it has dequeued.
+  queue_elements elements;
+
+ protected:
+  ~queue_attempt() = default;
+
+ private:
+  friend class queue;
+
+  /// Told by any thread that uses the queue, also before the call that began it has returned. It may copy what it has
+  /// dequeued: no lock is held.
+  /// @param error nullptr if it did what it was to do
+  virtual void ended(std::exception_ptr error) noexcept = 0;
+
+  enum class what : unsigned char { enqueue, dequeue, close };
+  what does_ = what::enqueue;
+  bool waits_ = false;
+  bool up_to_ = false;
+  extent wanted_ = 0;
+  queue_attempt* before_ = nullptr;
+  queue_attempt* behind_ = nullptr;
+  std::exception_ptr error_;  // until it is told
+};
+
+class queue final : public resource {
+ public:
+  /// @param components of each tuple; open extents are `dyn`
+  /// Throws InvalidArgument for a minimum that is negative or not below the capacity.
+  TAGMA_COLD queue(std::string name, const queue_options& options, array_view<const tensor_spec> components)
+      : resource("queue", std::move(name)), options_(options), components_(components.size()) {
+    for (std::size_t i = 0; i < components.size(); ++i) components_[i] = components[i];
+    const extent least = options.min_after_dequeue;
+    if (least < 0 || (options.capacity >= 0 && least >= options.capacity && least > 0))
+      fail(status_code::invalid_argument,
+           {text(), ": min_after_dequeue is ", least, ", which must be at least 0 and less than the capacity of ",
+            options.capacity});
+    if (least > 0 && options.kind != queue_kind::shuffle)
+      fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
+  }
+  TAGMA_COLD ~queue() override {
+    for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
+  }
+
+  [[nodiscard]] const queue_options& options() const { return options_; }
+  [[nodiscard]] array_view<const tensor_spec> components() const { return components_; }
+  /// "FIFO queue 'examples'".
+  [[nodiscard]] TAGMA_COLD std::string text() const { return sentence({to_string(options_.kind), " '", name(), "'"}); }
+
+  /// Throws InvalidArgument that names both sides if this is not the queue that somebody else asks for.
+  TAGMA_COLD void check(const queue_options& other, array_view<const tensor_spec> components) const {
+    const auto refuse = [&](std::string_view what, const auto& own, const auto& asked) {
+      fail(status_code::invalid_argument,
+           {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
+    };
+    if (options_.kind != other.kind) refuse("which is a", to_string(options_.kind), to_string(other.kind));
+    if (options_.capacity != other.capacity) refuse("with a capacity of", options_.capacity, other.capacity);
+    if (options_.min_after_dequeue != other.min_after_dequeue)
+      refuse("with min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue);
+    if (other.seed != 0 && options_.seed != other.seed) refuse("with seed", options_.seed, other.seed);
+    if (components.size() != components_.size())
+      refuse("with so many components:", components_.size(), components.size());
+    for (std::size_t i = 0; i < components.size(); ++i)
+      if (!(components[i] == components_[i]))
+        refuse(sentence({"with component ", i}), to_string(components_[i]), to_string(components[i]));
+  }
+  /// Throws InvalidArgument if several elements may have no common shape.
+  void check_batches() const {
+    if (options_.kind == queue_kind::padding) return;
+    for (std::size_t i = 0; i < components_.size(); ++i)
+      if (!components_[i].dims.is_static())
+        fail(status_code::invalid_argument,
+             {text(), ": several elements at once need components without open extents, or a padding queue; component ",
+              i, " is ", to_string(components_[i])});
+  }
+
+  /// Elements in it; those that an attempt of several holds do not count.
+  [[nodiscard]] extent size() {
+    const mutex_lock lock(mutex_);
+    return held_;
+  }
+  [[nodiscard]] bool is_closed() {
+    const mutex_lock lock(mutex_);
+    return closed_;
+  }
+
+  /// A tuple for `enqueue`, with copies of the tensors.
+  /// @param priority of a priority queue
+  /// Throws InvalidArgument that says which component is not what the queue has.
+  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0) {
+    check_count(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
+    queue_elements made;
+    add_copy(made, tensors, priority);
+    return made;
+  }
+  /// A tuple for each row of the tensors.
+  /// @param priorities of a priority queue, one for each row
+  [[nodiscard]] TAGMA_COLD queue_elements make_rows(array_view<const raw_view> tensors,
+                                                    array_view<const std::int64_t> priorities = {}) {
+    check_count(tensors.size());
+    extent rows = -1;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const shape& dims = tensors[i].dims;
+      if (dims.rank == 0)
+        fail(status_code::invalid_argument, {text(), ": component ", i, " is a scalar, which has no rows to enqueue"});
+      check_component(i, tensors[i], dims.sub(1, dims.rank), "rows of ");
+      if (rows >= 0 && dims[0] != rows)
+        fail(status_code::invalid_argument, {text(), ": all components need the same number of rows; component ", i,
+                                             " has ", dims[0], ", those before ", rows});
+      rows = dims[0];
+    }
+    if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
+      fail(status_code::invalid_argument, {text(), ": ", priorities.size(), " priorities for ", rows, " rows"});
+    queue_elements made;
+    const heap_array<raw_view> row(tensors.size());
+    for (extent r = 0; r < rows; ++r) {
+      for (std::size_t i = 0; i < tensors.size(); ++i) {
+        row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
+        row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
+      }
+      add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
+    }
+    return made;
+  }
+  /// Keeps the memory of elements that nobody needs any more for others.
+  void reuse(queue_elements&& elements) {
+    queue_elements unused = static_cast<queue_elements&&>(elements);
+    const mutex_lock lock(mutex_);
+    while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
+  }
+
+  /// @name Attempts
+  /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
+  /// with OutOfRange if a closed queue has too few elements.
+  /// @{
+
+  /// Adds elements, one after the other, as there is room.
+  void enqueue(queue_attempt& attempt, queue_elements&& elements) {
+    attempt.elements = static_cast<queue_elements&&>(elements);
+    attempt.does_ = queue_attempt::what::enqueue;
+    if (attempt.elements.empty()) return attempt.ended(nullptr);
+    const change now(*this);
+    writers_.push(attempt);
+    flush();
+  }
+  /// Takes `count` elements; if `up_to`, those that are left where a closed queue has fewer, but at least one.
+  /// Throws InvalidArgument for a negative count, and one that a priority queue cannot have at once.
+  void dequeue(queue_attempt& attempt, extent count, bool up_to = false) {
+    if (count < 0)
+      fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
+    if (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity)
+      fail(status_code::invalid_argument,
+           {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
+    attempt.elements = {};
+    attempt.does_ = queue_attempt::what::dequeue;
+    attempt.wanted_ = count;
+    attempt.up_to_ = up_to;
+    if (count == 0) return attempt.ended(nullptr);
+    const change now(*this);
+    readers_.push(attempt);
+    flush();
+  }
+  /// Closes the queue behind the attempts to enqueue that wait already. Ends with Cancelled if it is closed.
+  TAGMA_COLD void close(queue_attempt& attempt) {
+    attempt.does_ = queue_attempt::what::close;
+    const change now(*this);
+    writers_.push(attempt);
+    flush();
+  }
+  /// Closes it at once: what waits to enqueue or to close is cancelled. Does nothing the second time.
+  TAGMA_COLD void close_now() {
+    const change now(*this);
+    closed_ = true;
+    while (writers_.first != nullptr) end(writers_, *writers_.first, cancelled(*writers_.first));
+    flush();
+  }
+  void left_container() override { close_now(); }
+  /// Ends an attempt with Cancelled, unless it has ended.
+  TAGMA_COLD void cancel(queue_attempt& attempt) {
+    const change now(*this);
+    if (!attempt.waits_) return;
+    put_back(attempt);
+    end(attempt.does_ == queue_attempt::what::dequeue ? readers_ : writers_, attempt, cancelled(attempt));
+    flush();
+  }
+  /// Returns when nobody is in `ended` of an attempt that has ended: then it may be destroyed.
+  void settle() const {
+    while (telling_.load(memory_order::acquire) != 0) sched_yield();
+  }
+  /// @}
+
+ private:
+  static constexpr extent most_spare = 256;
+
+  /// Attempts in the order in which they came.
+  struct line {
+    queue_attempt* first = nullptr;
+    queue_attempt* last = nullptr;
+
+    void push(queue_attempt& a) {
+      a.waits_ = true;
+      a.before_ = last;
+      a.behind_ = nullptr;
+      (last == nullptr ? first : last->behind_) = &a;
+      last = &a;
+    }
+    void remove(queue_attempt& a) {
+      a.waits_ = false;
+      (a.before_ == nullptr ? first : a.before_->behind_) = a.behind_;
+      (a.behind_ == nullptr ? last : a.behind_->before_) = a.before_;
+    }
+  };
+
+  /// Holds the lock, and tells the attempts that have ended meanwhile when it has given it up.
+  class change {
+   public:
+    explicit change(queue& of) : queue_(of) { of.mutex_.lock(); }
+    change(const change&) = delete;
+    change& operator=(const change&) = delete;
+    ~change() {
+      queue_attempt* next = queue_.ended_.first;
+      queue_.ended_ = {};
+      if (next != nullptr) queue_.telling_.fetch_add(1);
+      queue_.mutex_.unlock();
+      if (next == nullptr) return;
+      while (next != nullptr) {
+        queue_attempt& a = *next;
+        next = a.behind_;  // once it is told, it may be begun again, or be no more
+        a.ended(static_cast<std::exception_ptr&&>(a.error_));
+      }
+      queue_.telling_.fetch_sub(1, memory_order::release);
+    }
+
+   private:
+    queue& queue_;
+  };
+
+  TAGMA_COLD void check_count(std::size_t count) const {
+    if (count != components_.size())
+      fail(status_code::invalid_argument, {text(), ": a tuple has ", components_.size(), " components, not ", count});
+  }
+  void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const {
+    if (t.type == components_[i].type && dims.rank == components_[i].dims.rank && compatible(dims, components_[i].dims))
+      return;
+    refuse_component(i, t, dims, rows);
+  }
+  [[noreturn]] TAGMA_COLD void refuse_component(std::size_t i, const raw_view& t, const shape& dims,
+                                                std::string_view rows) const {
+    fail(status_code::invalid_argument, {text(), ": component ", i, " is ", to_string(components_[i]), ", not ", rows,
+                                         to_string(tensor_spec{t.type, dims})});
+  }
+  /// Adds a tuple with copies of tensors.
+  void add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority) {
+    const std::size_t bytes = queue_element::bytes_for(tensors);
+    queue_element* e = nullptr;
+    {
+      const mutex_lock lock(mutex_);
+      if (!spare_.empty()) e = spare_.pop_front();
+    }
+    if (e != nullptr && (e->room_ < bytes || e->room_ > 2 * bytes + 4096)) {
+      queue_element::destroy(e);
+      e = nullptr;
+    }
+    if (e == nullptr) e = queue_element::make(components_.size(), bytes);
+    if (e == nullptr)
+      fail(status_code::resource_exhausted, {text(), ": there is no memory for an element of ", bytes, " bytes"});
+    e->priority = priority;
+    e->take(tensors);
+    to.push_back(e);
+  }
+
+  // What follows needs the lock.
+
+  [[nodiscard]] bool is_list() const {
+    return options_.kind == queue_kind::fifo || options_.kind == queue_kind::padding;
+  }
+  [[nodiscard]] bool is_full() const { return options_.capacity >= 0 && held_ >= options_.capacity; }
+  /// Elements that may leave.
+  [[nodiscard]] extent available() const {
+    if (closed_) return held_;
+    return held_ > options_.min_after_dequeue ? held_ - options_.min_after_dequeue : 0;
+  }
+
+  /// Lets the first of both lines do what they can, until neither can do more.
+  void flush() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      while (writers_.first != nullptr && write(*writers_.first, moved)) {
+      }
+      while (readers_.first != nullptr && read(*readers_.first, moved)) {
+      }
+    }
+  }
+  /// True if the attempt has ended.
+  /// @param moved set if elements were
+  bool write(queue_attempt& a, bool& moved) {
+    if (a.does_ == queue_attempt::what::close) {
+      end(writers_, a, closed_ ? error_of(status_code::cancelled, text() + " is already closed") : nullptr);
+      closed_ = true;
+      return true;
+    }
+    if (closed_) {  // by an attempt before this one
+      end(writers_, a, error_of(status_code::cancelled, text() + " is closed"));
+      return true;
+    }
+    while (!a.elements.empty() && !is_full()) {
+      put(a.elements.pop_front());
+      moved = true;
+    }
+    if (!a.elements.empty()) return false;
+    end(writers_, a, nullptr);
+    return true;
+  }
+  bool read(queue_attempt& a, bool& moved) {
+    const extent missing = a.wanted_ - a.elements.size(), now = available();
+    // Those of a priority queue leave together, so that they are in order.
+    const bool together = options_.kind == queue_kind::priority && !(closed_ && a.up_to_);
+    const extent taken = now >= missing ? missing : together ? 0 : now;
+    for (extent i = 0; i < taken; ++i) a.elements.push_back(take());
+    moved = moved || taken > 0;
+    const bool complete = taken == missing || (closed_ && a.up_to_ && !a.elements.empty());
+    if (!complete && !closed_) return false;
+    if (complete) {
+      end(readers_, a, nullptr);
+    } else {
+      put_back(a);
+      end(readers_, a,
+          error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
+                                                        a.wanted_, ", current size ", held_, ")"})));
+    }
+    return true;
+  }
+
+  void put(queue_element* e) {
+    if (is_list()) {
+      list_.push_back(e);
+      ++held_;
+      return;
+    }
+    e->order_ = ++arrivals_;
+    grow();
+    heap_[held_++] = e;
+    if (options_.kind == queue_kind::priority) rise(held_ - 1);
+  }
+  [[nodiscard]] queue_element* take() {
+    --held_;
+    if (is_list()) return list_.pop_front();
+    const extent at = options_.kind == queue_kind::shuffle ? draw(held_ + 1) : 0;
+    queue_element* const e = heap_[at];
+    heap_[at] = heap_[held_];
+    if (options_.kind == queue_kind::priority) sink(0);
+    return e;
+  }
+  /// What an attempt holds goes back to where it was.
+  void put_back(queue_attempt& a) {
+    if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
+    if (is_list()) {
+      held_ += a.elements.size();
+      list_.push_front(a.elements);
+      return;
+    }
+    while (!a.elements.empty()) put(a.elements.pop_front());
+  }
+  /// A number from 0 to `n` - 1.
+  [[nodiscard]] extent draw(extent n) {
+    const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
+    const std::uint64_t count = draws_++;
+    const philox_block bits =
+        philox(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
+               {{static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count >> 32), 0, 0}});
+    const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
+    return static_cast<extent>(word % static_cast<std::uint64_t>(n));
+  }
+  void grow() {
+    if (held_ < static_cast<extent>(heap_.size())) return;
+    heap_array<queue_element*> more(2 * heap_.size() + 16);
+    for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
+    heap_ = static_cast<heap_array<queue_element*>&&>(more);
+  }
+  [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b) {
+    return a.priority != b.priority ? a.priority < b.priority : a.order_ < b.order_;
+  }
+  void rise(extent i) {
+    for (; i > 0 && comes_before(*heap_[i], *heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
+  }
+  void sink(extent i) {
+    for (;;) {
+      extent least = i;
+      for (extent child = 2 * i + 1; child <= 2 * i + 2 && child < held_; ++child)
+        if (comes_before(*heap_[child], *heap_[least])) least = child;
+      if (least == i) return;
+      swap(i, least);
+      i = least;
+    }
+  }
+  void swap(extent a, extent b) {
+    queue_element* const e = heap_[a];
+    heap_[a] = heap_[b];
+    heap_[b] = e;
+  }
+
+  void end(line& of, queue_attempt& a, std::exception_ptr error) {
+    of.remove(a);
+    ended_.push(a);
+    a.waits_ = false;
+    a.error_ = static_cast<std::exception_ptr&&>(error);
+  }
+  TAGMA_COLD static std::exception_ptr error_of(status_code code, const std::string& text) noexcept {
+    try {
+      fail(code, {text});
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+  TAGMA_COLD std::exception_ptr cancelled(const queue_attempt& a) const noexcept {
+    const std::string_view did = a.does_ == queue_attempt::what::dequeue   ? "dequeue"
+                                 : a.does_ == queue_attempt::what::enqueue ? "enqueue"
+                                                                           : "close";
+    return error_of(status_code::cancelled, sentence({text(), ": the ", did, " operation was cancelled"}));
+  }
+
+  const queue_options options_;
+  heap_array<tensor_spec> components_;
+  mutex mutex_;
+  line writers_, readers_, ended_;
+  atomic<int> telling_{0};  // threads that tell attempts how they ended
+  bool closed_ = false;
+  extent held_ = 0;
+  queue_elements list_;              // of those that keep their order
+  heap_array<queue_element*> heap_;  // of others: in any order, or a binary heap
+  queue_elements spare_;
+  std::uint64_t arrivals_ = 0, draws_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_HPP
+
+namespace tagma::runtime {
+
+template <>
+struct resource_of<ir::key<op::queue>> {
+  TAGMA_COLD static counted<resource> make(const resource_request& r) {
+    const components all(r);
+    return counted<resource>(new queue(std::string(r.name), options_of(r), all.view()));
+  }
+  TAGMA_COLD static void check(const resource& found, const resource_request& r) {
+    static_cast<const queue&>(found).check(options_of(r), components(r).view());
+  }
+
+ private:
+  struct components {
+    TAGMA_COLD explicit components(const resource_request& r)
+        : count((r.attributes.size() - ir::queue_option_words) / ir::queue_component_words) {
+      for (std::size_t i = 0; i < count; ++i)
+        specs[i] = ir::queue_component(r.attributes.subspan(ir::queue_option_words, count * ir::queue_component_words),
+                                       static_cast<int>(i));
+    }
+    [[nodiscard]] array_view<const tensor_spec> view() const { return {specs, count}; }
+    tensor_spec specs[ir::most_outputs];
+    std::size_t count;
+  };
+  [[nodiscard]] TAGMA_COLD static queue_options options_of(const resource_request& r) {
+    return {static_cast<queue_kind>(r.attributes[0]), r.attributes[1], r.attributes[2],
+            static_cast<std::uint64_t>(r.attributes[3])};
+  }
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_RESOURCE_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// One step that uses a queue: what it waits with.
+class queue_step : public kernel_state, public runtime::stop_hook, public runtime::queue_attempt {
+ public:
+  void stop() noexcept override { queue_->cancel(*this); }
+
+  /// Begins the attempt `begin(queue)`, which ends the step.
+  template <class Begin>
+  void begin(const kernel_args& args, const run_context& context, runtime::completion done, const Begin& begin) {
+    queue_ = &args.in[0].resource<runtime::queue>();
+    args_ = args;
+    done_ = done;
+    begin(*queue_);
+    if (!context.control->add(*this)) stop();
+  }
+
+ protected:
+  /// What the step does when its attempt has ended well.
+  virtual void finish() = 0;
+  [[nodiscard]] const kernel_args& args() const { return args_; }
+  [[nodiscard]] runtime::queue& queue() const { return *queue_; }
+
+ private:
+  void ended(std::exception_ptr error) noexcept override {
+    const runtime::completion done = done_;
+    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+    try {
+      finish();
+    } catch (...) {
+      return done.fail(std::current_exception());
+    }
+    done.succeed();
+  }
+
+  runtime::queue* queue_ = nullptr;
+  kernel_args args_;
+  runtime::completion done_;
+};
+
+class enqueue_step final : public queue_step {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
+    auto& own = static_cast<enqueue_step&>(*args.state);
+    own.begin(args, context, done, [&](runtime::queue& q) {
+      const std::size_t first = args.attributes[1] != 0 ? 2 : 1, count = args.in.size() - first;
+      raw_view tensors[ir::most_outputs];
+      for (std::size_t i = 0; i < count; ++i) {
+        const operand& o = args.in[first + i];
+        tensors[i] = {o.data, o.type, o.dims};
+      }
+      const array_view<const raw_view> all(tensors, count);
+      const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
+      runtime::queue_elements made =
+          args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
+          : priorities == nullptr ? q.make_rows(all)
+                                  : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
+      own.count_ = made.size();
+      q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
+    });
+  }
+
+ private:
+  void finish() override { *args().out.as<std::int64_t>() = count_; }
+  std::int64_t count_ = 0;
+};
+
+class dequeue_step final : public queue_step {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
+    auto& own = static_cast<dequeue_step&>(*args.state);
+    own.begin(args, context, done, [&](runtime::queue& q) {
+      if (!own.elements.empty()) q.reuse(static_cast<runtime::queue_elements&&>(own.elements));
+      const extent count = args.attributes[0];
+      q.dequeue(own, count < 0 ? 1 : count, args.attributes[args.attributes.size() - 1] != 0);
+    });
+  }
+
+ private:
+  void finish() override {
+    const bool one = args().attributes[0] < 0;
+    const array_view<const tensor_spec> components = queue().components();
+    for (std::size_t i = 0; i < components.size(); ++i) {
+      const operand& out = args().outs[i];
+      const bool open = !components[i].dims.is_static();
+      const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
+      const shape own = one ? dims.sub(1, dims.rank) : dims;
+      std::byte* to = out.data;
+      if (args().late != nullptr && (open || queue_is_open())) {
+        to = args().late->allocate(static_cast<int>(i), own);
+      } else if (args().late != nullptr) {
+        args().late->set(0, elements.size(), static_cast<int>(i));
+      }
+      if (to == nullptr) continue;
+      if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
+      runtime::write_batch(elements, i, dims, to);
+    }
+    if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
+  }
+  [[nodiscard]] bool queue_is_open() const {
+    for (const tensor_spec& s : queue().components())
+      if (!s.dims.is_static()) return true;
+    return false;
+  }
+  /// The results are views of characters in the elements, which stay until the next run of this step.
+  [[nodiscard]] bool queue_has_texts() const {
+    for (const tensor_spec& s : queue().components())
+      if (s.type == dtype::string) return true;
+    return false;
+  }
+};
+
+class close_step final : public queue_step {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
+    auto& own = static_cast<close_step&>(*args.state);
+    if (args.attributes[0] == 0) return own.begin(args, context, done, [&](runtime::queue& q) { q.close(own); });
+    auto& q = args.in[0].resource<runtime::queue>();
+    q.close_now();
+    *args.out.as<std::int64_t>() = q.size();
+    done.succeed();
+  }
+
+ private:
+  void finish() override { *args().out.as<std::int64_t>() = queue().size(); }
+};
+
+template <class Step>
+[[nodiscard]] owned<kernel_state> prepare_queue_step(const kernel_args&, const run_context&) {
+  return make_owned<Step>();
+}
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::enqueue>> {
+  template <dtype...>
+  static constexpr kernel_entry entry{.prepare = &cpu::detail::prepare_queue_step<cpu::detail::enqueue_step>,
+                                      .start = &cpu::detail::enqueue_step::start};
+};
+namespace cpu::detail {
+struct dequeue_kernel {
+  template <dtype...>
+  static constexpr kernel_entry entry{.prepare = &prepare_queue_step<dequeue_step>, .start = &dequeue_step::start};
+};
+}  // namespace cpu::detail
+template <>
+struct kernel<on_cpu, ir::key<op::dequeue>> : cpu::detail::dequeue_kernel {};
+template <>
+struct kernel<on_cpu, ir::key<op::dequeue_up_to>> : cpu::detail::dequeue_kernel {};
+template <>
+struct kernel<on_cpu, ir::key<op::dequeue_open>> : cpu::detail::dequeue_kernel {};
+template <>
+struct kernel<on_cpu, ir::key<op::queue_size>> {
+  template <dtype...>
+  static constexpr kernel_entry entry{[](const kernel_args& args, const run_context&) {
+    *args.out.as<std::int64_t>() = args.in[0].resource<runtime::queue>().size();
+  }};
+};
+template <>
+struct kernel<on_cpu, ir::key<op::queue_close>> {
+  template <dtype...>
+  static constexpr kernel_entry entry{.prepare = &cpu::detail::prepare_queue_step<cpu::detail::close_step>,
+                                      .start = &cpu::detail::close_step::start};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// The input with the queue that a step is to use.
+[[nodiscard]] TAGMA_COLD inline const operand& chosen_queue(const kernel_args& args) {
+  const operand& index = args.in[0];
+  const std::int64_t i = index.type == dtype::int32 ? *index.as<const std::int32_t>() : *index.as<const std::int64_t>();
+  const std::int64_t count = args.attributes[0];
+  if (i < 0 || i >= count)
+    fail(status_code::invalid_argument, {"the index ", i, " is not in [0, ", count, "), the places of the queues"});
+  return args.in[static_cast<std::size_t>(1 + i)];
+}
+
+/// A step of one queue, which is another one in each run.
+template <class Step>
+class chosen_step final : public kernel_state {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
+    auto& own = static_cast<chosen_step&>(*args.state);
+    const std::size_t queues = static_cast<std::size_t>(args.attributes[0]), others = args.in.size() - 1 - queues;
+    if (own.in_.size() == 0) own.in_ = heap_array<operand>(1 + others);
+    own.in_[0] = chosen_queue(args);
+    for (std::size_t i = 0; i < others; ++i) own.in_[1 + i] = args.in[1 + queues + i];
+    kernel_args inner = args;
+    inner.in = own.in_;
+    inner.attributes = args.attributes.subspan(1);
+    inner.state = &own.step_;
+    Step::start(inner, context, done);
+  }
+
+ private:
+  heap_array<operand> in_;
+  Step step_;
+};
+template <class Step>
+struct chosen_kernel {
+  template <dtype...>
+  static constexpr kernel_entry entry{.prepare = &prepare_queue_step<chosen_step<Step>>,
+                                      .start = &chosen_step<Step>::start};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::chosen_enqueue>> : cpu::detail::chosen_kernel<cpu::detail::enqueue_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::chosen_dequeue>> : cpu::detail::chosen_kernel<cpu::detail::dequeue_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::chosen_dequeue_up_to>> : cpu::detail::chosen_kernel<cpu::detail::dequeue_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::chosen_dequeue_open>> : cpu::detail::chosen_kernel<cpu::detail::dequeue_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::chosen_queue_close>> : cpu::detail::chosen_kernel<cpu::detail::close_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::chosen_queue_size>> {
+  template <dtype...>
+  static constexpr kernel_entry entry{[](const kernel_args& args, const run_context&) {
+    *args.out.as<std::int64_t>() = cpu::detail::chosen_queue(args).resource<runtime::queue>().size();
+  }};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
+// ---- tagma/device/cpu/kernel/reader.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
+
+/// @file
+/// Kernels that read records. One that waits holds no thread of the session.
+
+// ---- tagma/runtime/reader_resource.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_READER_RESOURCE_HPP
+#define TAGMA_SINGLE_RUNTIME_READER_RESOURCE_HPP
+
+/// @file
+/// The readers that programs name, in containers.
+
+// ---- tagma/runtime/reader.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_READER_HPP
+#define TAGMA_SINGLE_RUNTIME_READER_HPP
+
+/// @file
+/// Readers of records that containers hold: they take names of files from queues and give records to whoever asks, one
+/// after the other. Files are read by a thread of the reader, which sleeps while nobody asks.
+
+#include <deque>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+// ---- tagma/io/compression.hpp
+#ifndef TAGMA_SINGLE_IO_COMPRESSION_HPP
+#define TAGMA_SINGLE_IO_COMPRESSION_HPP
+
+/// @file
+/// Sources and sinks of compressed bytes, where `TAGMA_WITH_ZLIB` is 1 and zlib is linked.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+#include <zlib.h>
+#endif
+
+// ---- tagma/io/byte_sink.hpp
+#ifndef TAGMA_SINGLE_IO_BYTE_SINK_HPP
+#define TAGMA_SINGLE_IO_BYTE_SINK_HPP
+
+/// @file
+/// Where bytes go to: files, strings, and whatever a program adds to these.
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tagma::io {
+
+/// Takes bytes one after the other. `write` takes all of them or throws; `name()` is what errors call it. A sink that
+/// has something to do behind the last byte does it in `finish()`, which is called once.
+template <class S>
+concept byte_sink = requires(S& sink, const S& same, std::span<const std::byte> from) {
+  sink.write(from);
+  { same.name() } -> std::convertible_to<std::string_view>;
+}
+&&std::movable<S>;
+
+/// A file, written from its beginning. What was there is gone.
+class file_sink {
+ public:
+  /// Throws as `output_file` does.
+  explicit file_sink(std::string path) : file_(std::move(path)) {}
+
+  void write(std::span<const std::byte> from) { file_.write(from.data(), from.size()); }
+  [[nodiscard]] std::string_view name() const { return file_.path(); }
+
+ private:
+  output_file file_;
+};
+
+/// Appends to a string, which outlives the sink.
+class string_sink {
+ public:
+  explicit string_sink(std::string& to) : to_(&to) {}
+
+  void write(std::span<const std::byte> from) { to_->append(reinterpret_cast<const char*>(from.data()), from.size()); }
+  [[nodiscard]] std::string_view name() const { return "memory"; }
+
+ private:
+  std::string* to_;
+};
+
+/// Any sink, whose type is forgotten.
+class any_sink {
+ public:
+  template <class S>
+    requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
+  any_sink(S sink) : model_(std::make_unique<model<S>>(std::move(sink))) {}
+
+  void write(std::span<const std::byte> from) { model_->write(from); }
+  [[nodiscard]] std::string_view name() const { return model_->name(); }
+  /// Does what the sink does behind the last byte.
+  void finish() { model_->finish(); }
+
+ private:
+  struct base {
+    base() = default;
+    base(const base&) = delete;
+    base& operator=(const base&) = delete;
+    virtual ~base() = default;
+    virtual void write(std::span<const std::byte> from) = 0;
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    virtual void finish() = 0;
+  };
+  template <class S>
+  struct model final : base {
+    explicit model(S own) : sink(std::move(own)) {}
+    void write(std::span<const std::byte> from) override { sink.write(from); }
+    [[nodiscard]] std::string_view name() const override { return sink.name(); }
+    void finish() override {
+      if constexpr (requires { sink.finish(); }) sink.finish();
+    }
+    S sink;
+  };
+  std::unique_ptr<base> model_;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
+
+namespace tagma::io {
+
+/// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
+/// format whose files may begin like that needs to be told.
+enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
+
+/// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
+[[nodiscard]] inline compression compression_from(std::string_view name) {
+  if (name.empty() || name == "NONE") return compression::none;
+  if (name == "GZIP") return compression::gzip;
+  if (name == "ZLIB") return compression::zlib;
+  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
+}
+
+namespace detail {
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+
+/// The number by which zlib knows a format.
+[[nodiscard]] constexpr int window_bits(compression format) {
+  return format == compression::zlib ? MAX_WBITS : format == compression::deflate ? -MAX_WBITS : 16 + MAX_WBITS;
+}
+
+/// zlib's state, which must not move.
+class inflation {
+ public:
+  explicit inflation(compression format) {
+    if (inflateInit2(&stream_, window_bits(format)) != Z_OK)
+      fail(status_code::resource_exhausted, "zlib has no memory to unpack with");
+  }
+  inflation(const inflation&) = delete;
+  inflation& operator=(const inflation&) = delete;
+  ~inflation() { (void)inflateEnd(&stream_); }
+
+  /// Unpacks from the beginning of `in`, and shortens both by what was read and written.
+  /// @returns whether the stream has ended
+  [[nodiscard]] bool step(std::span<const std::byte>& in, std::span<std::byte>& out, std::string_view name) {
+    const auto bounded = [](std::size_t n) { return static_cast<uInt>(std::min<std::size_t>(n, 1u << 30)); };
+    const uInt in_size = bounded(in.size()), out_size = bounded(out.size());
+    stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
+    stream_.avail_in = in_size;
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = out_size;
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    in = in.subspan(in_size - stream_.avail_in);
+    out = out.subspan(out_size - stream_.avail_out);
+    if (status == Z_MEM_ERROR) fail(status_code::resource_exhausted, {name, ": zlib has no memory to unpack it"});
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+      fail(status_code::data_loss,
+           {name, ": corrupted gzip data: ", stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg});
+    return status == Z_STREAM_END;
+  }
+  void restart() { (void)inflateReset(&stream_); }
+
+ private:
+  z_stream stream_{};
+};
+
+/// The same for the other direction.
+class deflation {
+ public:
+  deflation(compression format, int level) {
+    if (deflateInit2(&stream_, level, Z_DEFLATED, window_bits(format), 8, Z_DEFAULT_STRATEGY) != Z_OK)
+      fail(status_code::invalid_argument, {"zlib cannot compress at level ", level, ", expected -1 to 9"});
+  }
+  deflation(const deflation&) = delete;
+  deflation& operator=(const deflation&) = delete;
+  ~deflation() { (void)deflateEnd(&stream_); }
+
+  /// Packs `in`, and what is held back if `last`.
+  void step(std::span<const std::byte> in, bool last, any_sink& to) {
+    std::byte out[16 * 1024];
+    do {
+      const auto size = static_cast<uInt>(std::min<std::size_t>(in.size(), 1u << 30));
+      stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
+      stream_.avail_in = size;
+      const bool finish = last && size == in.size();
+      do {
+        stream_.next_out = reinterpret_cast<Bytef*>(out);
+        stream_.avail_out = sizeof out;
+        (void)deflate(&stream_, finish ? Z_FINISH : Z_NO_FLUSH);
+        to.write({out, sizeof out - stream_.avail_out});
+      } while (stream_.avail_out == 0);
+      in = in.subspan(size);
+    } while (!in.empty());
+  }
+
+ private:
+  z_stream stream_{};
+};
+
+#else
+
+[[noreturn]] TAGMA_COLD inline void fail_without_zlib(std::string_view name) {
+  fail(status_code::unimplemented,
+       {name,
+        ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, link tagma::zlib), or "
+        "unpack the file with gunzip"});
+}
+
+struct inflation {
+  explicit inflation(compression) {}
+  [[nodiscard]] bool step(std::span<const std::byte>&, std::span<std::byte>&, std::string_view name) {
+    fail_without_zlib(name);
+  }
+  void restart() {}
+};
+
+struct deflation {
+  deflation(compression, int) {
+    fail(status_code::unimplemented,
+         "compressed files are written where TAGMA_WITH_ZLIB=1 is defined and zlib is linked (with CMake, link "
+         "tagma::zlib)");
+  }
+  void step(std::span<const std::byte>, bool, any_sink&) {}
+};
+
+#endif
+
+}  // namespace detail
+
+/// What another source gives, unpacked. A gzip file may have several members, which are joined, and zeros behind the
+/// last one. Reading throws `data_loss` for what is corrupted, ends too early or has anything else behind it, and
+/// `unimplemented` without zlib.
+class inflated_source {
+ public:
+  inflated_source(any_source packed, compression format)
+      : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
+
+  std::size_t read(std::span<std::byte> to) {
+    if (format_ == compression::detect) detect();
+    if (format_ == compression::none) return pass(to);
+    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
+    std::span<std::byte> left = to;
+    while (left.size() == to.size() && !(ended_ && !next_member())) {
+      if (in_.empty() && !refill() && !pending_)
+        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+      ended_ = state_->step(in_, left, name());
+      pending_ = left.empty();  // there may be more, which needs no more to be read
+    }
+    return to.size() - left.size();
+  }
+  [[nodiscard]] std::string_view name() const { return packed_.name(); }
+  /// Deflate shrinks data to a 1032th at best.
+  [[nodiscard]] std::uint64_t at_most() const {
+    const std::uint64_t more = packed_.at_most(), here = in_.size();
+    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
+    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
+  }
+
+ private:
+  static constexpr std::size_t block = 64 * 1024;
+  static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
+
+  bool refill() {
+    const std::size_t n = packed_.read({buffer_.get(), block});
+    in_ = {buffer_.get(), n};
+    return n > 0;
+  }
+  void detect() {
+    std::size_t n = 0;
+    while (n < 2) {
+      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
+      if (more == 0) break;
+      n += more;
+    }
+    in_ = {buffer_.get(), n};
+    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
+    format_ = is_gzip ? compression::gzip : compression::none;
+  }
+  std::size_t pass(std::span<std::byte> to) {
+    if (in_.empty()) return packed_.read(to);
+    const std::size_t n = std::min(in_.size(), to.size());
+    std::memcpy(to.data(), in_.data(), n);
+    in_ = in_.subspan(n);
+    return n;
+  }
+  /// Behind the end of a stream: whether another one begins.
+  bool next_member() {
+    if (in_.empty() && !refill()) return false;
+    if (format_ == compression::deflate) return false;
+    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
+      state_->restart();
+      ended_ = pending_ = false;
+      return true;
+    }
+    do {
+      for (const std::byte b : in_)
+        if (b != std::byte{0} || format_ != compression::gzip)
+          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
+    } while (refill());
+    in_ = {};
+    return false;
+  }
+
+  any_source packed_;
+  compression format_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::span<const std::byte> in_;
+  std::unique_ptr<detail::inflation> state_;
+  bool ended_ = false, pending_ = false;
+};
+
+/// Packs what it is given for another sink. The last bytes come with `finish()`.
+class deflated_sink {
+ public:
+  /// @param format `gzip` or `zlib`
+  /// @param level from 0, not at all, and 1, fast, to 9, small; -1 is zlib's choice
+  deflated_sink(any_sink to, compression format, int level = -1)
+      : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
+
+  void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
+  void finish() {
+    state_->step({}, true, to_);
+    to_.finish();
+  }
+  [[nodiscard]] std::string_view name() const { return to_.name(); }
+
+ private:
+  any_sink to_;
+  std::unique_ptr<detail::deflation> state_;
+};
+
+/// A source, unpacked as it is told.
+[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
+  if (format == compression::none) return source;
+  return inflated_source(std::move(source), format);
+}
+
+/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
+[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
+  return unpacked(file_source(std::move(path)), format);
+}
+
+/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
+/// zlib.
+[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
+  if (format == compression::none) return file_sink(std::move(path));
+  return deflated_sink(file_sink(std::move(path)), format);
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_COMPRESSION_HPP
+// ---- tagma/io/fixed_length.hpp
+#ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
+#define TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
+
+/// @file
+/// Records that are equally long.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tagma::io {
+
+struct fixed_length_options {
+  std::int64_t record_bytes = 0;  ///< of a record, at least 1
+  std::int64_t header_bytes = 0;  ///< before the first record
+  std::int64_t footer_bytes = 0;  ///< at the end of the file, no record among them
+  std::int64_t hop_bytes = 0;     ///< from the beginning of a record to that of the next one; 0: record_bytes
+};
+
+/// Record r begins at byte header + r * hop. Records overlap where the hop is shorter than a record, and have gaps
+/// where it is longer. What is left before the footer and is no whole record is none. The key is `name:r`, from 0.
+class fixed_length_record_reader {
+ public:
+  /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
+  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options)
+      : in_(std::move(in)), options_(options) {
+    const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
+      if (bytes < least || bytes > max_bytes / 4)
+        fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
+    };
+    check(options.record_bytes, 1, "record_bytes");
+    check(options.header_bytes, 0, "header_bytes");
+    check(options.footer_bytes, 0, "footer_bytes");
+    check(options.hop_bytes, 0, "hop_bytes");
+    if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
+  }
+
+  [[nodiscard]] bool next(std::string_view& value) {
+    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+    const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
+    if (ended_ || in_.skip(to_pass) < to_pass) return end();
+    const auto record = static_cast<std::size_t>(options_.record_bytes);
+    const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
+    const std::string_view bytes = in_.peek(needed);
+    if (bytes.size() < needed) return end();
+    value = bytes.substr(0, record);
+    ++record_;
+    return true;
+  }
+  [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
+
+ private:
+  bool end() {
+    ended_ = true;
+    return false;
+  }
+
+  buffered_reader in_;
+  fixed_length_options options_;
+  std::int64_t record_ = -1;
+  bool ended_ = false;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
+// ---- tagma/io/open_records.hpp
+#ifndef TAGMA_SINGLE_IO_OPEN_RECORDS_HPP
+#define TAGMA_SINGLE_IO_OPEN_RECORDS_HPP
+
+/// @file
+/// Any reader of records, whose type is forgotten.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// ---- tagma/io/record.hpp
+#ifndef TAGMA_SINGLE_IO_RECORD_HPP
+#define TAGMA_SINGLE_IO_RECORD_HPP
+
+/// @file
+/// What readers of records have in common: a key that tells where a record was found, and its bytes.
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace tagma::io {
+
+/// A record and where it was found.
+struct record {
+  std::string key;
+  std::string value;
+
+  friend bool operator==(const record&, const record&) = default;
+};
+
+/// Gives one record after the other. `next` returns false at the end; the view that it sets is valid until the next
+/// call. `key` names the record that `next` gave last.
+template <class R>
+concept record_reader = requires(R& reader, const R& same, std::string_view& value) {
+  { reader.next(value) } -> std::same_as<bool>;
+  { same.key() } -> std::convertible_to<std::string>;
+};
+
+/// Copies the next record; false at the end.
+template <record_reader R>
+[[nodiscard]] bool read(R& reader, record& to) {
+  std::string_view value;
+  if (!reader.next(value)) return false;
+  to.value.assign(value);
+  to.key = reader.key();
+  return true;
+}
+
+/// One record, the whole of a source; its name is the key.
+class whole_file_reader {
+ public:
+  explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
+
+  [[nodiscard]] bool next(std::string_view& value) {
+    if (done_) return false;
+    done_ = true;
+    value_.clear();
+    (void)in_.append(value_, unknown_length);
+    value = value_;
+    return true;
+  }
+  [[nodiscard]] std::string key() const { return std::string(in_.name()); }
+
+ private:
+  buffered_reader in_;
+  std::string value_;
+  bool done_ = false;
+};
+
+/// One record, whose key and value are the text that it was made with: nothing is opened.
+class identity_reader {
+ public:
+  explicit identity_reader(std::string text) : text_(std::move(text)) {}
+
+  [[nodiscard]] bool next(std::string_view& value) {
+    if (done_) return false;
+    done_ = true;
+    value = text_;
+    return true;
+  }
+  [[nodiscard]] std::string key() const { return text_; }
+
+ private:
+  std::string text_;
+  bool done_ = false;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_RECORD_HPP
+
+namespace tagma::io {
+
+/// A file that is being read.
+class open_records {
+ public:
+  open_records() = default;
+  template <record_reader R>
+  explicit open_records(R reader) : model_(std::make_unique<model<R>>(std::move(reader))) {}
+
+  [[nodiscard]] explicit operator bool() const { return model_ != nullptr; }
+  /// As of a `record_reader`.
+  [[nodiscard]] bool next(std::string_view& value) { return model_->next(value); }
+  [[nodiscard]] std::string key() const { return model_->key(); }
+
+ private:
+  struct base {
+    base() = default;
+    base(const base&) = delete;
+    base& operator=(const base&) = delete;
+    virtual ~base() = default;
+    [[nodiscard]] virtual bool next(std::string_view& value) = 0;
+    [[nodiscard]] virtual std::string key() const = 0;
+  };
+  template <class R>
+  struct model final : base {
+    explicit model(R own) : reader(std::move(own)) {}
+    [[nodiscard]] bool next(std::string_view& value) override { return reader.next(value); }
+    [[nodiscard]] std::string key() const override { return reader.key(); }
+    R reader;
+  };
+  std::unique_ptr<base> model_;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_OPEN_RECORDS_HPP
+// ---- tagma/io/text_lines.hpp
+#ifndef TAGMA_SINGLE_IO_TEXT_LINES_HPP
+#define TAGMA_SINGLE_IO_TEXT_LINES_HPP
+
+/// @file
+/// Records that are the lines of a text.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tagma::io {
+
+struct text_line_options {
+  /// How many lines at the beginning are no records.
+  std::int64_t skip_header_lines = 0;
+};
+
+/// The lines of a text, without the line feed that ends each but perhaps the last, and without one carriage return
+/// before it. An empty line is a record. The key is `name:line`, counted from 1, lines that are skipped among them.
+class text_line_reader {
+ public:
+  /// Throws `invalid_argument` for a negative number of lines.
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
+      : in_(std::move(in)), skip_(options.skip_header_lines) {
+    if (skip_ < 0)
+      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
+  }
+
+  [[nodiscard]] bool next(std::string_view& value) {
+    do {
+      if (!in_.line(value)) return false;
+      ++line_;
+    } while (line_ <= skip_);
+    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
+    return true;
+  }
+  [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
+
+ private:
+  buffered_reader in_;
+  std::int64_t skip_, line_ = 0;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TEXT_LINES_HPP
+// ---- tagma/io/tf_record.hpp
+#ifndef TAGMA_SINGLE_IO_TF_RECORD_HPP
+#define TAGMA_SINGLE_IO_TF_RECORD_HPP
+
+/// @file
+/// TFRecord files: each record is its length as eight bytes, their checksum, its bytes, and their checksum, numbers
+/// with the lowest byte first and checksums masked CRC-32C. https://www.tensorflow.org/tutorials/load_data/tfrecord
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// ---- tagma/io/crc32c.hpp
+#ifndef TAGMA_SINGLE_IO_CRC32C_HPP
+#define TAGMA_SINGLE_IO_CRC32C_HPP
+
+/// @file
+/// CRC-32C, the checksum of TFRecord files: the polynomial of Castagnoli, Bräuer and Herrmann, "Optimization of cyclic
+/// redundancy-check codes with 24 and 32 parity bits" (1993). Eight bytes at a time by tables (Kounavis and Berry, "A
+/// systematic approach to building high performance, software-based, CRC generators", 2005), or by the processor where
+/// the compiler is told that it has SSE4.2.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace tagma::io {
+
+namespace detail {
+
+/// What eight bytes do to a checksum, each by its place; `polynomial` with its bits reversed.
+struct crc_tables {
+  std::uint32_t of[8][256]{};
+
+  explicit crc_tables(std::uint32_t polynomial) {
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      std::uint32_t c = byte;
+      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+      of[0][byte] = c;
+    }
+    for (int place = 1; place < 8; ++place)
+      for (std::uint32_t byte = 0; byte < 256; ++byte)
+        of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+  }
+};
+
+/// Goes on with the checksum `crc`, whose bits are inverted.
+[[nodiscard]] inline std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                              std::size_t size) {
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  const auto& t = tables.of;
+  for (; size >= 8; at += 8, size -= 8) {
+    const std::uint32_t low = crc ^ (std::uint32_t{at[0]} | std::uint32_t{at[1]} << 8 | std::uint32_t{at[2]} << 16 |
+                                     std::uint32_t{at[3]} << 24);
+    crc = t[7][low & 0xff] ^ t[6][low >> 8 & 0xff] ^ t[5][low >> 16 & 0xff] ^ t[4][low >> 24] ^ t[3][at[4]] ^
+          t[2][at[5]] ^ t[1][at[6]] ^ t[0][at[7]];
+  }
+  for (; size > 0; ++at, --size) crc = (crc >> 8) ^ t[0][(crc ^ *at) & 0xff];
+  return crc;
+}
+
+/// CRC-32C by tables.
+[[nodiscard]] TAGMA_COLD inline std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+  static const crc_tables tables(0x82f63b78u);
+  return ~extend_crc(tables, ~crc, bytes, size);
+}
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] TAGMA_COLD inline std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+  static const crc_tables tables(0xedb88320u);
+  return ~extend_crc(tables, ~crc, bytes, size);
+}
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] inline std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+#if defined(__SSE4_2__) && defined(__x86_64__)
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  std::uint64_t state = ~crc;
+  for (; size >= 8; at += 8, size -= 8) {
+    unsigned long long word = 0;
+    std::memcpy(&word, at, 8);
+    state = __builtin_ia32_crc32di(state, word);
+  }
+  auto rest = static_cast<std::uint32_t>(state);
+  for (; size > 0; ++at, --size) rest = __builtin_ia32_crc32qi(rest, *at);
+  return ~rest;
+#else
+  return detail::crc32c_by_tables(crc, bytes, size);
+#endif
+}
+
+/// The checksum of bytes.
+[[nodiscard]] inline std::uint32_t crc32c(std::string_view bytes) {
+  return extend_crc32c(0, bytes.data(), bytes.size());
+}
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_HPP
+
+namespace tagma::io {
+
+namespace detail {
+
+/// A number of `Bytes` bytes, the lowest first.
+template <std::size_t Bytes>
+[[nodiscard]] constexpr std::uint64_t little_endian(const char* from) {
+  std::uint64_t value = 0;
+  for (std::size_t i = Bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(from[i]);
+  return value;
+}
+template <std::size_t Bytes>
+constexpr void put_little_endian(char* to, std::uint64_t value) {
+  for (std::size_t i = 0; i < Bytes; ++i, value >>= 8) to[i] = static_cast<char>(value & 0xff);
+}
+
+}  // namespace detail
+
+/// The records of a TFRecord file, in memory that grows with the bytes that arrive. The key is `name:offset`, the
+/// offset of the record's first byte, that of its length, in the unpacked file. `next` throws `data_loss` for a file
+/// that ends inside a record and for a checksum that is wrong; no record is given behind that.
+class tf_record_reader {
+ public:
+  /// @param in `open(path, compression::gzip)` for a compressed file
+  explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
+
+  [[nodiscard]] bool next(std::string_view& value) {
+    if (ended_) return false;
+    offset_ = in_.position();
+    ended_ = true;  // also if this throws
+    const std::string_view head = in_.take(head_bytes);
+    if (head.empty()) return false;
+    if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
+    const std::uint64_t length = detail::little_endian<8>(head.data());
+    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
+      corrupted("length");
+    if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
+      fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
+                                    " bytes, more than can follow"});
+    const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
+    const std::string_view bytes = in_.take(needed);
+    if (bytes.size() < needed) truncated("its data", needed - bytes.size());
+    value = bytes.substr(0, needed - foot_bytes);
+    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
+      corrupted("data");
+    ended_ = false;
+    return true;
+  }
+  [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
+
+ private:
+  static constexpr std::size_t head_bytes = 12, foot_bytes = 4;
+
+  [[noreturn]] TAGMA_COLD void truncated(std::string_view what, std::size_t missing) const {
+    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
+                                  " or its checksum are missing"});
+  }
+  [[noreturn]] TAGMA_COLD void corrupted(std::string_view what) const {
+    fail(status_code::data_loss,
+         {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
+  }
+
+  buffered_reader in_;
+  std::uint64_t offset_ = 0;
+  bool ended_ = false;
+};
+
+/// Writes a TFRecord file. What was written is in the file after `flush` (of a compressed one, after `close`).
+class tf_record_writer {
+ public:
+  /// @param to `create(path, compression::gzip)` for a compressed file
+  explicit tf_record_writer(any_sink to) : to_(std::move(to)) {}
+  template <class S>
+    requires(!std::is_same_v<S, any_sink> && byte_sink<S>)
+  explicit tf_record_writer(S to) : to_(std::move(to)) {}
+  tf_record_writer(tf_record_writer&& other) noexcept
+      : to_(std::move(other.to_)), held_(std::move(other.held_)), closed_(std::exchange(other.closed_, true)) {}
+  tf_record_writer& operator=(tf_record_writer&&) = delete;
+  /// Closes the file, and is silent about what goes wrong; `close` is not.
+  ~tf_record_writer() {
+    try {
+      close();
+    } catch (...) {
+    }
+  }
+
+  /// Throws `failed_precondition` after `close`, and what the sink throws.
+  void write(std::string_view value) {
+    if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
+    char head[12], foot[4];
+    detail::put_little_endian<8>(head, value.size());
+    detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
+    detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
+    held_.append(head, sizeof head);
+    if (value.size() < enough) {
+      held_.append(value);
+    } else {
+      flush();
+      to_.write(std::as_bytes(std::span(value)));
+    }
+    held_.append(foot, sizeof foot);
+    if (held_.size() >= enough) flush();
+  }
+  /// Hands on what is held back.
+  void flush() {
+    if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
+    held_.clear();
+  }
+  /// Writes what is left, the end of a compressed file. Nothing if called again.
+  void close() {
+    if (std::exchange(closed_, true)) return;
+    flush();
+    to_.finish();
+  }
+
+ private:
+  static constexpr std::size_t enough = 64 * 1024;
+
+  any_sink to_;
+  std::string held_;
+  bool closed_ = false;
+};
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TF_RECORD_HPP
+// ---- tagma/runtime/event.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EVENT_HPP
+#define TAGMA_SINGLE_RUNTIME_EVENT_HPP
+
+/// @file
+/// Something that happens, for which threads wait asleep.
+
+namespace tagma::runtime {
+
+/// It has not happened at first. Whoever makes it happen may still be in `set` when others have seen it.
+class event {
+ public:
+  [[nodiscard]] bool happened() const { return happened_.load(memory_order::acquire); }
+  void set() {
+    happened_.store(true, memory_order::release);
+    changes_.change(true);
+  }
+  /// It may happen once more; nobody waits for it.
+  void clear() { happened_.store(false, memory_order::relaxed); }
+
+  void wait() {
+    for (;;) {
+      const std::uint32_t seen = changes_.load(memory_order::acquire);
+      if (happened()) return;
+      changes_.wait(seen);
+    }
+  }
+  /// False if the limits end the waiting before.
+  [[nodiscard]] bool wait(const run_guard& guard) {
+    for (;;) {
+      const std::uint32_t seen = changes_.load(memory_order::acquire);
+      if (happened()) return true;
+      if (guard.over() != status_code::ok) return false;
+      guard.wait(changes_, seen);
+    }
+  }
+
+ private:
+  atomic<bool> happened_{false};
+  wait_word changes_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EVENT_HPP
+
+namespace tagma::runtime {
+
+/// Opens a file as a reader with these options does. Throws what the parts throw, NotFound for a missing file.
+[[nodiscard]] TAGMA_COLD inline io::open_records open_records(const reader_options& o, std::string path) {
+  if (o.kind == reader_kind::identity) return io::open_records(io::identity_reader(std::move(path)));
+  constexpr io::compression formats[] = {io::compression::none, io::compression::gzip, io::compression::zlib,
+                                         io::compression::detect};
+  io::buffered_reader in(io::open(std::move(path), formats[static_cast<std::size_t>(o.compression)]));
+  switch (o.kind) {
+    case reader_kind::fixed_length:
+      return io::open_records(
+          io::fixed_length_record_reader(std::move(in), {o.record_bytes, o.header_bytes, o.footer_bytes, o.hop_bytes}));
+    case reader_kind::tf_record:
+      return io::open_records(io::tf_record_reader(std::move(in)));
+    case reader_kind::whole_file:
+      return io::open_records(io::whole_file_reader(std::move(in)));
+    default:
+      return io::open_records(io::text_line_reader(std::move(in), {o.skip_header_lines}));
+  }
+}
+
+/// Somebody who asks for records.
+class read_request : public served_request {
+ public:
+  /// What it was given.
+  std::vector<io::record> records;
+
+ protected:
+  ~read_request() = default;
+
+ private:
+  friend class reader;
+  queue* files_ = nullptr;
+  std::size_t most_ = 0;
+};
+
+class reader final : public serving {
+ public:
+  /// Throws InvalidArgument for options that no reader can have.
+  TAGMA_COLD reader(std::string name, const reader_options& options)
+      : serving("reader", std::move(name)), options_(options) {
+    for (const extent n : {options.skip_header_lines, options.header_bytes, options.footer_bytes, options.hop_bytes})
+      if (n < 0) fail(status_code::invalid_argument, {text(), ": no option may be negative, and one is ", n});
+    if ((options.kind == reader_kind::fixed_length) != (options.record_bytes > 0))
+      fail(status_code::invalid_argument,
+           {text(), ": record_bytes is ", options.record_bytes,
+            options.record_bytes > 0 ? ", which is for records of fixed length" : ", expected 1 or more"});
+  }
+  TAGMA_COLD ~reader() override { stop(); }
+
+  [[nodiscard]] const reader_options& options() const { return options_; }
+  /// "text line reader 'lines'".
+  [[nodiscard]] TAGMA_COLD std::string text() const override {
+    return sentence({to_string(options_.kind), " '", name(), "'"});
+  }
+  /// Throws InvalidArgument that names both sides if this is not the reader that somebody else asks for.
+  TAGMA_COLD void check(const reader_options& other) const {
+    if (options_.kind != other.kind)
+      fail(status_code::invalid_argument,
+           {"the container has ", text(), ", asked for is a ", to_string(other.kind), " of this name"});
+    const auto refuse = [&](std::string_view what, extent own, extent asked) {
+      if (own != asked)
+        fail(status_code::invalid_argument,
+             {"the container has ", text(), " with ", what, " ", own, ", asked for is one with ", asked});
+    };
+    refuse("compression", static_cast<extent>(options_.compression), static_cast<extent>(other.compression));
+    refuse("skip_header_lines", options_.skip_header_lines, other.skip_header_lines);
+    refuse("record_bytes", options_.record_bytes, other.record_bytes);
+    refuse("header_bytes", options_.header_bytes, other.header_bytes);
+    refuse("footer_bytes", options_.footer_bytes, other.footer_bytes);
+    refuse("hop_bytes", options_.hop_bytes, other.hop_bytes);
+  }
+
+  [[nodiscard]] std::int64_t records_produced() {
+    const mutex_lock locked(lock());
+    return produced_;
+  }
+  [[nodiscard]] std::int64_t files_completed() {
+    const mutex_lock locked(lock());
+    return completed_;
+  }
+  /// The file that is being read is left, behind the requests that wait; counts begin at 0.
+  TAGMA_COLD void reset() {
+    const mutex_lock locked(lock());
+    produced_ = completed_ = 0;
+    leaves_ = true;
+  }
+
+  /// Asks for up to `most` records of one file, at least one; `request` lives until it is told.
+  /// @param files a queue of texts
+  /// Throws ResourceExhausted if the system has no thread.
+  TAGMA_COLD void read(read_request& request, queue& files, std::size_t most) {
+    request.records.clear();
+    request.files_ = &files;
+    request.most_ = most;
+    ask(request);
+  }
+
+ private:
+  /// Waits for the name of a file.
+  class awaited_file final : public queue_attempt {
+   public:
+    event done;
+    std::exception_ptr error;
+
+   private:
+    void ended(std::exception_ptr e) noexcept override {
+      error = std::move(e);
+      done.set();
+    }
+  };
+
+  void serve(served_request& asked) override {
+    bool leaves = false;
+    {
+      const mutex_lock locked(lock());
+      leaves = std::exchange(leaves_, false);
+    }
+    if (leaves) current_ = {}, back_.clear(), failed_ = nullptr;
+    fill(static_cast<read_request&>(asked));
+  }
+  void interrupt(served_request& asked) override {
+    // Whoever is told of this only marks something as done: nobody asks for the lock.
+    if (waits_) static_cast<read_request&>(asked).files_->cancel(file_);
+  }
+  void given(served_request& asked) override {
+    produced_ += static_cast<std::int64_t>(static_cast<read_request&>(asked).records.size());
+  }
+  void take_back(served_request& asked) override {
+    for (io::record& one : static_cast<read_request&>(asked).records) back_.push_back(std::move(one));
+  }
+  /// What was read before an error is given first, and the error to the next request.
+  void fill(read_request& r) {
+    while (r.records.size() < r.most_) {
+      if (!back_.empty()) {
+        r.records.push_back(std::move(back_.front()));
+        back_.pop_front();
+        continue;
+      }
+      if (failed_ != nullptr) {
+        if (r.records.empty()) std::rethrow_exception(std::exchange(failed_, nullptr));
+        return;
+      }
+      if (!current_) {
+        if (!r.records.empty()) return;
+        current_ = open_records(options_, next_file(r));
+      }
+      try {
+        std::string_view value;
+        if (current_.next(value)) {
+          r.records.push_back({current_.key(), std::string(value)});
+        } else {
+          current_ = {};
+          const mutex_lock locked(lock());
+          ++completed_;
+        }
+      } catch (...) {
+        current_ = {};
+        failed_ = std::current_exception();
+      }
+    }
+  }
+  [[nodiscard]] std::string next_file(read_request& r) {
+    file_.done.clear();
+    r.files_->dequeue(file_, 1);
+    {
+      const mutex_lock locked(lock());
+      waits_ = true;
+      if (is_cancelled(r)) r.files_->cancel(file_);
+    }
+    file_.done.wait();
+    {
+      const mutex_lock locked(lock());
+      waits_ = false;
+    }
+    r.files_->settle();
+    if (file_.error != nullptr) std::rethrow_exception(std::exchange(file_.error, nullptr));
+    const raw_view name = file_.elements.front().component(0);
+    if (file_.elements.front().components() != 1 || name.type != dtype::string || name.dims.elements() != 1)
+      fail(status_code::invalid_argument,
+           {text(), ": ", r.files_->text(), " has tuples that are not one text, the name of a file"});
+    std::string path(*static_cast<const string_element*>(name.data));
+    r.files_->reuse(std::move(file_.elements));
+    return path;
+  }
+  const reader_options options_;
+  std::int64_t produced_ = 0, completed_ = 0;
+  bool leaves_ = false, waits_ = false;
+  // Of the thread alone.
+  awaited_file file_;
+  io::open_records current_;
+  std::deque<io::record> back_;  // read for somebody who was cancelled
+  std::exception_ptr failed_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_READER_HPP
+
+namespace tagma::runtime {
+
+template <>
+struct resource_of<ir::key<op::reader>> {
+  TAGMA_COLD static counted<resource> make(const resource_request& r) {
+    return counted<resource>(new reader(std::string(r.name), ir::reader_options_of(r.attributes)));
+  }
+  TAGMA_COLD static void check(const resource& found, const resource_request& r) {
+    static_cast<const reader&>(found).check(ir::reader_options_of(r.attributes));
+  }
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_READER_RESOURCE_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// One step that reads: what it waits with. Its results are views of its records, which stay until it runs again.
+class read_step final : public kernel_state, public runtime::stop_hook, public runtime::read_request {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
+    auto& own = static_cast<read_step&>(*args.state);
+    own.reader_ = &args.in[0].resource<runtime::reader>();
+    own.args_ = args;
+    own.done_ = done;
+    const extent most = args.attributes[0];
+    own.reader_->read(own, args.in[1].resource<runtime::queue>(), most < 0 ? 1 : static_cast<std::size_t>(most));
+    if (!context.control->add(own)) own.stop();
+  }
+  void stop() noexcept override { reader_->cancel(*this); }
+
+ private:
+  void ended(std::exception_ptr error) noexcept override {
+    const runtime::completion done = done_;
+    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+    for (int part = 0; part < 2; ++part) {
+      if (args_.late != nullptr) args_.late->set(0, static_cast<extent>(records.size()), part);
+      auto* to = args_.outs[static_cast<std::size_t>(part)].as<string_element>();
+      if (to == nullptr) continue;
+      for (const io::record& r : records) *to++ = part == 0 ? r.key : r.value;
+    }
+    done.succeed();
+  }
+
+  runtime::reader* reader_ = nullptr;
+  kernel_args args_;
+  runtime::completion done_;
+};
+
+struct read_kernel {
+  template <dtype...>
+  static constexpr kernel_entry entry{
+      .prepare = [](const kernel_args&, const run_context&) -> owned<kernel_state> { return make_owned<read_step>(); },
+      .start = &read_step::start};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::read>> : cpu::detail::read_kernel {};
+template <>
+struct kernel<on_cpu, ir::key<op::read_up_to>> : cpu::detail::read_kernel {};
+template <>
+struct kernel<on_cpu, ir::key<op::reader_count>> {
+  template <dtype...>
+  static constexpr kernel_entry entry{[](const kernel_args& args, const run_context&) {
+    auto& reader = args.in[0].resource<runtime::reader>();
+    if (args.attributes[0] == 2) reader.reset();
+    *args.out.as<std::int64_t>() = args.attributes[0] == 1 ? reader.files_completed() : reader.records_produced();
+  }};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
+// ---- tagma/device/cpu/kernel/text_constant.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
+
+/// @file
+/// The kernel that gives a text of the program: a view of its characters, which last as long as the program.
+
+namespace tagma::device {
+
+template <>
+struct kernel<on_cpu, ir::key<op::text_constant>> {
+  template <dtype...>
+  static constexpr kernel_entry entry{[](const kernel_args& args, const run_context&) {
+    const ir::attribute* const a = args.attributes.data();
+    *args.out.as<string_element>() = {reinterpret_cast<const char*>(a + 1), static_cast<std::size_t>(a[0])};
+  }};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
 
 namespace tagma::device::cpu {
 
@@ -1569,9 +8888,29 @@ namespace tagma::device::cpu {
       registered<op::cells>::kernels(),      registered<op::order>::kernels(),
       registered<op::filters>::kernels(),    registered<op::movement>::kernels(),
       registered<op::state>::kernels(),      registered<op::chance>::kernels(),
-      registered<op::training>::kernels(),   registered<op::internal>::kernels()};
+      registered<op::training>::kernels(),   registered<op::internal>::kernels(),
+      registered<op::queues>::kernels(),     registered<op::readers>::kernels(),
+      registered<op::records>::kernels()};
   static const kernel_registry all(families);
   return all;
+}
+
+/// What makes a thing of a container, of the library or of an operation that is listed. Throws Unimplemented if nothing
+/// does.
+[[nodiscard]] TAGMA_COLD inline const runtime::resource_functions& find_resource_functions(
+    const plan::plan_resource& named) {
+  const auto functions_of = []<class Made>(Made) {
+    static constexpr runtime::resource_functions functions{&Made::make, &Made::check};
+    return &functions;
+  };
+  if (named.key == &ir::key<op::queue>) return *functions_of(runtime::resource_of<ir::key<op::queue>>{});
+  if (named.key == &ir::key<op::reader>) return *functions_of(runtime::resource_of<ir::key<op::reader>>{});
+  if (named.key == &ir::key<op::iterator>) return *functions_of(runtime::resource_of<ir::key<op::iterator>>{});
+  const operations::own_operation* const own = operations::own_operation_list::of_process().find_key(named.key);
+  if (own == nullptr || own->resource == nullptr)
+    fail(status_code::unimplemented,
+         {"any_program: nothing makes the ", named.kind, " '", named.name, "'", operations::how_to_list});
+  return *own->resource;
 }
 
 }  // namespace tagma::device::cpu
@@ -1581,6 +8920,9 @@ namespace tagma::runtime {
 /// Weak, so that several files may include this header.
 [[gnu::weak]] owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
   return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
+}
+[[gnu::weak]] const resource_functions& find_resource(const plan::plan_resource& named) {
+  return device::cpu::find_resource_functions(named);
 }
 
 }  // namespace tagma::runtime

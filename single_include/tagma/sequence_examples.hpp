@@ -336,6 +336,62 @@ inline constexpr auto dequeue_attributes = [] {
   return a;
 }();
 
+/// Takes the words of one component.
+constexpr void take_component(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
+  const extent rank = t.attribute("rank", 0, max_rank);
+  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
+  if (t.fine() && words.size() >= queue_component_words)
+    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
+}
+/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
+/// are refused.
+[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
+  constexpr auto one = static_cast<int>(queue_component_words);
+  const int words = t.rest() - behind;
+  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
+  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
+  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
+  return t.fine() ? all : attribute_list{};
+}
+/// The words of the components of a queue.
+[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
+  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
+}
+[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
+  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
+}
+[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
+  return same;
+}
+/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
+/// priorities or none. Returns the attributes of the first.
+[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
+  const attribute_list one = t.resource(first, "queue");
+  for (int i = 1; t.fine() && i < queues; ++i) {
+    const attribute_list other = t.resource(first + i, "queue");
+    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
+                is_priority_queue(one) == is_priority_queue(other),
+            "the queues have other components");
+  }
+  return one;
+}
+/// True if a component has an open extent; the most axes of one.
+[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
+  bool open = false;
+  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
+  return open;
+}
+[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
+  int most = 0;
+  for (int i = 0; i < most_outputs; ++i)
+    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
+  return most;
+}
+
 }  // namespace ir
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_IR_QUEUE_HPP
@@ -376,6 +432,19 @@ struct example_feature {
   return {};
 }
 
+/// Takes the words of a feature behind its first one. Returns its type and shape.
+[[nodiscard]] constexpr tensor_spec take_feature(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  take_component(t);
+  const tensor_spec one = t.fine() ? queue_component(words, 0) : tensor_spec{};
+  t.needs(one.type == dtype::float32 || one.type == dtype::int64 || one.type == dtype::string,
+          "features are float, int64 or strings");
+  t.needs(one.dims.is_static() || one.dims.rank == 1, "only a shape of one axis is open");
+  const extent size = t.attribute("length of a name", 0, extent{8} * (t.rest() > 1 ? t.rest() - 1 : 0));
+  for (extent i = 0; t.fine() && i < size; i += 8) t.attribute("name", INT64_MIN, INT64_MAX);
+  return one;
+}
+
 }  // namespace ir
 
 namespace op {
@@ -387,6 +456,24 @@ struct parse_example {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_features(t, false); }
+  static constexpr void takes_features(auto& t, bool open) {
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    bool any_open = false;
+    int features = 0;
+    for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
+      t.rule("TAGMA-E256");
+      const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(one.dims.is_static() || given == 0, "only a required feature has an open axis");
+      if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
+      t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
+      any_open = any_open || !one.dims.is_static();
+    }
+    t.needs(features > 0, "there is no feature");
+    t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
     a.out = {dtype::int64, {}};  // where there are fewer
@@ -399,6 +486,7 @@ struct parse_example {
 /// Of features with any number of values.
 struct parse_example_open : parse_example {
   static constexpr const char* name = "parse_example_open";
+  static constexpr void takes(auto& t) { takes_features(t, true); }
   static constexpr bool late = true;
 };
 
@@ -547,6 +635,8 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
 // ---- tagma/expr/op/parse_sequence_example.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+#define TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
 
 /// @file
 /// tf.train.SequenceExample as tensors.
@@ -571,6 +661,19 @@ struct parse_feature_lists {
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = ir::most_outputs;
   static constexpr bool late = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    int lists = 0;
+    for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
+      t.rule("TAGMA-E280");
+      const bool length = t.attribute("use", 0, 2) == static_cast<extent>(ir::list_use::length);
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(!length || one == tensor_spec{dtype::int64, {}}, "the length of a list is int64");
+      t.rule("TAGMA-E281");
+      t.needs(t.rank(0) + (length ? 0 : 1 + one.dims.rank) <= max_rank, "there would be more than six axes");
+    }
+    t.needs(lists > 0, "there is no list");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
     a.out = {dtype::int64, {}};  // where there are fewer
@@ -744,6 +847,7 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
 // ---- tagma/expr/op/text_constant.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
@@ -762,6 +866,12 @@ struct text_constant {
   static constexpr const char* name = "text_constant";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent word = sizeof(ir::attribute);
+    t.inputs(0);
+    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
+    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::string, {}};
     return nullptr;
@@ -2491,6 +2601,8 @@ struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_exam
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
 // ---- tagma/device/cpu/kernel/parse_sequence_example.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
 
 /// @file
 /// The kernel that takes lists of messages of tf.train.SequenceExample apart.
@@ -2816,6 +2928,7 @@ struct kernel<on_cpu, ir::key<op::parse_feature_lists>> {
 };
 
 }  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
 // ---- tagma/device/cpu/kernel/text_constant.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP

@@ -234,6 +234,29 @@ TEST_CASE("what a graph has beside the operations of programs is checked as well
   check_arguments(ir::rules<ir::loop_stack>, {{matrix, head}, {}}, 2000);
 }
 
+TEST_CASE("things of containers, and what takes records apart, take what they say") {
+  const tensor_spec texts{dtype::string, {dyn, 3}}, number{dtype::float32, {}};
+  const ir::attribute any = -1, float32 = 2, int64 = 5, string = 11, name = 0x6c6562616c;  // "label"
+  check_arguments(ir::rules<op::queue>, {{}, {1, 9, 3, 77, float32, 2, any, 4, 0, 0, 0, 0}}, 2000);
+  check_arguments(ir::rules<op::queue>, {{}, {0, any, 0, 0, string, 0, 0, 0, 0, 0, 0, 0, int64, 1, 2, 0, 0, 0, 0, 0}},
+                  2000);
+  check_arguments(ir::rules<op::reader>, {{}, {1, 3, 0, 12, 3, 2, 5}}, 2000);
+  check_arguments(ir::rules<op::iterator>, {{}, {any, float32, 2, any, 4, 0, 0, 0, 0, 0}}, 2000);
+  check_arguments(ir::rules<op::text_constant>, {{}, {11, 0x123456789, 0x777}}, 2000);
+  check_arguments(ir::rules<op::text_constant>, {{}, {0}}, 2000);
+  check_arguments(ir::rules<op::decode_raw>, {{texts}, {float32, 4, 1}}, 2000);
+  check_arguments(ir::rules<op::decode_raw_open>, {{texts}, {int64, any, 0}}, 2000);
+  check_arguments(ir::rules<op::decode_csv>,
+                  {{texts, number}, {',', 1, 0, 0, 3, float32, 0, 1, int64, 2, any, string, 0, any, 1, 4, 5, 9}}, 2000);
+  check_arguments(ir::rules<op::parse_example>,
+                  {{texts, number}, {1, float32, 1, 3, 0, 0, 0, 0, 0, 5, name, 0, string, 0, 0, 0, 0, 0, 0, 0, 0}},
+                  2000);
+  check_arguments(ir::rules<op::decode_image>, {{texts}, {7, 5, 3}}, 2000);
+  check_arguments(ir::rules<op::parse_feature_lists>,
+                  {{texts}, {0, float32, 1, any, 0, 0, 0, 0, 0, 5, name, 2, int64, 0, 0, 0, 0, 0, 0, 0, 0}}, 2000);
+  check_arguments(ir::rules<op::parse_example_open>, {{texts}, {0, int64, 1, any, 0, 0, 0, 0, 0, 5, name}}, 2000);
+}
+
 TEST_CASE("operations that find extents take what they say") {
   const tensor_spec numbers{dtype::int32, {dyn, 3}}, mask{dtype::boolean, {4, 3}}, rows{dtype::string, {4, dyn, 2}};
   check_arguments(ir::rules<op::nonzero>, {{numbers}, {0}}, 2000);

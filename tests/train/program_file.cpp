@@ -12,6 +12,8 @@
 #include "support/temporary_directory.hpp"
 #include "tagma/control_flow.hpp"
 #include "tagma/filter.hpp"
+#include "tagma/iterators.hpp"
+#include "tagma/readers.hpp"
 #include "tagma/tagma.hpp"
 
 namespace {
@@ -122,6 +124,36 @@ std::string list_text(const auto& list) {
   for (const auto i : list) text += (text.size() > 1 ? ", " : "") + std::to_string(i);
   return text + "]";
 }
+std::string components_text(tg::array_view<const tg::tensor_spec> components) {
+  std::string text;
+  for (const tg::tensor_spec& c : components) text += (text.empty() ? "" : "; ") + tg::to_string(c);
+  return text;
+}
+/// What a session makes of a node that stands for a thing of a container.
+std::string resource_text(const tg::ir::node& n, tg::ir::attribute_list attributes) {
+  const tg::runtime::resource_request request{n.op->info->name, n.name, attributes};
+  const std::string who = std::string(request.kind) + " '" + std::string(n.name) + "' ";
+  const auto text = [](const char* what, auto number) { return what + std::to_string(number); };
+  if (request.kind == "queue") {
+    const auto made = tg::runtime::resource_of<tg::ir::key<tg::op::queue>>::make(request);
+    const auto& q = static_cast<const tg::runtime::queue&>(*made);
+    const tg::queue_options& o = q.options();
+    constexpr const char* kinds[] = {"fifo", "shuffle", "padding", "priority"};
+    return who + kinds[static_cast<int>(o.kind)] + text(" capacity ", o.capacity) +
+           text(" least ", o.min_after_dequeue) + text(" seed ", o.seed) + " of " + components_text(q.components());
+  }
+  if (request.kind == "reader") {
+    const auto made = tg::runtime::resource_of<tg::ir::key<tg::op::reader>>::make(request);
+    const tg::reader_options& o = static_cast<const tg::runtime::reader&>(*made).options();
+    constexpr const char* kinds[] = {"text_lines", "fixed_length", "tf_record", "whole_file", "identity"};
+    constexpr const char* formats[] = {"none", "gzip", "zlib", "detect"};
+    return who + kinds[static_cast<int>(o.kind)] + " " + formats[static_cast<int>(o.compression)] +
+           text(" skip ", o.skip_header_lines) + text(" record ", o.record_bytes) + text(" header ", o.header_bytes) +
+           text(" footer ", o.footer_bytes) + text(" hop ", o.hop_bytes);
+  }
+  const auto made = tg::runtime::resource_of<tg::ir::key<tg::op::iterator>>::make(request);
+  return who + "of " + components_text(static_cast<const tg::runtime::iterator&>(*made).components());
+}
 /// What program_reader.py prints.
 std::string tables_of(const tg::any_program& program) {
   const tg::ir::graph_view g = program.graph();
@@ -144,6 +176,7 @@ std::string tables_of(const tg::any_program& program) {
            list_text(g.edges.subspan(n.first_edge, n.inputs + n.controls + n.colocated)) + " " +
            list_text(g.attributes(i)) + " " + text(n.value) + text(n.request) + std::string(n.name) +
            std::string(n.suffix) + "\n";
+    if (n.op->info->is(tg::ir::op_kind::resource)) all += resource_text(n, g.attributes(i)) + "\n";
   }
   for (std::size_t i = 0; i < g.loops.size(); ++i)
     all += "loop " + text(i) + text(g.loops[i].head) + text(g.loops[i].parent) + std::to_string(g.loops[i].rank) + "\n";
@@ -154,21 +187,58 @@ std::string tables_of(const tg::any_program& program) {
   return all;
 }
 
+void check_reader(const tg::any_program& program, const tg::test::temporary_directory& folder) {
+  const std::string script = (std::filesystem::path(__FILE__).parent_path() / "program_reader.py").string();
+  tg::write_program(program, folder / "program");
+  const std::string command = "python3 '" + script + "' '" + (folder / "program") + "' > '" + (folder / "tables") + "'";
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK(tg::read_file(folder / "tables") == tables_of(program));
+}
+
 TEST_CASE("a reader that was written from the description alone finds the same tables") {
   const tg::test::temporary_directory folder;
-  const std::string script = (std::filesystem::path(__FILE__).parent_path() / "program_reader.py").string();
-  const auto check = [&](const tg::any_program& program) {
-    tg::write_program(program, folder / "program");
-    const std::string command =
-        "python3 '" + script + "' '" + (folder / "program") + "' > '" + (folder / "tables") + "'";
-    REQUIRE(std::system(command.c_str()) == 0);
-    CHECK(tg::read_file(folder / "tables") == tables_of(program));
-  };
-  check(small());
+  check_reader(small(), folder);
   constexpr auto series = tg::placeholder<"series", float, tg::dyn, 5, 3>();
   const auto loss = tg::mean(tg::square(tg::lstm<"cells", 6>(series)));
   const auto train = tg::minimize(loss, tg::adam{.learning_rate = 0.05});
-  check(tg::any_program(tg::compile([=] { return tg::outputs(loss, train); }), {"loss", "train"}));
+  check_reader(tg::any_program(tg::compile([=] { return tg::outputs(loss, train); }), {"loss", "train"}), folder);
+}
+
+constexpr tg::iterator_of<"batches", tg::spec<float, tg::dyn, 8>, tg::spec<bool>> batches;
+const auto batch_and_flag = tg::get_next(batches);
+const auto batch = std::get<0>(batch_and_flag);
+const auto flag = std::get<1>(batch_and_flag);
+
+TEST_CASE("resources in programs are what the description says") {
+  constexpr tg::queue_of<"files", tg::queue_options{}, tg::spec<std::string_view>> files;
+  constexpr tg::reader_of<"records", tg::reader_options{.kind = tg::reader_kind::fixed_length,
+                                                        .compression = tg::file_compression::gzip,
+                                                        .record_bytes = 12,
+                                                        .header_bytes = 3,
+                                                        .footer_bytes = 2,
+                                                        .hop_bytes = 5}>
+      records;
+  constexpr tg::queue_of<
+      "examples", tg::queue_options{.kind = tg::queue_kind::shuffle, .capacity = 9, .min_after_dequeue = 3, .seed = 77},
+      tg::spec<float, 8>, tg::spec<std::int64_t>>
+      examples;
+  constexpr tg::queue_of<"padded", tg::queue_options{.kind = tg::queue_kind::padding},
+                         tg::spec<std::string_view, tg::dyn, 4>>
+      padded;
+  const auto key_and_value = tg::read_up_to<4>(records, files);
+  const auto value = std::get<1>(key_and_value);
+  const auto example_and_number = tg::dequeue_many<3>(examples);
+  const auto example = std::get<0>(example_and_number);
+  const auto number = std::get<1>(example_and_number);
+  const auto lines = tg::dequeue_up_to<5>(padded);
+  const tg::any_program program(tg::compile([=] { return tg::outputs(value, example, number, lines, batch, flag); }));
+  check_written(program);
+  const tg::test::temporary_directory folder;
+  check_reader(program, folder);
+  const std::string tables = tg::read_file(folder / "tables");
+  CHECK(tables.find("queue 'examples' shuffle capacity 9 least 3 seed 77 of float32 [8]; int64 []\n") !=
+        std::string::npos);
+  CHECK(tables.find("iterator 'batches' of float32 [?, 8]; bool []\n") != std::string::npos);
 }
 
 TEST_CASE("what a program is not read for is said") {

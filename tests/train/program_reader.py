@@ -11,6 +11,9 @@ import sys
 TYPES = ["none", "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "string"]
 
 
+RESOURCES = ("queue", "reader", "iterator")
+
+
 def crc32c(data):
     crc = 0xFFFFFFFF
     for byte in data:
@@ -47,6 +50,32 @@ def spelled(dims):
     return "[" + ", ".join("?" if e == -1 else str(e) for e in dims) + "]"
 
 
+def components(words):
+    """The types and shapes of the components of a queue or an iterator."""
+    parts = [words[i:i + 8] for i in range(0, len(words), 8)]
+    for kind, rank, *extents in parts:
+        if not 1 <= kind <= 11 or not 0 <= rank <= 6 or any(extents[rank:]) or len(extents) != 6:
+            raise ValueError("this is no component")
+    if not 1 <= len(parts) <= 8:
+        raise ValueError("there are one to eight components")
+    return "; ".join(f"{TYPES[kind]} {spelled(extents[:rank])}" for kind, rank, *extents in parts)
+
+
+def resource(operation, a):
+    """What a resource is, by its attributes."""
+    if operation == "queue":
+        kind = ["fifo", "shuffle", "padding", "priority"][a[0]]
+        return f"{kind} capacity {a[1]} least {a[2]} seed {a[3]} of {components(a[4:])}"
+    if operation == "reader":
+        kind = ["text_lines", "fixed_length", "tf_record", "whole_file", "identity"][a[0]]
+        compression = ["none", "gzip", "zlib", "detect"][a[1]]
+        skip, record, header, footer, hop = a[2:]
+        return f"{kind} {compression} skip {skip} record {record} header {header} footer {footer} hop {hop}"
+    if a[0] != -1 or a[-1] != 0:
+        raise ValueError("this is no iterator")
+    return f"of {components(a[1:-1])}"
+
+
 def tables(data):
     """The lines that describe a program."""
     if crc32c(data[:-4]) != struct.unpack("<I", data[-4:])[0]:
@@ -81,6 +110,8 @@ def tables(data):
         name = r.text() + r.text()
         yield (f"node {i} {operation[1]} {operation[0]} {kind} {spelled(dims)} {counts[0]} {counts[1]} {counts[2]} "
                f"{edges} {attributes} {value} {request} {name}")
+        if operation[1] in RESOURCES:
+            yield f"{operation[1]} '{name}' {resource(operation[1], attributes)}"
     loops = r.number("I")
     for i in range(loops):
         yield f"loop {i} {r.number('i')} {r.number('h')} {r.number('h')}"

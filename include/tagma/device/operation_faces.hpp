@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tagma/base/config.hpp"
+#include "tagma/device/input_operations.hpp"
 #include "tagma/device/operations.hpp"
 #include "tagma/expr/literal.hpp"
 #include "tagma/expr/op/control.hpp"
@@ -18,14 +19,14 @@
 
 namespace tagma::device::operations {
 
-/// What graphs have beside the operations of `all_families`: leaves, results of operations that have several, and
-/// loops.
+/// What graphs have beside the operations of `all_families` and `input_families`: leaves, things of containers, results
+/// of operations that have several, and loops.
 template <class... Op>
 struct operation_list {};
-using structural =
-    operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group, ir::keep,
-                   op::row, ir::loop_head, ir::times_head, ir::while_head, ir::loop_given, ir::loop_element,
-                   ir::loop_member, ir::loop_carried, ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
+using structural = operation_list<op::placeholder, op::variable, op::literal, ir::constant_op, ir::output_op, op::group,
+                                  ir::keep, op::queue, op::reader, op::iterator, op::row, ir::loop_head, ir::times_head,
+                                  ir::while_head, ir::loop_given, ir::loop_element, ir::loop_member, ir::loop_carried,
+                                  ir::loop_result, ir::loop_copy, ir::loop_last, ir::loop_stack>;
 
 namespace detail {
 
@@ -42,14 +43,15 @@ template <class... Op>
 constexpr void add_faces(operation_list<Op...>, face_list& to) {
   ((to.list[to.count++] = &ir::face<Op>), ...);
 }
-template <class... Family>
-constexpr face_list make_faces(families<Family...>) {
+template <class... Family, class... Input>
+constexpr face_list make_faces(families<Family...>, families<Input...>) {
   face_list all;
   (add_faces(Family{}, all), ...);
+  (add_faces(Input{}, all), ...);
   add_faces(structural{}, all);
   return all;
 }
-inline constexpr face_list faces = make_faces(all_families{});
+inline constexpr face_list faces = make_faces(all_families{}, input_families{});
 
 }  // namespace detail
 

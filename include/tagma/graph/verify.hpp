@@ -79,18 +79,30 @@ class graph_verifier {
     heap_array<tensor_spec> in(static_cast<std::size_t>(n.inputs));
     for (int i = 0; i < n.inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(at_)[i]].spec;
     infer_args args{{in.data(), in.size()}, g_.attributes(at_), n.spec};
+    const heap_array<resource_input> things(uses_resource() ? in.size() : 0);
+    for (std::size_t i = 0; i < things.size(); ++i)
+      if (const node_id of = g_.inputs(at_)[i]; g_.info(of).is(op_kind::resource))
+        things[i] = {g_.info(of).name, g_.attributes(of)};
     input_roles roles;
     const bool several = face.info().outputs > 0;
     for (int k = 0; k < (several ? face.info().outputs : 1); ++k) {
       args.output = k;
-      if (const refusal r = check_arguments(face, args, &roles)) refuse({to_string(r, face.info(), args)});
+      if (const refusal r = check_arguments(face, args, &roles, things)) refuse({to_string(r, face.info(), args)});
     }
     const tensor_spec found = several ? tensor_spec{} : face.info().is(op_kind::output) ? result_of(n) : args.out;
     if (!(found == n.spec))
       refuse({face.info().name, ": the result is said to be ", to_string(n.spec), ", and is ", to_string(found)});
     check_roles(face.info(), roles);
-    const bool named = face.info().is(op_kind::placeholder) || face.info().is(op_kind::variable);
+    const bool named = has_name(face.info());
     if (named && !is_name(n.name)) refuse({face.info().name, ": '", n.name, "' is no name"});
+  }
+  [[nodiscard]] static bool has_name(const op_info& op) {
+    return op.is(op_kind::placeholder) || op.is(op_kind::variable) || op.is(op_kind::resource);
+  }
+  [[nodiscard]] bool uses_resource() const {
+    for (const node_id i : g_.inputs(at_))
+      if (g_.info(i).is(op_kind::resource)) return true;
+    return false;
   }
   /// What the operation that a result is of makes of it.
   [[nodiscard]] TAGMA_COLD tensor_spec result_of(const node& n) const {
@@ -108,6 +120,8 @@ class graph_verifier {
   /// What inputs are beside their types.
   TAGMA_COLD void check_roles(const op_info& op, const input_roles& roles) const {
     const array_view<const node_id> in = g_.inputs(at_);
+    if (op.is(op_kind::update) && (roles.variables & 1) == 0)
+      refuse({op.name, ": its function `takes` does not ask for a variable as input 0"});
     for (std::size_t i = 0; i < in.size(); ++i) {
       const op_info& of = g_.info(in[i]);
       const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0;
@@ -122,9 +136,11 @@ class graph_verifier {
   TAGMA_COLD void check_names() {
     for (at_ = 0; at_ < g_.size(); ++at_) {
       const node& n = g_[at_];
-      if (!g_.info(at_).is(op_kind::placeholder) && !g_.info(at_).is(op_kind::variable)) continue;
+      if (!has_name(g_.info(at_))) continue;
+      const bool is_resource = g_.info(at_).is(op_kind::resource);
       for (node_id i = 0; i < at_; ++i)
-        if (g_.info(i).kind == g_.info(at_).kind && g_[i].name == n.name && g_[i].suffix == n.suffix)
+        if (g_.info(i).kind == g_.info(at_).kind && (!is_resource || g_[i].op == n.op) && g_[i].name == n.name &&
+            g_[i].suffix == n.suffix)
           refuse({"TAGMA-E060 ", g_.info(at_).name, " '", n.name, n.suffix, "' is node ", i, " as well"});
     }
   }

@@ -26,7 +26,7 @@ struct element_class {
 
 /// Why arguments are refused, as values, so that the check is one of the compiler, too; `to_string` makes a sentence.
 struct refusal {
-  enum class reason : std::uint8_t { none, inputs, attributes, spec, type, alike, rank, range, rule };
+  enum class reason : std::uint8_t { none, inputs, attributes, spec, type, alike, rank, range, rule, resource };
 
   reason why = reason::none;
   const char* rule = "";  ///< its number in docs/diagnostics.md, or nothing
@@ -52,6 +52,15 @@ struct refusal {
 struct input_roles {
   std::uint64_t variables = 0;  ///< written: variables
   std::uint64_t heads = 0;      ///< heads of loops
+  int first_resource = 0;       ///< things of a container: as many inputs as `resources` from this one on
+  int resources = 0;
+};
+
+/// An input that stands for a thing of a container: the name of its operation, and what tells it apart from others. Of
+/// another input both are empty.
+struct resource_input {
+  std::string_view kind{};
+  attribute_list attributes{};
 };
 
 /// The arguments of one node, asked one after another. The first answer that is no is kept; what is asked afterwards is
@@ -59,7 +68,9 @@ struct input_roles {
 class arguments {
  public:
   /// @param of the inputs and attributes; `out` is the claimed result, for operations whose type is given
-  constexpr explicit arguments(const infer_args& of) : of_(of) {
+  /// @param things an element for each input, or none if no input is a thing of a container
+  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {})
+      : of_(of), things_(things) {
     if (of.in.size() > static_cast<std::size_t>(most_inputs)) refuse_count(refusal::reason::inputs, 0, most_inputs);
     if (of.attributes.size() > static_cast<std::size_t>(most_inputs))
       refuse_count(refusal::reason::attributes, 0, most_inputs);
@@ -126,6 +137,16 @@ class arguments {
   constexpr void head(int i) { roles_.heads |= std::uint64_t{1} << i; }
   /// @}
   [[nodiscard]] constexpr const input_roles& roles() const { return roles_; }
+  /// Input `i` is a thing of a container, and its operation is called `kind`. Those of one operation are neighbours.
+  /// Returns its attributes, which were checked before; none where it is something else.
+  constexpr attribute_list resource(int i, const char* kind) {
+    if (roles_.resources == 0) roles_.first_resource = i;
+    roles_.resources = i + 1 - roles_.first_resource;
+    const bool is_one = fine() && i < count() && static_cast<std::size_t>(i) < things_.size() &&
+                        things_[i].kind == std::string_view(kind);
+    if (!is_one) refuse({refusal::reason::resource, "", kind, i});
+    return is_one ? things_[i].attributes : attribute_list{};
+  }
 
   /// The axes of input `i`.
   constexpr void axes(int i, int least, int most = max_rank) {
@@ -150,6 +171,10 @@ class arguments {
     if (least <= value && value <= most) return value;
     refuse({refusal::reason::range, rule_, name, 0, 0, value, least, most});
     return least;
+  }
+  /// Those that were not asked for yet, as they are.
+  [[nodiscard]] constexpr attribute_list rest_of_attributes() const {
+    return fine() && rest() > 0 ? of_.attributes.subspan(next_) : attribute_list{};
   }
   constexpr bool flag(const char* name) { return attribute(name, 0, 1) != 0; }
   /// An axis of a tensor of `rank` axes.
@@ -180,6 +205,8 @@ class arguments {
   constexpr void needs(bool holds, const char* text) {
     if (!holds) refuse({refusal::reason::rule, rule_, text});
   }
+  /// True for what a tensor can be.
+  [[nodiscard]] static constexpr bool is_tensor(const tensor_spec& s) { return broken_rule(s) == nullptr; }
   /// The type of the result is given.
   constexpr void given() {
     given_ = true;
@@ -244,6 +271,7 @@ class arguments {
   }
 
   const infer_args& of_;
+  array_view<const resource_input> things_;
   refusal refused_;
   const char* rule_ = "";
   input_roles roles_;
@@ -261,6 +289,9 @@ class arguments {
   if (writes && !of.is(op_kind::variable)) return "is no variable";
   if (goes && !of.is(op_kind::loop)) return "is no head of a loop";
   if (!goes && of.is(op_kind::loop) && !op.is(op_kind::loop)) return "is a head";
+  const auto place = static_cast<int>(i);
+  const bool uses = place >= roles.first_resource && place < roles.first_resource + roles.resources;
+  if (!uses && of.is(op_kind::resource)) return "is a resource";
   return of.outputs > 0 && !op.is(op_kind::output) ? "has several results" : nullptr;
 }
 
@@ -296,10 +327,12 @@ inline constexpr operation_face face{&rules<Op>, &detail::take<Op>, detail::vers
 /// @param args inputs, attributes, and which result is asked for; its `out` becomes the spec of that. Where the type of
 /// the result is given, `out` is checked
 /// @param roles written, if it is given and nothing is refused
+/// @param things as of `arguments`
 /// @return what is refused
 [[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args,
-                                                           input_roles* roles = nullptr) {
-  arguments t(args);
+                                                           input_roles* roles = nullptr,
+                                                           array_view<const resource_input> things = {}) {
+  arguments t(args, things);
   if (t.fine()) {
     const int results = of.info().outputs;
     t.within("output", args.output, 0, results > 0 ? results - 1 : 0);
@@ -360,6 +393,8 @@ namespace detail {
                        detail::range_text(r.least, r.most)});
     case why::range:
       return sentence({who, "attribute ", r.text, " is ", r.found, ", not ", detail::range_text(r.least, r.most)});
+    case why::resource:
+      return sentence({who, "input ", r.index, " needs to be a ", r.text, " of a container"});
     case why::rule:
       break;
   }

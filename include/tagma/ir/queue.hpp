@@ -71,5 +71,61 @@ inline constexpr auto dequeue_attributes = [] {
   return a;
 }();
 
+/// Takes the words of one component.
+constexpr void take_component(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
+  const extent rank = t.attribute("rank", 0, max_rank);
+  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
+  if (t.fine() && words.size() >= queue_component_words)
+    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
+}
+/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
+/// are refused.
+[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
+  constexpr auto one = static_cast<int>(queue_component_words);
+  const int words = t.rest() - behind;
+  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
+  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
+  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
+  return t.fine() ? all : attribute_list{};
+}
+/// The words of the components of a queue.
+[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
+  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
+}
+[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
+  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
+}
+[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
+  return same;
+}
+/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
+/// priorities or none. Returns the attributes of the first.
+[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
+  const attribute_list one = t.resource(first, "queue");
+  for (int i = 1; t.fine() && i < queues; ++i) {
+    const attribute_list other = t.resource(first + i, "queue");
+    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
+                is_priority_queue(one) == is_priority_queue(other),
+            "the queues have other components");
+  }
+  return one;
+}
+/// True if a component has an open extent; the most axes of one.
+[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
+  bool open = false;
+  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
+  return open;
+}
+[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
+  int most = 0;
+  for (int i = 0; i < most_outputs; ++i)
+    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
+  return most;
+}
+
 }  // namespace ir
 }  // namespace tagma

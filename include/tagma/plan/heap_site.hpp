@@ -5,6 +5,7 @@
 /// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
 
 #include "tagma/base/error.hpp"
+#include "tagma/base/heap_array.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/placement.hpp"
 #include "tagma/plan/devices.hpp"
@@ -12,34 +13,53 @@
 
 namespace tagma::plan {
 
-/// The CPUs of this process that the scopes of a graph name, and the node that each is there for.
+/// A kind of devices besides CPUs, as the placer knows it.
+struct site_kind {
+  std::string_view type;  ///< "GPU"
+  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+};
+
+/// The devices of this process that the scopes of a graph name, and the node that each is there for.
 class heap_site {
  public:
   /// Throws InvalidArgument for what cannot be placed.
   /// @param soft as `tagma::soft_placement`
-  heap_site(const ir::graph_view& g, bool soft) {
-    if (g.requests.empty()) {
+  /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
+  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
+    if (g.requests.empty() && others == nullptr) {
       devices_.allocate(1);
       devices_[0].name = ir::local_device("CPU", 0);
       return;
     }
-    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, ir::local_device_types);
+    const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
+    const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
+    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
     fixed_array<device_entry, heap_room> entries;
     entries.allocate(names.count);
     devices_.allocate(names.count);
-    for (std::size_t i = 0; i < names.count; ++i) entries[i] = {names.names[i], memory_kind::host};
+    for (std::size_t i = 0; i < names.count; ++i)
+      entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
+    heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
     fixed_array<ir::need, heap_room> needs;
     needs.allocate(g.nodes.size());
     for (ir::need& n : needs) n = ir::need::value;
-    const ir::device_set set{entries, ir::local_device_types,
+    const ir::device_set set{entries, types,
                              [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                             ir::local_task};
+                             ir::local_task, kernels};
     placed_ = ir::place<heap_room>(g, needs, set, soft);
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);
   }
 
+  /// True if a node is on a device that is no CPU.
+  [[nodiscard]] bool is_accelerated() const {
+    for (const std::int16_t d : placed_.devices())
+      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
+    return false;
+  }
   [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
 
  private:

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/placeholder.hpp"
 #include "tagma/plan/any_program.hpp"
 #include "tagma/runtime/data_runs.hpp"
@@ -61,7 +62,8 @@ namespace runtime {
 /// The plan of some outputs, for some tensors that are fed.
 struct named_plan {
   /// @param fed nodes that are computed, and are fed instead; none twice
-  named_plan(const any_program& program, const plan::plan_site& where, array_view<const int> outputs,
+  /// @param on_devices a node of the program is on a device that is no CPU
+  named_plan(const any_program& program, const plan::plan_site& where, bool on_devices, array_view<const int> outputs,
              array_view<const ir::node_id> fed)
       : graph(program.graph()),
         planned((feed_all(fed), graph.view())),
@@ -84,6 +86,14 @@ struct named_plan {
     if (!view.loops.empty()) {
       kernels.loops = &started_loops<bound_plan>::make;
       kernels.run_loops = waits ? &run_around_loops<bound_plan, session_pools> : &run_loops<session_pools>;
+    }
+    if (on_devices) {
+      kernels.accelerator = found->entries();
+      kernels.run_on_devices = waits ? &run_parked<accelerated_steps> : &run_on_devices<session_pools>;
+      if (!view.loops.empty() && (waits || ir::has_late(g))) {
+        kernels.loops = &started_loops<bound_plan>::make_joined;
+        kernels.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
+      }
     }
     if (waits) kernels.waiting = &started_steps<bound_plan>::make;
     if (plan::finds_extents(view.nodes)) kernels.late = &late_steps<bound_plan>::make;
@@ -125,12 +135,7 @@ class heap_variables {
  public:
   heap_variables(const ir::graph_view& g, const plan::plan_site& where) {
     std::size_t count = 0;
-    for (ir::node_id i = 0; i < g.size(); ++i) {
-      count += g.info(i).is(ir::op_kind::variable);
-      if (g.info(i).is(ir::op_kind::resource))
-        fail(status_code::unimplemented,
-             {"any_program: the registry does not make resources, such as the ", g.info(i).name, " ", g[i].name});
-    }
+    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::variable);
     list_.allocate(count);
     count = 0;
     for (ir::node_id i = 0; i < g.size(); ++i) {
@@ -147,6 +152,37 @@ class heap_variables {
   heap_array<plan::plan_variable> list_;
 };
 
+/// Its resources.
+class heap_resources {
+ public:
+  explicit heap_resources(const ir::graph_view& g) {
+    std::size_t count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::resource);
+    list_.allocate(count);
+    count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (const ir::op_info& op = g.info(i); op.is(ir::op_kind::resource))
+        list_[count++] = {op.key, op.name, g[i].name, g.attributes(i), i};
+  }
+  [[nodiscard]] array_view<const plan::plan_resource> list() const { return list_; }
+  /// As `resource_finder`: those of a compiled program are found in the same way.
+  [[nodiscard]] TAGMA_COLD static heap_array<counted<resource>> find(state_container& state, std::string_view prefix,
+                                                                     array_view<const plan::plan_resource> named) {
+    heap_array<counted<resource>> found(named.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const resource_functions& functions = find_resource(named[i]);
+      const std::string name = name_in_container(prefix, named[i].name);
+      const resource_request request{named[i].kind, name, named[i].attributes};
+      found[i] = state.find_or_add(named[i].kind, name, [&] { return functions.make(request); });
+      functions.check(*found[i], request);
+    }
+    return found;
+  }
+
+ private:
+  heap_array<plan::plan_resource> list_;
+};
+
 }  // namespace runtime
 
 /// A session over a program that is data. Everything else is as in sessions of compiled programs, with the same bytes.
@@ -156,14 +192,11 @@ class session<any_program> {
  public:
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const any_program& program, const session_options& options = {})
-      : program_(program),
-        graph_(program.graph()),
-        site_(graph_, program.soft()),
-        variables_(graph_, site_.view()),
-        core_(
-            variables_.list(),
-            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
-            program.values(), options) {}
+      : session(program, options, nullptr) {}
+  /// A session with devices besides CPUs, such as `tagma::fake_gpus()`. Placement is that of a compiled program which
+  /// knows of such devices.
+  session(const any_program& program, const session_options& options, const runtime::device_kind& others)
+      : session(program, options, &others) {}
 
   /// Computes one output, or several in one run.
   /// @param output,outputs names of outputs of the program
@@ -242,6 +275,28 @@ class session<any_program> {
   }
 
  private:
+  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
+      : program_(program),
+        graph_(program.graph()),
+        site_(graph_, program.soft(), others),
+        variables_(graph_, site_.view()),
+        resources_(graph_),
+        core_(
+            variables_.list(),
+            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
+            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
+
+  /// The devices besides CPUs, if a node is on one of them and the machine has any.
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerator> start(const runtime::device_kind* kind,
+                                                             const session_options& options) const {
+    if (kind == nullptr || !site_.is_accelerated()) return {};
+    const device_text types[] = {device_text(kind->type), ir::local_device_types[0]};
+    runtime::check_kinds(options.kinds, types);
+    owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
+    if (started->devices() == 0) return {};
+    return started;
+  }
+
   /// What is fed and computed otherwise, in the order of the graph.
   [[nodiscard]] std::vector<ir::node_id> replaced_by(array_view<const runtime::node_feed> feeds) const {
     std::vector<ir::node_id> nodes;
@@ -338,7 +393,7 @@ class session<any_program> {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const owned<runtime::named_plan>& p : plans_)
       if (p->is_for(outputs, fed)) return *p;
-    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), outputs, fed));
+    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), site_.is_accelerated(), outputs, fed));
     return *plans_.back();
   }
 
@@ -346,6 +401,7 @@ class session<any_program> {
   ir::graph_view graph_;
   plan::heap_site site_;
   runtime::heap_variables variables_;
+  runtime::heap_resources resources_;
   std::mutex mutex_;
   std::vector<owned<runtime::named_plan>> plans_;
   runtime::session_core core_;  // last: it ends its plans first
@@ -353,5 +409,6 @@ class session<any_program> {
 
 session(const any_program&)->session<any_program>;
 session(const any_program&, const session_options&)->session<any_program>;
+session(const any_program&, const session_options&, const runtime::device_kind&)->session<any_program>;
 
 }  // namespace tagma

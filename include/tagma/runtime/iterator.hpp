@@ -99,9 +99,12 @@ class iterator final : public serving {
   void serve(served_request& asked) override {
     auto& request = static_cast<element_request&>(asked);
     take_fresh(request);
-    if (source_ == nullptr)
+    if (source_ == nullptr) {
+      std::string declared;
+      for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
       fail(status_code::failed_precondition,
-           {text(), " has not been initialized: tagma::set_iterator gives it a dataset"});
+           {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
+    }
     if (request.asks_position) {
       request.position = source_->position();
       return;

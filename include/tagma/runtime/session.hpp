@@ -121,7 +121,7 @@ template <class Tables>
   if constexpr (Tables::resources.size() == 0 || !std::is_void_v<decltype(find_unmade<Tables>())>)
     return nullptr;
   else
-    return [](runtime::state_container& state, std::string_view prefix) {
+    return [](runtime::state_container& state, std::string_view prefix, array_view<const plan::plan_resource>) {
       return find_resources<Tables>(state, prefix, std::make_index_sequence<Tables::resources.size()>{});
     };
 }

@@ -42,7 +42,9 @@ namespace runtime {
 
 /// Finds the resources of a program in a container, or puts them there.
 /// @param prefix of their names, or nothing
-using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix);
+/// @param of where the program is data, its resources
+using resource_finder = heap_array<counted<resource>> (*)(state_container& state, std::string_view prefix,
+                                                          array_view<const plan::plan_resource> of);
 
 /// A name of the program as the container knows it.
 [[nodiscard]] TAGMA_COLD inline std::string name_in_container(std::string_view prefix, std::string_view name,
@@ -70,9 +72,10 @@ class session_core {
  public:
   /// @param others the devices that are no CPUs, if the program knows of any
   /// @param resources finds those that the program names; nullptr: none
+  /// @param named what it is given
   TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const wanted_devices& devices,
                           const carried& values, const session_options& options, owned<accelerator> others = {},
-                          resource_finder resources = nullptr)
+                          resource_finder resources = nullptr, array_view<const plan::plan_resource> named = {})
       : session_core(variables, values, options, others) {
     timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
     const std::int64_t cache = checked_option("plan_cache_bytes", options.plan_cache_bytes, "a quarter of the memory");
@@ -92,7 +95,7 @@ class session_core {
       fail(status_code::invalid_argument,
            {"variable_prefix \"", prefix, "\" is no name, such as \"replica_3\" or \"trial_1/left\""});
     find_variables(options.initialize, options.variable_prefix);
-    if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix);
+    if (resources != nullptr) resources_ = resources(*state_, options.variable_prefix, named);
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;

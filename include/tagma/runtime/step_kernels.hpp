@@ -6,9 +6,17 @@
 
 #include "tagma/base/owned.hpp"
 #include "tagma/plan/heap_plan.hpp"
+#include "tagma/plan/heap_site.hpp"
+#include "tagma/runtime/accelerator.hpp"
 #include "tagma/runtime/kernel.hpp"
+#include "tagma/runtime/resource.hpp"
 
 namespace tagma::runtime {
+
+/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
+struct device_kind : plan::site_kind {
+  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
+};
 
 /// The kernels of the steps of such a plan, in their order.
 class step_kernels {
@@ -21,5 +29,9 @@ class step_kernels {
 /// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
 /// Throws Unimplemented that names the first operation and the element types for which there is none.
 [[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
+
+/// What makes a thing of a container that a program names, such as a queue; defined there as well.
+/// Throws Unimplemented that names it if nothing does.
+[[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
 
 }  // namespace tagma::runtime

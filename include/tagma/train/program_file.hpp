@@ -13,7 +13,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/file.hpp"
 #include "tagma/base/replace_file.hpp"
-#include "tagma/device/operation_faces.hpp"
+#include "tagma/device/own_operations.hpp"
 #include "tagma/graph/verify.hpp"
 #include "tagma/io/crc32c.hpp"
 #include "tagma/plan/any_program.hpp"
@@ -202,8 +202,9 @@ class program_parser {
   void read_operation() {
     const auto version = in_.number<std::uint32_t>();
     const std::string_view name = in_.text<std::uint16_t>();
-    const ir::operation_face* const face = device::operations::find_operation_face(name);
-    if (face == nullptr) in_.refuse({"operation '", name, "' is not known"}, status_code::unimplemented);
+    const ir::operation_face* const face = device::operations::find_operation(name);
+    if (face == nullptr)
+      in_.refuse({"operation '", name, "' is not known", device::operations::how_to_list}, status_code::unimplemented);
     if (static_cast<std::uint32_t>(face->version) != version)
       in_.refuse({"operation '", name, "' has version ", version, ", and is known with ", face->version},
                  status_code::unimplemented);
@@ -295,9 +296,10 @@ class program_parser {
   }
   to.number(static_cast<std::uint32_t>(operations.size()));
   for (const ir::op_rules* const op : operations) {
-    const ir::operation_face* const face = device::operations::find_operation_face(op->info->name);
+    const ir::operation_face* const face = device::operations::find_operation(op->info->name);
     if (face == nullptr || face->rules != op)
-      fail(status_code::unimplemented, {"write_program: no file has operation '", op->info->name, "'"});
+      fail(status_code::unimplemented,
+           {"write_program: no file has operation '", op->info->name, "'", device::operations::how_to_list});
     to.number(static_cast<std::uint32_t>(face->version));
     to.text<std::uint16_t>(op->info->name, "an operation");
   }
@@ -365,7 +367,7 @@ class program_parser {
   parser.run();
   const detail::read_tables& tables = parser.tables;
   const ir::graph_view g = tables.view();
-  ir::verify(g, device::operations::operation_faces(), tables.values.size());
+  ir::verify(g, device::operations::all_operations(), tables.values.size());
   std::vector<const carried*> parts;
   for (const carried& c : tables.values) parts.push_back(&c);
   const carried values = carried::join({parts.data(), parts.size()});

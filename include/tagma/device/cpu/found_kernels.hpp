@@ -9,11 +9,12 @@
 #include "tagma/base/config.hpp"
 
 #include "tagma/device/cpu/registry.hpp"
+#include "tagma/device/own_operations.hpp"
 #include "tagma/runtime/step_kernels.hpp"
 
 namespace tagma::device::cpu {
 
-/// All that is registered: the operations of some families.
+/// All that is registered: the operations of some families, and those that the program lists.
 class kernel_registry {
  public:
   using row = array_view<const registered_kernel>;
@@ -26,6 +27,7 @@ class kernel_registry {
     for (const array_view<const row>& family : families_)
       for (const row& one : family)
         if (one[0].key == key) return one;
+    if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
     return {};
   }
 
@@ -46,7 +48,8 @@ template <class Type>
 }
 [[noreturn]] TAGMA_COLD inline void refuse(const ir::op_info& op, dtype out, const std::string& types) {
   fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
-                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out)});
+                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out),
+                                    operations::find_operation(op.name) == nullptr ? operations::how_to_list : ""});
 }
 
 /// Makes the recipe of one loop.
@@ -201,12 +204,13 @@ class found_kernels final : public runtime::step_kernels {
     const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
     const dtype out = tables.nodes[step.node].spec.type;
     for (const registered_kernel& k : from.find(op.key)) {
-      bool fits = outputs > 0 || k.types.out == out;
+      const bool any = k.types.out == dtype::none;
+      bool fits = any || outputs > 0 || k.types.out == out;
       // Of the inputs behind those, `infer` knows the types.
       for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
         fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
       for (std::size_t i = 0; fits && i < outputs; ++i)
-        fits = type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
+        fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
       if (fits) return k.entry;
     }
     detail::refuse(op, out, detail::types_text(inputs, type));

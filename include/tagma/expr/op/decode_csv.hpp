@@ -81,6 +81,30 @@ struct decode_csv {
   static constexpr const char* name = "decode_csv";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent most_columns = 1 << 20;
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.attribute("delimiter", -128, 127), t.flag("quotes");
+    for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
+    t.rule("TAGMA-E250");
+    const extent results = t.attribute("results", 1, ir::most_outputs);
+    extent columns = 0;
+    for (extent i = 0; t.fine() && i < results; ++i) {
+      const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
+      t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
+                  type == dtype::string,
+              "fields are float, double, int32, int64 or string");
+      const extent width = t.attribute("width", 0, most_columns);
+      t.needs(width == 0 || t.rank(0) < max_rank, "columns would be a seventh axis");
+      const extent given = t.attribute("value", -1, t.count() - 1);
+      t.needs(given != 0 && (given < 0 || width == 0), "a value is an operand behind the records, of one column");
+      if (given > 0)
+        t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
+      columns += width > 0 ? width : 1;
+    }
+    t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
+    for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
+  }
   static constexpr int outputs = ir::most_outputs;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const ir::csv_result result = ir::csv_result_of(a.attributes, static_cast<std::size_t>(a.output));

@@ -17,6 +17,11 @@ struct decode_raw {
   static constexpr const char* name = "decode_raw";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_bytes(t, 0, INT64_MAX); }
+  static constexpr void takes_bytes(auto& t, extent least, extent most) {
+    t.inputs(1), t.rule("TAGMA-E255"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.axes(0, 0, max_rank - 1), t.element_type("type"), t.attribute("elements", least, most), t.flag("little_endian");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     a.out.dims.push_back(a.attributes[1]);
@@ -26,6 +31,7 @@ struct decode_raw {
 /// As many elements as the first text has.
 struct decode_raw_open : decode_raw {
   static constexpr const char* name = "decode_raw_open";
+  static constexpr void takes(auto& t) { takes_bytes(t, dyn, dyn); }
   static constexpr bool late = true;
 };
 

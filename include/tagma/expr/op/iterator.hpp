@@ -19,15 +19,32 @@ namespace op {
 /// An iterator over a dataset. Its attributes are those of an element that is dequeued.
 struct iterator : resource {
   static constexpr const char* name = "iterator";
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.attribute("count", -1, -1), t.rule("TAGMA-E253");
+    (void)ir::take_components(t, 1), t.attribute("up_to", 0, 0);
+  }
 };
 
 /// The next element of the iterator that is input 0. The attributes are those of `dequeue`.
 struct get_next : dequeue {
   static constexpr const char* name = "get_next";
+  static constexpr void takes(auto& t) { takes_element(t, false); }
+  /// An element of the iterator that is input 0.
+  static constexpr void takes_element(auto& t, bool open) {
+    t.inputs(1);
+    const ir::attribute_list of = t.resource(0, "iterator"), own = t.rest_of_attributes();
+    t.attribute("count", -1, -1);
+    const ir::attribute_list components = ir::take_components(t, 1);
+    t.attribute("up_to", 0, 0);
+    t.needs(ir::same_words(own, of), "the components are not those of the iterator");
+    t.needs(!t.fine() || ir::has_open_component(components) == open,
+            open ? "no component has an open extent" : "a component has an open extent");
+  }
 };
 /// Of components with open extents.
 struct get_next_open : dequeue_open {
   static constexpr const char* name = "get_next_open";
+  static constexpr void takes(auto& t) { get_next::takes_element(t, true); }
 };
 
 }  // namespace op

@@ -49,6 +49,19 @@ struct example_feature {
   return {};
 }
 
+/// Takes the words of a feature behind its first one. Returns its type and shape.
+[[nodiscard]] constexpr tensor_spec take_feature(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  take_component(t);
+  const tensor_spec one = t.fine() ? queue_component(words, 0) : tensor_spec{};
+  t.needs(one.type == dtype::float32 || one.type == dtype::int64 || one.type == dtype::string,
+          "features are float, int64 or strings");
+  t.needs(one.dims.is_static() || one.dims.rank == 1, "only a shape of one axis is open");
+  const extent size = t.attribute("length of a name", 0, extent{8} * (t.rest() > 1 ? t.rest() - 1 : 0));
+  for (extent i = 0; t.fine() && i < size; i += 8) t.attribute("name", INT64_MIN, INT64_MAX);
+  return one;
+}
+
 }  // namespace ir
 
 namespace op {
@@ -60,6 +73,24 @@ struct parse_example {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_features(t, false); }
+  static constexpr void takes_features(auto& t, bool open) {
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    bool any_open = false;
+    int features = 0;
+    for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
+      t.rule("TAGMA-E256");
+      const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(one.dims.is_static() || given == 0, "only a required feature has an open axis");
+      if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
+      t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
+      any_open = any_open || !one.dims.is_static();
+    }
+    t.needs(features > 0, "there is no feature");
+    t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
     a.out = {dtype::int64, {}};  // where there are fewer
@@ -72,6 +103,7 @@ struct parse_example {
 /// Of features with any number of values.
 struct parse_example_open : parse_example {
   static constexpr const char* name = "parse_example_open";
+  static constexpr void takes(auto& t) { takes_features(t, true); }
   static constexpr bool late = true;
 };
 

@@ -29,6 +29,19 @@ struct parse_feature_lists {
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = ir::most_outputs;
   static constexpr bool late = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    int lists = 0;
+    for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
+      t.rule("TAGMA-E280");
+      const bool length = t.attribute("use", 0, 2) == static_cast<extent>(ir::list_use::length);
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(!length || one == tensor_spec{dtype::int64, {}}, "the length of a list is int64");
+      t.rule("TAGMA-E281");
+      t.needs(t.rank(0) + (length ? 0 : 1 + one.dims.rank) <= max_rank, "there would be more than six axes");
+    }
+    t.needs(lists > 0, "there is no list");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
     a.out = {dtype::int64, {}};  // where there are fewer

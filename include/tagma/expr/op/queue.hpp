@@ -19,6 +19,16 @@ namespace op {
 /// A queue. Its attributes are those of `ir::queue_attributes`.
 struct queue : resource {
   static constexpr const char* name = "queue";
+  static constexpr void takes(auto& t) {
+    t.inputs(0);
+    const extent kind = t.attribute("kind", 0, static_cast<extent>(queue_kind::priority));
+    const extent capacity = t.attribute("capacity", INT64_MIN, INT64_MAX);
+    const extent least = t.attribute("min_after_dequeue", 0, INT64_MAX);
+    t.attribute("seed", INT64_MIN, INT64_MAX), t.rule("TAGMA-E222");
+    t.needs(least == 0 || (kind == static_cast<extent>(queue_kind::shuffle) && (capacity < 0 || least < capacity)),
+            "min_after_dequeue is of a shuffled queue, and less than its capacity");
+    t.rule("TAGMA-E220"), (void)ir::take_components(t, 0);
+  }
 };
 
 /// Adds the other operands to the queue that is input 0: one tuple, or if attribute 0 says so, one for each row. If
@@ -28,6 +38,25 @@ struct enqueue {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  /// Of the queues that are `queues` inputs from `first` on; what is enqueued stands behind them.
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    t.inputs(first + queues, ir::most_outputs + first + queues + 1);
+    const ir::attribute_list queue = ir::take_queues(t, first, queues), all = ir::components_of_queue(queue);
+    const bool many = t.flag("many"), priority = t.flag("priority");
+    t.needs(priority == ir::is_priority_queue(queue), "a priority is of a priority queue, which needs one");
+    const int next = first + queues + priority, given = static_cast<int>(all.size() / ir::queue_component_words);
+    t.rule("TAGMA-E223"), t.inputs(next + given);
+    if (priority) t.int64_at(next - 1), t.axes(next - 1, many, many);
+    for (int i = 0; t.fine() && i < given; ++i) {
+      const tensor_spec one = ir::queue_component(all, i), in = t.in(next + i);
+      const bool rows = !many || in.dims.rank > 0;
+      t.needs(
+          rows && in.type == one.type && compatible(many ? in.dims.sub(1, rows ? in.dims.rank : 1) : in.dims, one.dims),
+          "the operands need the types and shapes of the components of the queue");
+    }
+    t.rule("");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     return nullptr;
@@ -42,6 +71,33 @@ struct dequeue {
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 0, false}); }
+  /// What kinds of dequeuing differ in.
+  struct form {
+    extent least = -1;  ///< tuples
+    extent up_to = 0, most_up_to = 0;
+    bool open = false;  ///< a component has an open extent
+  };
+  /// Of the queues that are `queues` inputs from `first` on.
+  static constexpr void takes_tuples(auto& t, int first, int queues, const form& f) {
+    t.inputs(first + queues);
+    const ir::attribute_list queue = ir::take_queues(t, first, queues);
+    const extent count = t.attribute("count", f.least, INT64_MAX);
+    const ir::attribute_list components = ir::take_components(t, 1);
+    const bool up_to = t.attribute("up_to", f.up_to, f.most_up_to) != 0;
+    t.needs(ir::same_words(components, ir::components_of_queue(queue)), "the components are not those of the queue");
+    if (!t.fine()) return;
+    t.needs(count >= 0 || !up_to, "one tuple is no batch");
+    t.needs(ir::has_open_component(components) == f.open,
+            f.open ? "no component has an open extent" : "a component has an open extent");
+    t.rule("TAGMA-E224");
+    t.needs(count < 0 || !f.open || queue[0] == static_cast<extent>(queue_kind::padding),
+            "elements of open extents form a batch in a padding queue");
+    t.rule("TAGMA-E002");
+    t.needs(count < 0 || ir::most_axes_of_component(components) < max_rank, "a batch would have seven axes");
+    t.rule("");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
 
   /// What result `a.output` is for `count` elements.
@@ -58,6 +114,8 @@ struct dequeue {
 /// Of a queue that closes, as many as there are.
 struct dequeue_up_to : dequeue {
   static constexpr const char* name = "dequeue_up_to";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {0, 1, 1, false}); }
   static constexpr bool late = true;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
   TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
@@ -66,6 +124,8 @@ struct dequeue_up_to : dequeue {
 /// Of components with open extents. The last attribute tells whether as many as there are will do.
 struct dequeue_open : dequeue {
   static constexpr const char* name = "dequeue_open";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 1, true}); }
   static constexpr bool late = true;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     return infer_with(a, a.attributes[a.attributes.size() - 1] != 0 ? dyn : a.attributes[0]);
@@ -78,6 +138,10 @@ struct queue_size {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    t.inputs(first + queues), (void)ir::take_queues(t, first, queues);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     return nullptr;
@@ -87,6 +151,10 @@ struct queue_size {
 /// Closes the queue; at once if attribute 0 says so. How many elements it has then.
 struct queue_close : queue_size {
   static constexpr const char* name = "queue_close";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    queue_size::takes_of(t, first, queues), t.flag("now");
+  }
 };
 
 }  // namespace op

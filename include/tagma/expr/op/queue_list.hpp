@@ -16,6 +16,12 @@ namespace op {
 template <class Base>
 struct chosen : Base {
   using base = Base;
+  static constexpr void takes(auto& t) {
+    t.inputs(2, INT16_MAX), t.rule("TAGMA-E278");
+    t.scalar(0), t.needs(t.in(0).type == dtype::int32 || t.in(0).type == dtype::int64, "the index is int32 or int64");
+    t.rule("TAGMA-E279");
+    Base::takes_of(t, 1, static_cast<int>(t.attribute("queues", 1, t.count() - 1)));
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_as(a, &Base::infer); }
 
  protected:

@@ -19,6 +19,14 @@ namespace op {
 /// A reader. Its attributes are those of `ir::reader_attributes`.
 struct reader : resource {
   static constexpr const char* name = "reader";
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.rule("TAGMA-E246");
+    const extent kind = t.attribute("kind", 0, static_cast<extent>(reader_kind::identity));
+    t.attribute("compression", 0, static_cast<extent>(file_compression::detect)), t.size("skip_header_lines");
+    const bool fixed = kind == static_cast<extent>(reader_kind::fixed_length);
+    t.attribute("record_bytes", fixed ? 1 : 0, fixed ? INT64_MAX : 0);
+    t.size("header_bytes"), t.size("footer_bytes"), t.size("hop_bytes");
+  }
 };
 
 /// Of the reader that is input 0, whose files come from the queue that is input 1: the key and the value of a record.
@@ -28,6 +36,17 @@ struct read {
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { takes_records(t), t.attribute("count", -1, -1); }
+  /// A reader, and a queue of the names of files.
+  static constexpr void takes_records(auto& t) {
+    t.inputs(2), (void)t.resource(0, "reader");
+    const ir::attribute_list files = t.resource(1, "queue"), names = ir::components_of_queue(files);
+    t.rule("TAGMA-E247");
+    t.needs(names.size() == ir::queue_component_words && !ir::is_priority_queue(files) &&
+                ir::queue_component(names, 0) == tensor_spec{dtype::string, {}},
+            "the queue has the names of files, and no priorities");
+    t.rule("");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::string, {}};
     return nullptr;
@@ -37,6 +56,7 @@ struct read {
 /// Up to as many as attribute 0 says, of one file.
 struct read_up_to : read {
   static constexpr const char* name = "read_up_to";
+  static constexpr void takes(auto& t) { takes_records(t), t.rule("TAGMA-E248"), t.size("count", 1); }
   static constexpr bool late = true;
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::string, shape{dyn}};
@@ -51,6 +71,7 @@ struct read_up_to : read {
 /// A number that the reader counts: attribute 0 tells which. If that is 2, it begins anew first.
 struct reader_count : queue_size {
   static constexpr const char* name = "reader_count";
+  static constexpr void takes(auto& t) { t.inputs(1), (void)t.resource(0, "reader"), t.attribute("which", 0, 2); }
 };
 
 }  // namespace op

@@ -19,6 +19,12 @@ struct text_constant {
   static constexpr const char* name = "text_constant";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent word = sizeof(ir::attribute);
+    t.inputs(0);
+    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
+    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::string, {}};
     return nullptr;

@@ -20,6 +20,9 @@ extern template struct registered<operations::state>;
 extern template struct registered<operations::chance>;
 extern template struct registered<operations::training>;
 extern template struct registered<operations::internal>;
+extern template struct registered<operations::queues>;
+extern template struct registered<operations::readers>;
+extern template struct registered<operations::records>;
 
 }  // namespace tagma::device::cpu
 
@@ -27,6 +30,9 @@ namespace tagma::runtime {
 
 owned<step_kernels> find_kernels(const plan::heap_plan& plan) {
   return make_owned<device::cpu::found_kernels>(device::cpu::all_kernels(), plan);
+}
+const resource_functions& find_resource(const plan::plan_resource& named) {
+  return device::cpu::find_resource_functions(named);
 }
 
 }  // namespace tagma::runtime
