@@ -4,10 +4,15 @@
 /// @file
 /// Whether tables that somebody else made are a finished graph: nothing is believed that can be worked out.
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/hash.hpp"
 #include "tagma/base/heap_array.hpp"
+#include "tagma/base/scratch_array.hpp"
 #include "tagma/expr/name.hpp"
 #include "tagma/graph/flat_graph.hpp"
 #include "tagma/graph/pass/branches.hpp"
@@ -25,7 +30,12 @@ class graph_verifier {
  public:
   /// @param values how many numbers are written in place
   TAGMA_COLD graph_verifier(const graph_view& g, operation_faces faces, std::size_t values)
-      : g_(g), faces_(faces), values_(values) {}
+      : g_(g), faces_(faces.size()), values_(values) {
+    std::size_t count = 0;
+    for (const operation_face* const f : faces) faces_[count++] = f;
+    std::sort(faces_.begin(), faces_.end(),
+              [](const operation_face* a, const operation_face* b) { return std::less<>()(a->rules, b->rules); });
+  }
 
   TAGMA_COLD void run() {
     if (g_.nodes.size() > static_cast<std::size_t>(INT32_MAX) / 8)
@@ -50,9 +60,11 @@ class graph_verifier {
     fail(status_code::invalid_argument, text);
   }
   [[nodiscard]] TAGMA_COLD const operation_face& face_of(const node& n) const {
-    for (const operation_face* const f : faces_)
-      if (f->rules == n.op) return *f;
-    refuse({"has no operation that a graph may have"});
+    const operation_face* const* const found =
+        std::lower_bound(faces_.begin(), faces_.end(), n.op,
+                         [](const operation_face* f, const op_rules* op) { return std::less<>()(f->rules, op); });
+    if (found == faces_.end() || (*found)->rules != n.op) refuse({"has no operation that a graph may have"});
+    return **found;
   }
   /// A list of nodes in front of this one.
   TAGMA_COLD void check_list(array_view<const node_id> list, const char* what) const {
@@ -76,9 +88,9 @@ class graph_verifier {
     check_list(g_.colocated(at_), "what it is placed with");
 
     const operation_face& face = face_of(n);
-    heap_array<tensor_spec> in(static_cast<std::size_t>(n.inputs));
-    for (int i = 0; i < n.inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(at_)[i]].spec;
-    infer_args args{{in.data(), in.size()}, g_.attributes(at_), n.spec};
+    scratch_array<tensor_spec, 8> in(n.inputs);
+    for (int i = 0; i < n.inputs; ++i) in[i] = g_[g_.inputs(at_)[i]].spec;
+    infer_args args{in.view(), g_.attributes(at_), n.spec};
     input_roles roles;
     const bool several = face.info().outputs > 0;
     for (int k = 0; k < (several ? face.info().outputs : 1); ++k) {
@@ -97,9 +109,9 @@ class graph_verifier {
     const node_id of = g_.inputs(at_)[0];
     const attribute which = g_.attributes(at_)[0];
     if (which >= g_.info(of).outputs) refuse({"is result ", which, " of ", g_.info(of).name, ", which has fewer"});
-    heap_array<tensor_spec> in(static_cast<std::size_t>(g_[of].inputs));
-    for (int i = 0; i < g_[of].inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(of)[i]].spec;
-    infer_args args{{in.data(), in.size()}, g_.attributes(of), {}, static_cast<int>(which)};
+    scratch_array<tensor_spec, 8> in(g_[of].inputs);
+    for (int i = 0; i < g_[of].inputs; ++i) in[i] = g_[g_.inputs(of)[i]].spec;
+    infer_args args{in.view(), g_.attributes(of), {}, static_cast<int>(which)};
     (void)g_.info(of).infer(args);  // it was asked before
     if (args.out.type == dtype::none) refuse({"is a result that ", g_.info(of).name, " does not have"});
     (void)n;
@@ -120,15 +132,38 @@ class graph_verifier {
       if (of.outputs > 0 && !op.is(op_kind::output)) refuse({op.name, ": input ", i, " has several results"});
     }
   }
-  /// A name is of one thing.
+  /// A placeholder or variable, and the hash of its name.
+  struct named_node {
+    std::uint64_t hash = 0;
+    node_id id = no_node;
+  };
+  [[nodiscard]] TAGMA_COLD bool share_name(node_id a, node_id b) const {
+    return g_.info(a).kind == g_.info(b).kind && g_[a].name == g_[b].name && g_[a].suffix == g_[b].suffix;
+  }
+  /// A name is of one thing. Names are sorted, and not looked up by their hash alone, which whoever wrote them knows.
   TAGMA_COLD void check_names() {
-    for (at_ = 0; at_ < g_.size(); ++at_) {
-      const node& n = g_[at_];
-      if (!g_.info(at_).is(op_kind::placeholder) && !g_.info(at_).is(op_kind::variable)) continue;
-      for (node_id i = 0; i < at_; ++i)
-        if (g_.info(i).kind == g_.info(at_).kind && g_[i].name == n.name && g_[i].suffix == n.suffix)
-          refuse({"TAGMA-E060 ", g_.info(at_).name, " '", n.name, n.suffix, "' is node ", i, " as well"});
-    }
+    heap_array<named_node> named(g_.nodes.size());
+    std::size_t count = 0;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (g_.info(i).is(op_kind::placeholder) || g_.info(i).is(op_kind::variable))
+        named[count++] = {hash_combine(hash_text(g_[i].name), hash_text(g_[i].suffix)), i};
+    const auto comes_before = [this](const named_node& a, const named_node& b) {
+      if (a.hash != b.hash) return a.hash < b.hash;
+      const node &one = g_[a.id], &other = g_[b.id];
+      if (g_.info(a.id).kind != g_.info(b.id).kind) return g_.info(a.id).kind < g_.info(b.id).kind;
+      if (const int order = one.name.compare(other.name); order != 0) return order < 0;
+      if (const int order = one.suffix.compare(other.suffix); order != 0) return order < 0;
+      return a.id < b.id;
+    };
+    std::sort(named.begin(), named.begin() + count, comes_before);
+    // Of several faults, the first in the order of the graph.
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < count; ++i)
+      if (share_name(named[i - 1].id, named[i].id) && (first == 0 || named[i].id < named[first].id)) first = i;
+    if (first == 0) return;
+    at_ = named[first].id;
+    refuse({"TAGMA-E060 ", g_.info(at_).name, " '", g_[at_].name, g_[at_].suffix, "' is node ", named[first - 1].id,
+            " as well"});
   }
 
   /// What `write_loops` writes.
@@ -173,11 +208,14 @@ class graph_verifier {
       if (made != at_) refuse({"is node ", made, " once more"});
       if (g_.info(at_).is(op_kind::loop)) loops.set_rank(g_.loops[loops.count() - 1].rank);
     }
+    next_of_ = heap_array<node_id>(n);
+    std::fill(next_of_.begin(), next_of_.end(), no_node);
     for (const back_edge& e : g_.back_edges) {
       at_ = e.carried >= 0 && e.carried < g_.size() ? e.carried : 0;
-      if (at_ != e.carried || !is_carried(at_) || loops.next_of(at_) != no_node) refuse({"is carried by no loop"});
+      if (at_ != e.carried || !is_carried(at_) || next_of_[at_] != no_node) refuse({"is carried by no loop"});
       if (e.next < 0 || e.next >= g_.size() || !(g_[e.next].spec == g_[at_].spec))
         refuse({"has no next value of its type and shape"});
+      next_of_[at_] = e.next;
       loops.add_edge(e);
     }
     for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
@@ -202,12 +240,12 @@ class graph_verifier {
     if (inside && op.is(op_kind::update)) refuse({"TAGMA-E206 ", op.name, ": is in the body of a loop"});
     if (inside && op.late) refuse({"TAGMA-E207 ", op.name, ": is in the body of a loop"});
     const array_view<const node_id> in = g_.inputs(at_);
-    if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), loops.next_of(at_)))
-      refuse({op.name, ": no step of the body makes the next value, node ", loops.next_of(at_)});
+    if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), next_of_[at_]))
+      refuse({op.name, ": no step of the body makes the next value, node ", next_of_[at_]});
     if (g_[at_].op == &rules<loop_stack> && !has_memory(g_.info(in[0])))
       refuse({op.name, ": no step makes node ", in[0]});
     if (g_[at_].op != &rules<loop_last>) return;
-    if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || loops.next_of(in[0]) != in[2])
+    if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || next_of_[in[0]] != in[2])
       refuse({op.name, ": node ", in[0], " is not what the loop carries to node ", in[2]});
   }
   /// True for what is gathered: steps write it, or it is what a loop, or one inside of it, carries or makes.
@@ -220,7 +258,8 @@ class graph_verifier {
   }
 
   const graph_view& g_;
-  operation_faces faces_;
+  heap_array<const operation_face*> faces_;  // by the address of their rules
+  heap_array<node_id> next_of_;              // of each node that a loop carries, while loops are checked
   std::size_t values_;
   node_id at_ = 0;
 };

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/graph/verify.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "support/errors.hpp"
+#include "tagma/device/operation_faces.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace ir = tagma::ir;
+using tg::test::code_of;
+using tg::test::thrown;
+
+/// Tables that grow by a node.
+struct tables {
+  std::vector<ir::node> nodes;
+  std::vector<ir::node_id> edges, roots;
+  std::vector<ir::attribute> attributes;
+
+  ir::node_id add(const char* operation, const tg::tensor_spec& spec, const std::vector<ir::node_id>& inputs,
+                  const std::vector<ir::attribute>& with, std::string_view name = {}, std::string_view suffix = {}) {
+    ir::node n;
+    n.op = tg::device::operations::find_operation_face(operation)->rules;
+    n.spec = spec;
+    n.first_edge = static_cast<std::int32_t>(edges.size());
+    n.inputs = static_cast<std::int16_t>(inputs.size());
+    n.first_attribute = static_cast<std::int32_t>(attributes.size());
+    n.attribute_count = static_cast<std::int16_t>(with.size());
+    n.name = name;
+    n.suffix = suffix;
+    edges.insert(edges.end(), inputs.begin(), inputs.end());
+    attributes.insert(attributes.end(), with.begin(), with.end());
+    nodes.push_back(n);
+    return static_cast<ir::node_id>(nodes.size()) - 1;
+  }
+  void verify() const {
+    const ir::graph_view g{{nodes.data(), nodes.size()},
+                           {edges.data(), edges.size()},
+                           {attributes.data(), attributes.size()},
+                           {roots.data(), roots.size()}};
+    ir::verify(g, tg::device::operations::operation_faces(), 0);
+  }
+};
+
+constexpr tg::tensor_spec row{tg::dtype::float32, {8}};
+const std::vector<ir::attribute> ones{1, 1, 0};  // of a variable
+
+TEST_CASE("a name is of one thing") {
+  tables t;
+  t.add("placeholder", row, {}, {}, "b");
+  t.add("variable", row, {}, ones, "b");  // a placeholder and a variable may share one
+  t.add("variable", row, {}, ones, "b", "/adam_m");
+  t.add("variable", row, {}, ones, "a");
+  t.verify();
+  tables other = t;
+  other.add("variable", row, {}, ones, "c");
+  other.add("variable", row, {}, ones, "b", "/adam_m");
+  other.add("variable", row, {}, ones, "a");
+  CHECK(thrown([&] { other.verify(); }).what() ==
+        std::string("InvalidArgument: node 5: TAGMA-E060 variable 'b/adam_m' is node 2 as well"));
+  t.add("placeholder", row, {}, {}, "b");
+  t.add("placeholder", row, {}, {}, "b");
+  CHECK(thrown([&] { t.verify(); }).what() ==
+        std::string("InvalidArgument: node 4: TAGMA-E060 placeholder 'b' is node 0 as well"));
+}
+
+TEST_CASE("a graph of many variables") {
+  std::vector<std::string> names;
+  for (int k = 0; k < 5000; ++k) names.push_back("net/layer_" + std::to_string(k) + "/kernel");
+  tables t;
+  ir::node_id y = t.add("placeholder", row, {}, {}, "x");
+  for (const std::string& name : names) {
+    const ir::node_id v = t.add("variable", row, {}, ones, name);
+    y = t.add("add", row, {y, v}, {});
+    t.add("assign_sub", row, {v, t.add("square", row, {v}, {})}, {});
+  }
+  t.roots = {y};
+  t.verify();
+  t.add("variable", row, {}, ones, names[3210]);
+  CHECK(thrown([&] { t.verify(); }).what() ==
+        "InvalidArgument: node 20001: TAGMA-E060 variable 'net/layer_3210/kernel' is node " +
+            std::to_string(1 + 4 * 3210) + " as well");
+}
+
+TEST_CASE("an operation that nobody knows") {
+  tables t;
+  t.add("placeholder", row, {}, {}, "x");
+  const ir::graph_view g{{t.nodes.data(), t.nodes.size()}, {}, {}, {}};
+  const ir::operation_face* const none[] = {tg::device::operations::find_operation_face("add")};
+  CHECK(code_of([&] { ir::verify(g, none, 0); }) == tg::status_code::invalid_argument);
+}
+
+}  // namespace
