@@ -2548,16 +2548,17 @@ class graph {
     const int input_count = static_cast<int>(inputs.size()), attribute_count = static_cast<int>(attributes.size());
     // Of few statements, since the compiler runs them: equal nodes must meet, others should not.
     constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ull;
-    std::uint64_t h = op.info->id + static_cast<std::uint64_t>(spec.type);
+    std::uint64_t h =
+        op.info->id + static_cast<std::uint64_t>(spec.type) + 16 * static_cast<std::uint64_t>(extras.value);
     const node_id* const in = inputs.data();
     const attribute* const with = attributes.data();
     for (int k = 0; k < input_count; ++k) h = (h ^ static_cast<std::uint64_t>(in[k]) ^ (h >> 29)) * factor;
     for (int k = 0; k < attribute_count; ++k) h = (h ^ static_cast<std::uint64_t>(with[k]) ^ (h >> 29)) * factor;
     if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
     std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32) ^ (h >> 47)) & bucket_mask_;
-    for (; buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
-      if (!unique && equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request))
-        return buckets_[bucket] - 1;
+    // What no node equals is in no bucket: many of one kind would stand in one row, and each be passed by all others.
+    for (; !unique && buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
+      if (equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request)) return buckets_[bucket] - 1;
     const int controls = static_cast<int>(extras.controls.size()),
               colocated = static_cast<int>(extras.colocated.size());
     if (count_ == node_room_ || edge_count_ + input_count + controls + colocated > edge_room_ ||
@@ -2583,7 +2584,7 @@ class graph {
     if (colocated > 0)
       for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
     for (int k = 0; k < attribute_count; ++k) attributes_[attribute_count_++] = with[k];
-    buckets_[bucket] = count_ + 1;
+    if (!unique) buckets_[bucket] = count_ + 1;
     if (loops_ != nullptr) loops_->added(*loops_, *this, count_);
     return count_++;
   }
@@ -5713,11 +5714,14 @@ class loop_table : public loop_observer {
     note_outside(masks_[id]);
   }
   constexpr void add_edge(const back_edge& e) {
-    back_edge* const more = new back_edge[static_cast<std::size_t>(edge_count_) + 1];
-    for (int i = 0; i < edge_count_; ++i) more[i] = edges_[i];
-    more[edge_count_++] = e;
-    delete[] edges_;
-    edges_ = more;
+    if (edge_count_ == edge_room_) {
+      edge_room_ = 2 * edge_room_ + 8;
+      back_edge* const more = new back_edge[static_cast<std::size_t>(edge_room_)];
+      for (int i = 0; i < edge_count_; ++i) more[i] = edges_[i];
+      delete[] edges_;
+      edges_ = more;
+    }
+    edges_[edge_count_++] = e;
   }
   /// True if a step of the body writes the node, into memory that may be where a loop wants it.
   [[nodiscard]] constexpr bool is_written(const graph& g, int l, node_id id) const {
@@ -5824,7 +5828,7 @@ class loop_table : public loop_observer {
   mask* masks_ = nullptr;
   node_id noted_ = 0, room_ = 0;
   back_edge* edges_ = nullptr;
-  int edge_count_ = 0;
+  int edge_count_ = 0, edge_room_ = 0;
   node_id* results_ = nullptr;
   int result_count_ = 0;
   translator* translator_ = nullptr;
@@ -14151,22 +14155,22 @@ template <std::size_t N>
 
 namespace tagma::ir {
 
-/// True for each node that is ordered behind `u`, itself included.
+/// True if node `i` is ordered behind node `u`, or is it. Linear in the nodes between them.
 template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  fixed_array<bool, N> result{};
-  if constexpr (N == heap_room) make_room(g.size(), result);
+[[nodiscard]] constexpr bool is_behind(const graph_view& g, node_id u, node_id i) {
+  if (i <= u) return i == u;
+  fixed_array<bool, N> result{};  // of each node from `u` on
+  if constexpr (N == heap_room) make_room(i - u + 1, result);
   bool* const behind = result.data();
   const node* const nodes = g.nodes.data();
-  const int size = g.size();
-  behind[u] = true;
-  for (node_id i = u + 1; i < size; ++i) {
-    const node_id* const in = g.edges.data() + nodes[i].first_edge;
-    const int count = nodes[i].inputs + nodes[i].controls;
+  behind[0] = true;
+  for (node_id j = u + 1; j <= i; ++j) {
+    const node_id* const in = g.edges.data() + nodes[j].first_edge;
+    const int count = nodes[j].inputs + nodes[j].controls;
     for (int k = 0; k < count; ++k)
-      if (behind[in[k]]) behind[i] = true;
+      if (in[k] >= u && behind[in[k] - u]) behind[j - u] = true;
   }
-  return result;
+  return behind[i - u];
 }
 
 /// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
@@ -14192,7 +14196,7 @@ struct variable_versions {
   [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
     node_id waiting = first(variable);
     for (node_id u = waiting; u != no_node && u <= i; u = next(u))
-      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
+      if (is_behind<N>(g, u, i)) waiting = next(u);
     return waiting;
   }
 };
@@ -15995,8 +15999,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     p.fetch_steps[f] = p.sizes.steps;
     const node_id variable = versions.base_of(fetches[f]);
     const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
-    for (std::int32_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
-      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = s;
+    if (update != ir::no_node) p.fetch_steps[f] = nodes[renumbered[update]].step;
   }
   return p;
 }
@@ -16063,12 +16066,11 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F, class Loop
     const node_id self = step.node;
     plan_node& n = nodes[self];
     if constexpr (Loops::any)
-      for (node_id i = 0; i < count; ++i)
-        if (loops.first_of(i) == s) {
-          block_of[i] = p.sizes.blocks;
-          block_holder[p.sizes.blocks] = i;
-          p.blocks.values[p.sizes.blocks++] = {i, s, last_use[i], nodes[i].device};
-        }
+      loops.begin_with(s, [&](node_id i) {
+        block_of[i] = p.sizes.blocks;
+        block_holder[p.sizes.blocks] = i;
+        p.blocks.values[p.sizes.blocks++] = {i, s, last_use[i], nodes[i].device};
+      });
     if (n.op->is(op_kind::update)) continue;
     if constexpr (Loops::any)
       if (loops.owner(self) != ir::no_node) continue;
@@ -16348,7 +16350,7 @@ class loop_storage {
     apart_ = ir::has_late(g);
     if constexpr (N == heap_room) {
       make_room(nodes_, group_, plan_node_of_, start_, carried_in_, rep_first_, home_, step_loop_, kind_, wanted_,
-                history_);
+                history_, begin_of_, next_begin_, copy_of_, next_copy_);
       make_room(count_, parent_, first_, end_, heads_, conditions_, ends_);
     }
     for (std::size_t l = 0; l < count_; ++l) parent_[l] = g.loops[l].parent, first_[l] = -1;
@@ -16380,6 +16382,10 @@ class loop_storage {
       if (g.is_condition(e.carried))
         for (std::size_t l = 0; l < count_; ++l)
           if (g.loops[l].head == g.inputs(e.carried)[0]) conditions_[l] = plan_node_of_[e.carried];
+    fixed_array<node_id, N> next_of{};  // of what is carried, by its number in the graph
+    if constexpr (N == heap_room) make_room(nodes_, next_of);
+    for (std::size_t i = 0; i < nodes_; ++i) next_of[i] = ir::no_node;
+    for (const ir::back_edge& e : g.back_edges) next_of[e.carried] = e.next;
     // Groups: nodes that have one block. A carried value stands for all of it, a stack for its rows.
     for (node_id i = 0; i < count; ++i) {
       const plan_node& n = p.nodes.values[i];
@@ -16395,12 +16401,10 @@ class loop_storage {
         carried_in_[i] = g.loop_of[n.source];
       }
       home_[i] = parent_[g.loop_of[n.source]];
-      for (const ir::back_edge& e : g.back_edges)
-        if (e.carried == n.source) {
-          const node_id next = plan_node_of_[e.next];
-          group_[next] = i;
-          kind_[next] = role::next;
-        }
+      if (next_of[n.source] == ir::no_node) continue;
+      const node_id next = plan_node_of_[next_of[n.source]];
+      group_[next] = i;
+      kind_[next] = role::next;
     }
     for (node_id i = 0; i < count; ++i) {
       const plan_node& n = p.nodes.values[i];
@@ -16427,6 +16431,13 @@ class loop_storage {
       for (int k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs; ++k)
         if (p.operands.values[k] != ir::no_node) note_first(p.operands.values[k], s);
     }
+    // Lists of what is asked for step by step.
+    for (std::size_t s = 0; s < nodes_; ++s) begin_of_[s] = copy_of_[s] = ir::no_node;
+    for (node_id i = count; i-- > 0;) {
+      if (rep_first_[i] >= 0) link(begin_of_[rep_first_[i]], next_begin_[i], i);
+      if (apart_ && start_[i] != ir::no_node && first_[carried_in_[i]] >= 0)
+        link(copy_of_[first_[carried_in_[i]]], next_copy_[i], i);
+    }
   }
 
   enum class role : std::uint8_t { none, start, carried, next, last, rows_carried, rows_next, stack, row };
@@ -16440,7 +16451,11 @@ class loop_storage {
   [[nodiscard]] constexpr node_id group(node_id i) const { return group_[i]; }
   [[nodiscard]] constexpr bool has_history(node_id carried) const { return history_[carried]; }
   [[nodiscard]] constexpr bool wanted(node_id i) const { return wanted_[i]; }
-  [[nodiscard]] constexpr std::int32_t first_of(node_id owner) const { return rep_first_[owner]; }
+  /// Calls `begin(node)` for those whose blocks begin with step `s`.
+  template <class Begin>
+  constexpr void begin_with(std::int32_t s, const Begin& begin) const {
+    for (node_id i = begin_of_[s]; i != ir::no_node; i = next_begin_[i]) begin(i);
+  }
   /// The last step that keeps a tensor alive which step `s` uses.
   [[nodiscard]] constexpr std::int32_t last_use(node_id owner, std::int32_t s) const {
     const int l = loop_below(owner, s);
@@ -16463,11 +16478,14 @@ class loop_storage {
   constexpr void read_in_front(std::int32_t s, const Use& use) const {
     for (std::size_t l = 0; l < count_; ++l)
       if (first_[l] == s && ends_[l] == loop_end::by_number) use(conditions_[l]);
-    for (std::size_t i = 0; apart_ && i < nodes_; ++i)
-      if (start_[i] != ir::no_node && first_[carried_in_[i]] == s) use(start_[i]);
+    for (node_id i = copy_of_[s]; i != ir::no_node; i = next_copy_[i]) use(start_[i]);
   }
 
  private:
+  static constexpr void link(node_id& first, node_id& next, node_id i) {
+    next = first;
+    first = i;
+  }
   template <class Tables>
   static constexpr node_id input(const Tables& p, const plan_node& n, int k) {
     return p.inputs.values[n.first_input + k];
@@ -16492,6 +16510,8 @@ class loop_storage {
   fixed_array<node_id, N> group_{}, plan_node_of_{}, start_{};
   fixed_array<std::int16_t, N> carried_in_{};
   fixed_array<std::int32_t, N> rep_first_{};
+  fixed_array<node_id, N> begin_of_{}, next_begin_{};  // of each step, those whose blocks begin with it
+  fixed_array<node_id, N> copy_of_{}, next_copy_{};    // of each step, those whose starts are copied in front of it
   fixed_array<std::int16_t, N> home_{}, step_loop_{};
   fixed_array<role, N> kind_{};
   fixed_array<bool, N> wanted_{}, history_{};
@@ -20208,6 +20228,15 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
       for (std::size_t i = 0; i < size_of(type); ++i, integer >>= 8) to[i] = static_cast<std::byte>(integer & 0xff);
   }
 }
+/// The same where the number is all there is: integers are without its fraction, and the nearest there are of 64 bits.
+TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number) {
+  const bool fits = number >= -0x1p63 && number < 0x1p63;
+  store_scalar(to, type, number,
+               fits         ? static_cast<std::int64_t>(number)
+               : number > 0 ? INT64_MAX
+               : number < 0 ? INT64_MIN
+                            : 0);
+}
 
 }  // namespace tagma::runtime::detail
 // ---- tagma/runtime/session_state.hpp
@@ -21849,8 +21878,7 @@ class bound_plan {
       if (!n.op->is_number()) continue;  // a view of one has its storage
       std::byte* const to = scalars_.data() + 16 * n.slot;
       if (n.op->is(ir::op_kind::constant)) {
-        const double number = ir::as_double(attributes_of(n)[0]);
-        detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
+        detail::store_scalar(to, n.spec.type, ir::as_double(attributes_of(n)[0]));
       } else {
         const carried_value* value = values.find(n.value);
         if (value == nullptr)
@@ -22076,7 +22104,7 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
   const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
   for (std::size_t e = 0; e < count; ++e) {
     const double number = is_drawn ? initial_number(kind, key, e, a, b) : a;
-    detail::store_scalar(to + e * size, spec.type, number, static_cast<std::int64_t>(number));
+    detail::store_scalar(to + e * size, spec.type, number);
   }
 }
 
@@ -26577,17 +26605,14 @@ TAGMA_INLINE void write(void* to, const pack<T, W>& p) {
 }  // namespace detail
 
 namespace detail {
-/// The first `bytes` of `room` bytes, and zeros behind them. Out of line: g++ writes a copy of a few bytes out, in
-/// several cases, and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes
-/// longer than the loop where a tensor has few elements.
-[[gnu::noinline]] inline void copy_padded(void* to, const void* from, std::size_t bytes, std::size_t room) {
+/// Copies the bytes of less than eight elements. Out of line: g++ writes a copy of a few bytes out, in several cases,
+/// and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes longer than the
+/// loop where a tensor has few elements.
+[[gnu::noinline]] inline void copy_few(void* to, const void* from, std::size_t bytes) {
   char* const t = static_cast<char*>(to);
   const char* const f = static_cast<const char*>(from);
-  std::size_t i = bytes == room ? room : 0;
-  for (; i + 16 <= room; i += 16) __builtin_memset(t + i, 0, 16);
-  for (; i < room; ++i) t[i] = 0;
   if (bytes >= 16) {
-    for (i = 0; i + 16 <= bytes; i += 16) __builtin_memcpy(t + i, f + i, 16);
+    for (std::size_t i = 0; i + 16 <= bytes; i += 16) __builtin_memcpy(t + i, f + i, 16);
     __builtin_memcpy(t + (bytes - 16), f + (bytes - 16), 16);
   } else if (bytes >= 8) {
     __builtin_memcpy(t, f, 8);
@@ -26596,8 +26621,22 @@ namespace detail {
     __builtin_memcpy(t, f, 4);
     __builtin_memcpy(t + (bytes - 4), f + (bytes - 4), 4);
   } else {
-    for (i = 0; i < bytes; ++i) t[i] = f[i];
+    for (std::size_t i = 0; i < bytes; ++i) t[i] = f[i];
   }
+}
+/// Copies `n` elements of `Size` bytes, less than eight. One by itself is what scalars are.
+template <std::size_t Size>
+TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
+  if (n == 1)
+    __builtin_memcpy(to, from, Size);
+  else
+    copy_few(to, from, static_cast<std::size_t>(n) * Size);
+}
+/// The same, and zeros behind them: eight elements.
+template <std::size_t Size>
+TAGMA_INLINE void copy_padded(void* to, const void* from, std::int64_t n) {
+  __builtin_memset(to, 0, 8 * Size);
+  copy_rest<Size>(to, from, n);
 }
 }  // namespace detail
 
@@ -28583,7 +28622,7 @@ class matrix_convolution {
   }
   void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups;
-    std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
+    if (count * p_.input_size() > 0) std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
     for (std::int64_t g = 0; g < p_.groups; ++g) {
       gemm(gemm_args<T>{false, true, count * p_.positions(), p_.patch(), own, dy + g * own, p_.filters,
                         filter + g * own, p_.filters, windows, p_.patch()});
@@ -28693,7 +28732,7 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 #endif
   if (!done && s.matrices != nullptr)
     s.matrices->run(a, b, bias, s.after.relu, out, *context.threads);
-  else if (!done)
+  else if (!done && args.out.elements() > 0)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);
 }
@@ -29391,18 +29430,21 @@ struct join_row {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static C block(const T* from, std::int64_t n) {
-    P a = splat<P>(Join::template neutral<C>()), b = a, c = a, d = a;
+    C total = Join::template neutral<C>();
     std::int64_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-      a = Join::apply(a, load<8>(from + i));
-      b = Join::apply(b, load<8>(from + i + 8));
-      c = Join::apply(c, load<8>(from + i + 16));
-      d = Join::apply(d, load<8>(from + i + 24));
+    if (n >= 8) {  // lanes that have nothing to join would be joined all the same
+      P a = splat<P>(total), b = a, c = a, d = a;
+      for (; i + 32 <= n; i += 32) {
+        a = Join::apply(a, load<8>(from + i));
+        b = Join::apply(b, load<8>(from + i + 8));
+        c = Join::apply(c, load<8>(from + i + 16));
+        d = Join::apply(d, load<8>(from + i + 24));
+      }
+      for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
+      a = Join::apply(Join::apply(a, b), Join::apply(c, d));
+      total = lane(a, 0);
+      for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
     }
-    for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
-    a = Join::apply(Join::apply(a, b), Join::apply(c, d));
-    C total = lane(a, 0);
-    for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
     for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
     return total;
   }
@@ -30253,12 +30295,8 @@ struct update_body {
   static constexpr std::size_t slots = Update::slots.size();
   using pointers = T* const*;
 
-  TAGMA_INLINE static void copy_rest(T* to, const T* from, std::int64_t n) {
-    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
-    copy_padded(to, from, bytes, bytes);
-  }
   TAGMA_INLINE static T* move_rest(T* to, const T* from, std::int64_t n) {
-    copy_padded(to, from, static_cast<std::size_t>(n) * sizeof(T), 8 * sizeof(T));
+    copy_padded<sizeof(T)>(to, from, n);
     return to;
   }
   TAGMA_INLINE static void run(T* v, pointers slot_pointers, const T* g, const update_numbers<C>* numbers,
@@ -30286,8 +30324,8 @@ struct update_body {
       g = move_rest(rest_of[1], g + count, rest);
       count = 8;
     }
-    copy_rest(value_end - rest, v, rest);
-    for (std::size_t k = 0; k < slots; ++k) copy_rest(slot_pointers[k] + n - rest, slot[k], rest);
+    copy_rest<sizeof(T)>(value_end - rest, v, rest);
+    for (std::size_t k = 0; k < slots; ++k) copy_rest<sizeof(T)>(slot_pointers[k] + n - rest, slot[k], rest);
   }
 };
 
@@ -30537,7 +30575,8 @@ struct max_pool_gradient_body {
     const bool once = p->rows.stride == p->rows.size && p->columns.stride == p->columns.size && p->rows.before == 0 &&
                       p->columns.before == 0 && p->rows.out * p->rows.stride >= p->rows.in &&
                       p->columns.out * p->columns.stride >= p->columns.in;
-    if (!once) std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
+    if (!once && p->input_size() > 0)
+      std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
           P sum = select(found, load_some(dy + from, n), zero);
@@ -30550,7 +30589,8 @@ struct max_pool_gradient_body {
 template <class T>
 struct max_pool_select_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* u, T* out) {
-    std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p->output_size()) * sizeof(T));
+    if (p->output_size() > 0)
+      std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p->output_size()) * sizeof(T));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t to, const auto& found, int n) __attribute__((always_inline)) {
           store_some(out + to, select(found, load_some(u + at, n), load_some(out + to, n)), n);
@@ -30582,7 +30622,8 @@ template <class T>
 struct average_pool_gradient_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
+    if (p->input_size() > 0)
+      std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, dy += p->channels) {
         const pool_window w(*p, i, j);
@@ -31695,12 +31736,15 @@ requires Load::contiguous struct held_load<Load> {
   }
 };
 
-/// The last elements of a row, followed by zeros.
+/// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
 template <class Load>
-TAGMA_INLINE void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
-  constexpr auto size = static_cast<std::int64_t>(sizeof(typename Load::stored_type));
-  copy_padded(to, Load::contiguous ? from + i * size : from,
-              static_cast<std::size_t>(Load::contiguous ? n * size : size), static_cast<std::size_t>(size * lanes));
+TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
+                      [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
+  if constexpr (Load::contiguous) {
+    constexpr std::size_t size = sizeof(typename Load::stored_type);
+    static_assert(lanes == 8);
+    copy_padded<size>(to, from + i * static_cast<std::int64_t>(size), n);
+  }
 }
 
 /// Calls the body of an operation with as many operands as it takes. Each device has its own such function:
@@ -31759,8 +31803,9 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   }
 }
 
-/// Rows `first` to `last` of a loop.
-inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
+/// Rows `first` to `last` of a loop. Out of line: what it keeps in registers, loops of one row would save as well.
+[[gnu::noinline]] inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first,
+                                       std::int64_t last) {
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
   for (std::int64_t row = first; row < last; ++row) {
@@ -31786,8 +31831,8 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
 }
 
 /// Runs the parts of a loop, on several threads if it is long. The split depends on the extents alone.
-inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
-                       void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
+[[gnu::noinline]] inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
+                                         void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
   const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
@@ -31798,7 +31843,10 @@ inline void share_loop(const loop_extents& e, const kernel_args& args, const run
   });
 }
 inline void run_loop(const kernel_args& args, const run_context& context) {
-  share_loop(static_cast<const loop_state*>(args.state)->extents, args, context, &run_part);
+  const auto& s = *static_cast<const loop_state*>(args.state);
+  if (s.extents.rows == 1 && s.extents.inner <= 2 * task_elements)
+    return run_elements(args, s, 0, s.extents.inner);  // as `share_loop` would, by a shorter way
+  share_loop(s.extents, args, context, &run_part);
 }
 
 /// Works out the strides of a loop.
@@ -31843,9 +31891,8 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
-          const std::size_t bytes = static_cast<std::size_t>(rest) * sizeof(result);
-          return cpu::detail::copy_padded(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)), to, bytes,
-                                          bytes);
+          return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)),
+                                                        to, rest);
         }
         if (rest == 0) return;
         (cpu::detail::pad<Load>(padded[L], from[L], n - rest, rest), ...);

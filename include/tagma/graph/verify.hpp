@@ -12,10 +12,12 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/hash.hpp"
 #include "tagma/base/heap_array.hpp"
+#include "tagma/base/heap_room.hpp"
 #include "tagma/base/scratch_array.hpp"
 #include "tagma/expr/name.hpp"
 #include "tagma/graph/flat_graph.hpp"
 #include "tagma/graph/pass/branches.hpp"
+#include "tagma/graph/pass/prune.hpp"
 #include "tagma/ir/arguments.hpp"
 
 namespace tagma::ir {
@@ -50,6 +52,7 @@ class graph_verifier {
         refuse({"is no output"});
     }
     check_names();
+    check_results();
     check_loops();
   }
 
@@ -166,6 +169,19 @@ class graph_verifier {
             " as well"});
   }
 
+  /// A result has one place, that of one node.
+  TAGMA_COLD void check_results() {
+    static_assert(most_outputs <= 8);
+    heap_array<std::uint8_t> taken(g_.nodes.size());
+    for (at_ = 0; at_ < g_.size(); ++at_) {
+      if (!g_.info(at_).is(op_kind::output)) continue;
+      const node_id of = g_.inputs(at_)[0];
+      const auto which = static_cast<unsigned>(1) << g_.attributes(at_)[0];
+      if ((taken[of] & which) != 0) refuse({"is result ", g_.attributes(at_)[0], " of node ", of, " once more"});
+      taken[of] = static_cast<std::uint8_t>(taken[of] | which);
+    }
+  }
+
   /// What `write_loops` writes.
   struct found_loops {
     loop_info loops[most_loops];
@@ -197,6 +213,7 @@ class graph_verifier {
                 {buckets.data(), room});
     loop_table loops;
     again.observe(&loops);
+    std::uint64_t ranks = 0;
     for (at_ = 0; at_ < g_.size(); ++at_) {
       const node& one = g_[at_];
       if (g_.info(at_).is(op_kind::loop) && (g_.loops[loops.count()].head != at_ || g_.loops[loops.count()].rank < 0 ||
@@ -206,18 +223,26 @@ class graph_verifier {
           again.emit_as(*one.op, one.spec, g_.inputs(at_), g_.attributes(at_),
                         {g_.controls(at_), one.name, one.suffix, one.value, one.request, g_.colocated(at_)});
       if (made != at_) refuse({"is node ", made, " once more"});
-      if (g_.info(at_).is(op_kind::loop)) loops.set_rank(g_.loops[loops.count() - 1].rank);
+      if (!g_.info(at_).is(op_kind::loop)) continue;
+      const int rank = g_.loops[loops.count() - 1].rank;
+      if (((ranks >> rank) & 1) != 0) refuse({"has the rank of another loop, ", rank});
+      ranks |= std::uint64_t{1} << rank;
+      loops.set_rank(rank);
     }
     next_of_ = heap_array<node_id>(n);
     std::fill(next_of_.begin(), next_of_.end(), no_node);
+    heap_array<bool> is_next(n);
     for (const back_edge& e : g_.back_edges) {
       at_ = e.carried >= 0 && e.carried < g_.size() ? e.carried : 0;
       if (at_ != e.carried || !is_carried(at_) || next_of_[at_] != no_node) refuse({"is carried by no loop"});
       if (e.next < 0 || e.next >= g_.size() || !(g_[e.next].spec == g_[at_].spec))
         refuse({"has no next value of its type and shape"});
+      if (is_next[e.next]) refuse({"has a next value, node ", e.next, ", that is another's as well"});
+      is_next[e.next] = true;
       next_of_[at_] = e.next;
       loops.add_edge(e);
     }
+    check_starts();
     for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
     found_loops found;
     found.back_edges = heap_array<back_edge>(carried + 1);
@@ -232,6 +257,47 @@ class graph_verifier {
     for (at_ = 0; at_ < g_.size(); ++at_)
       if (found.loop_of[at_] != g_.loop_of[at_])
         refuse({"is said to be in loop ", g_.loop_of[at_], ", and is in ", found.loop_of[at_]});
+    for (at_ = 0; at_ < g_.size(); ++at_) check_reach(loops);
+    for (const node_id root : g_.roots)
+      if (g_.loop_of[root] >= 0)
+        fail(status_code::invalid_argument,
+             {"output is node ", root, ", which is in the body of loop ", g_.loop_of[root]});
+  }
+  /// What a node reads is in its loop, or in one around it. Only what a loop hands out is read behind it.
+  TAGMA_COLD void check_reach(const loop_table& loops) const {
+    const array_view<const node_id> in = g_.inputs(at_);
+    const bool leaves = g_.info(at_).is(op_kind::iterations);
+    const int from = leaves ? loops.of_head(in[1]) : g_.loop_of[at_];
+    if (leaves && (g_.loop_of[in[0]] != from || g_.loop_of[at_] != g_.loops[from].parent))
+      refuse({"is of loop ", from, ", and node ", in[0], " is not"});
+    for (const array_view<const node_id> list : {in, g_.controls(at_)})
+      for (const node_id i : list) {
+        if (g_.info(at_).is(op_kind::loop) && g_.info(i).is(op_kind::loop)) continue;  // only the number of iterations
+        int l = from;
+        while (l >= 0 && l != g_.loop_of[i]) l = g_.loops[l].parent;
+        if (l != g_.loop_of[i]) refuse({"reads node ", i, ", which is in the body of loop ", g_.loop_of[i]});
+      }
+  }
+  /// A carried value begins with a copy of its own, over which iterations write.
+  TAGMA_COLD void check_starts() {
+    heap_array<node_id> owner(g_.nodes.size());
+    std::fill(owner.begin(), owner.end(), no_node);
+    for (at_ = 0; at_ < g_.size(); ++at_) {
+      if (g_[at_].op != &rules<loop_carried>) continue;
+      const node_id start = g_.inputs(at_)[1];
+      if (g_[start].op != &rules<loop_copy> || g_[start].inputs != 1 || owner[start] != no_node)
+        refuse({"begins with node ", start, ", which is no copy for it alone"});
+      owner[start] = at_;
+    }
+    const auto needs = prune<heap_room>(g_, g_.roots);
+    for (at_ = 0; at_ < g_.size(); ++at_)
+      for (int k = 0; k < g_[at_].inputs; ++k)
+        if (const node_id in = g_.inputs(at_)[k];
+            owner[in] != no_node && owner[in] != at_ && wants_value(needs[at_]) && !g_.info(at_).ignores_elements(k))
+          refuse({"reads node ", in, ", with which node ", owner[in], " begins"});
+    for (const node_id root : g_.roots)
+      if (owner[root] != no_node)
+        fail(status_code::invalid_argument, {"output is node ", root, ", with which node ", owner[root], " begins"});
   }
   /// What a body must not do, and what it hands on, which its steps have written.
   TAGMA_COLD void check_body(const graph& g, const loop_table& loops) const {
