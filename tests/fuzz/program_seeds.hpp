@@ -15,6 +15,7 @@
 #include "tagma/tagma.hpp"
 
 namespace tagma::fuzz {
+namespace {  // as are the types of the closures
 
 namespace seed_inputs {
 constexpr auto x = placeholder<"x", float, dyn, 4>();
@@ -28,7 +29,7 @@ constexpr auto count = placeholder<"count", std::int64_t>();
 }  // namespace seed_inputs
 
 /// A network, and its training by two optimizers.
-inline any_program seed_of_training() {
+any_program seed_of_training() {
   using namespace seed_inputs;
   const auto logits = dense<"out", 3>(dense<"hidden", 5>(x, relu));
   const auto loss = mean(sparse_softmax_cross_entropy(logits, labels));
@@ -37,7 +38,7 @@ inline any_program seed_of_training() {
       loss, momentum{.learning_rate = exponential_decay{.initial = 0.1, .decay_steps = 100, .decay_rate = 0.5}});
   return any_program(compile([=] { return outputs(loss, train, slower, argmax<1>(logits)); }));
 }
-inline any_program seed_of_images() {
+any_program seed_of_images() {
   using namespace seed_inputs;
   const auto maps = max_pool<2>(conv2d<"conv", 2, 3, conv_options{.padding = same_padding}>(images, relu));
   const auto loss = mean(sparse_softmax_cross_entropy(dense<"top", 3>(flatten(maps)), labels));
@@ -45,7 +46,7 @@ inline any_program seed_of_images() {
   return any_program(compile([=] { return outputs(loss, train, maps); }));
 }
 /// A loop over the rows that a mask leaves, with its gradient.
-inline any_program seed_of_late_extents() {
+any_program seed_of_late_extents() {
   using namespace seed_inputs;
   const auto rows = boolean_mask(series, keep);
   const auto loss = mean(square(dense<"last", 2>(lstm<"cells", 3>(rows)) - 1.0f));
@@ -53,7 +54,7 @@ inline any_program seed_of_late_extents() {
   return any_program(compile([=] { return outputs(loss, train, reduce_max<0>(rows)); }));
 }
 /// Branches, and a loop that tests.
-inline any_program seed_of_branches() {
+any_program seed_of_branches() {
   using namespace seed_inputs;
   const auto chosen = cond(
       reduce_max(x) > 0.0f, [](const auto& a) { return sum(exp(a)); }, [](const auto& a) { return sum(a * 2.0f); }, x);
@@ -63,7 +64,7 @@ inline any_program seed_of_branches() {
   return any_program(compile([=] { return outputs(chosen, gradient(chosen, x), std::get<1>(repeated)); }));
 }
 /// Element types, literals, variables that begin with elements, updates.
-inline any_program seed_of_variables() {
+any_program seed_of_variables() {
   using namespace seed_inputs;
   const auto v = variable<"v", double, 4>(tensor<double>({4}, {1, 2, 3, 4}));
   const auto n = variable<"n", std::int64_t>(zeros);
@@ -73,7 +74,7 @@ inline any_program seed_of_variables() {
   return any_program(compile([=] { return outputs(sum_of, update, counted, cast<float>(v) > 1.0f); }));
 }
 /// Movement, order, random numbers, on two devices.
-inline any_program seed_of_movement() {
+any_program seed_of_movement() {
   using namespace seed_inputs;
   const auto turned = on<"/device:CPU:1">([](const auto& a) { return transpose(a); })(x);
   const auto joined = concat<0>(x, x * 2.0f, random_normal<float, 1, 4>());
@@ -83,11 +84,12 @@ inline any_program seed_of_movement() {
       [=] { return outputs(turned, joined, best.first, best.second, rows, wide + transpose(transpose(wide))); }));
 }
 
-inline const std::vector<std::string>& seeds() {
+const std::vector<std::string>& seeds() {
   static const std::vector<std::string> all = {
       write_program(seed_of_training()), write_program(seed_of_images()),    write_program(seed_of_late_extents()),
       write_program(seed_of_branches()), write_program(seed_of_variables()), write_program(seed_of_movement())};
   return all;
 }
 
+}  // namespace
 }  // namespace tagma::fuzz
