@@ -1027,8 +1027,6 @@ class late_steps final : public late_extents {
 #endif  // TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
 
 // ---- tagma/device/cpu/kernel/filter.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
 
 /// @file
 /// Kernels of the CPU that find how large their result is.
@@ -1220,7 +1218,6 @@ struct kernel<on_cpu, ir::key<op::unique>> {
 };
 
 }  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
 
 // ---- tagma/base/epilogue.hpp
 

@@ -612,6 +612,21 @@ class arguments {
   bool given_ = false;
 };
 
+/// Why a node cannot be input `i` of an operation, whatever its type is; nullptr if it can.
+/// @param roles of the inputs, as `check_arguments` says
+/// @param of the operation of that node
+[[nodiscard]] constexpr const char* broken_role(const op_info& op, const input_roles& roles, std::size_t i,
+                                                const op_info& of) {
+  const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0, goes = i < 64 && ((roles.heads >> i) & 1) != 0;
+  if (writes && !of.is(op_kind::variable)) return "is no variable";
+  if (goes && !of.is(op_kind::loop)) return "is no head of a loop";
+  if (!goes && of.is(op_kind::loop) && !op.is(op_kind::loop)) return "is a head";
+  const auto place = static_cast<int>(i);
+  const bool uses = place >= roles.first_resource && place < roles.first_resource + roles.resources;
+  if (!uses && of.is(op_kind::resource)) return "is a resource";
+  return of.outputs > 0 && !op.is(op_kind::output) ? "has several results" : nullptr;
+}
+
 namespace detail {
 
 template <class Op>

@@ -254,17 +254,23 @@
 /// your own. Such a file includes tagma/tagma.hpp as well.
 
 // ---- tagma/plan/passes.hpp
+#ifndef TAGMA_SINGLE_PLAN_PASSES_HPP
+#define TAGMA_SINGLE_PLAN_PASSES_HPP
 
 /// @file
 /// Programs whose graphs are rewritten: an option of `compile`.
 
 // ---- tagma/graph/pass/rewrite.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
 
 /// @file
 /// Passes that rewrite a finished graph. The graph is copied node by node, operands first; a pass sees each node where
 /// it is copied, may add nodes behind it, and says which node stands for it from then on.
 
 // ---- tagma/graph/pass/copy_loops.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
 
 /// @file
 /// Loops of a graph that is copied by a pass. Heads and what they iterate are copied as they are; a node is part of the
@@ -370,7 +376,7 @@ class loop_copier<true, Before> {
   }
   template <class Built>
   constexpr void finish(Built& built) const {
-    if (loops_.edge_count() > static_cast<int>(sizeof built.back_edges / sizeof *built.back_edges))
+    if (loops_.edge_count() > static_cast<int>(built.back_edges.size()))
       built.status.stop(decltype(built.status.problem)::too_large);
     else
       write_loops(g_, loops_, built);
@@ -433,6 +439,7 @@ class loop_copier<true, Before> {
 };
 
 }  // namespace tagma::ir::detail
+#endif  // TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
 
 namespace tagma::ir {
 
@@ -655,19 +662,22 @@ class rewriter {
 /// Copies a graph, without nodes that nobody reads, while `pass` rewrites it.
 /// @tparam Nodes room for the copy and for what the pass adds
 /// @param pass what visits each node; nullptr: nobody
+/// @param room for so many nodes, a power of two, where the graph is on the heap
 template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, bool Looped>
 [[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped, Looped> rewrite(
-    const built_graph<From, Roots, Scoped, Looped>& before, void (*pass)(rewriter&)) {
+    const built_graph<From, Roots, Scoped, Looped>& before, void (*pass)(rewriter&),
+    [[maybe_unused]] std::size_t room = Nodes) {
   built_graph<Nodes, Roots, Scoped, Looped> built;
+  if constexpr (Nodes == heap_room) built.allocate(room, before.roots.size());
   built.status = before.status;
   if (!built.status.good()) return built;
-  const node* const nodes = before.storage.nodes;
-  const node_id* const edges = before.storage.edges;
+  const node* const nodes = before.storage.nodes.data();
+  const node_id* const edges = before.storage.edges.data();
   const int count = before.nodes;
   graph g = built.storage.view();
   scratch_array<node_id, 1> moved_to(count);
   node_id* const moved = moved_to.data();
-  detail::loop_copier<Looped, built_graph<From, Roots, Scoped, Looped>> loops(before, g, moved, Nodes);
+  detail::loop_copier<Looped, built_graph<From, Roots, Scoped, Looped>> loops(before, g, moved, built.room());
   const auto is_named = [&](const node& n) {
     const op_info& op = *n.op->info;
     return op.is(op_kind::variable) || op.is(op_kind::placeholder) || op.is(op_kind::resource);
@@ -690,8 +700,8 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
     }
   } while (loops.read_next_values(read, seen));
 
-  scratch_array<int, 1> readers(Nodes);
-  scratch_array<bool, 1> frozen(Nodes), by_turns(Nodes), updated_here(Nodes);
+  scratch_array<int, 1> readers(built.room());
+  scratch_array<bool, 1> frozen(built.room()), by_turns(built.room()), updated_here(built.room());
   rewriter r{g, built.status, {readers.view(), frozen.view(), by_turns.view(), updated_here.view(), loops.table()}};
   scratch_array<node_id, 16> list(before.edges);
   for (node_id i = 0; i < count && built.status.good() && !g.overflow(); ++i) {
@@ -708,9 +718,9 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
                              n.value,
                              n.request,
                              to.subspan(n.inputs + n.controls, n.colocated)};
-    node_id id =
-        g.emit_as(*n.op, n.spec, to.first(static_cast<std::size_t>(n.inputs)),
-                  {before.storage.attributes + n.first_attribute, static_cast<std::size_t>(n.attribute_count)}, extras);
+    node_id id = g.emit_as(
+        *n.op, n.spec, to.first(static_cast<std::size_t>(n.inputs)),
+        {before.storage.attributes.data() + n.first_attribute, static_cast<std::size_t>(n.attribute_count)}, extras);
     if (g.overflow()) break;
     loops.note(i, id);
     if (updated[i]) r.set_updated(id);
@@ -728,7 +738,7 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
   built.nodes = g.size();
   built.edges = g.edge_count();
   built.attributes = g.attribute_count();
-  for (std::size_t i = 0; i < Roots; ++i) built.roots[i] = moved[before.roots[i]];
+  for (std::size_t i = 0; i < before.roots.size(); ++i) built.roots[i] = moved[before.roots[i]];
   built.request_count = before.request_count;
   for (int i = 0; i < before.request_count; ++i) built.requests[i] = before.requests[i];
   loops.finish(built);
@@ -736,7 +746,10 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
 }
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
 // ---- tagma/plan/kept.hpp
+#ifndef TAGMA_SINGLE_PLAN_KEPT_HPP
+#define TAGMA_SINGLE_PLAN_KEPT_HPP
 
 /// @file
 /// Plans in which steps that depend on frozen variables alone come first, and keep what they compute.
@@ -775,6 +788,7 @@ struct kept_steps {
 };
 
 }  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_PLAN_KEPT_HPP
 
 namespace tagma {
 
@@ -871,6 +885,9 @@ struct last_graph<rewritten<Closure, Pass...>, First> : graph_behind_all<First, 
 
 }  // namespace detail
 
+/// Programs whose graphs the C++ compiler builds. A file with TAGMA_LATE has others (plan/late_program.hpp).
+namespace early {
+
 /// Compiles a graph that passes rewrite. Tensors that are computed cannot be fed to such a program.
 /// Raises TAGMA-E210 if a pass replaces a node by one of another type or shape, TAGMA-E211 if it adds an operation over
 /// operands that it does not take, TAGMA-E212 for what is no pass, and TAGMA-E271 if it uses a value of the body of a
@@ -903,7 +920,14 @@ template <class Closure, class... Pass>
   return compile(detail::placed_softly<Closure>{closure}, what);
 }
 
+}  // namespace early
+
+#if !defined(TAGMA_LATE)
+using early::compile;
+#endif
+
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_PASSES_HPP
 
 // ---- tagma/device/cpu/kernel/keep.hpp
 

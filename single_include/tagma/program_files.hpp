@@ -534,6 +534,21 @@ class arguments {
   bool given_ = false;
 };
 
+/// Why a node cannot be input `i` of an operation, whatever its type is; nullptr if it can.
+/// @param roles of the inputs, as `check_arguments` says
+/// @param of the operation of that node
+[[nodiscard]] constexpr const char* broken_role(const op_info& op, const input_roles& roles, std::size_t i,
+                                                const op_info& of) {
+  const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0, goes = i < 64 && ((roles.heads >> i) & 1) != 0;
+  if (writes && !of.is(op_kind::variable)) return "is no variable";
+  if (goes && !of.is(op_kind::loop)) return "is no head of a loop";
+  if (!goes && of.is(op_kind::loop) && !op.is(op_kind::loop)) return "is a head";
+  const auto place = static_cast<int>(i);
+  const bool uses = place >= roles.first_resource && place < roles.first_resource + roles.resources;
+  if (!uses && of.is(op_kind::resource)) return "is a resource";
+  return of.outputs > 0 && !op.is(op_kind::output) ? "has several results" : nullptr;
+}
+
 namespace detail {
 
 template <class Op>
@@ -2805,7 +2820,74 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 /// @file
 /// Whether tables that somebody else made are a finished graph: nothing is believed that can be worked out.
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <string_view>
+
+// ---- tagma/base/heap_room.hpp
+#ifndef TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
+#define TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
+
+/// @file
+/// Tables whose size is known when a program runs: what `fixed_array` is where its room is `heap_room`. A pass that the
+/// compiler runs over fixed arrays is run by a process over these.
+
+namespace tagma {
+
+template <class T>
+struct fixed_array<T, heap_room> {
+  fixed_array() = default;
+  fixed_array(fixed_array&&) = default;
+  fixed_array& operator=(fixed_array&&) = default;
+  fixed_array(const fixed_array& other) { *this = other; }
+  /// Throws `no_memory`.
+  fixed_array& operator=(const fixed_array& other) {
+    if (this == &other) return *this;
+    allocate(other.count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = other.values[i];
+    return *this;
+  }
+
+  /// As many elements as `size`, at their defaults. Throws `no_memory`.
+  void allocate(std::size_t size) {
+    memory = heap_array<T>(size > 0 ? size : 1);
+    values = memory.data();
+    count = size;
+  }
+
+  template <class Index>
+  [[nodiscard]] T& operator[](Index i) {
+    return values[i];
+  }
+  template <class Index>
+  [[nodiscard]] const T& operator[](Index i) const {
+    return values[i];
+  }
+  [[nodiscard]] std::size_t size() const { return count; }
+  [[nodiscard]] T* data() { return values; }
+  [[nodiscard]] const T* data() const { return values; }
+  [[nodiscard]] T* begin() { return values; }
+  [[nodiscard]] T* end() { return values + count; }
+  [[nodiscard]] const T* begin() const { return values; }
+  [[nodiscard]] const T* end() const { return values + count; }
+
+  T* values = nullptr;
+
+ private:
+  heap_array<T> memory;
+  std::size_t count = 0;
+};
+
+/// Gives arrays of `heap_room` as many elements. Throws `no_memory`.
+/// @param count an integer of any type, none below 0
+template <class Count, class... T>
+void make_room(Count count, fixed_array<T, heap_room>&... arrays) {
+  (arrays.allocate(static_cast<std::size_t>(count)), ...);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
 
 namespace tagma::ir {
 
@@ -2819,7 +2901,12 @@ class graph_verifier {
  public:
   /// @param values how many numbers are written in place
   TAGMA_COLD graph_verifier(const graph_view& g, operation_faces faces, std::size_t values)
-      : g_(g), faces_(faces), values_(values) {}
+      : g_(g), faces_(faces.size()), values_(values) {
+    std::size_t count = 0;
+    for (const operation_face* const f : faces) faces_[count++] = f;
+    std::sort(faces_.begin(), faces_.end(),
+              [](const operation_face* a, const operation_face* b) { return std::less<>()(a->rules, b->rules); });
+  }
 
   TAGMA_COLD void run() {
     if (g_.nodes.size() > static_cast<std::size_t>(INT32_MAX) / 8)
@@ -2834,6 +2921,7 @@ class graph_verifier {
         refuse({"is no output"});
     }
     check_names();
+    check_results();
     check_loops();
   }
 
@@ -2844,9 +2932,11 @@ class graph_verifier {
     fail(status_code::invalid_argument, text);
   }
   [[nodiscard]] TAGMA_COLD const operation_face& face_of(const node& n) const {
-    for (const operation_face* const f : faces_)
-      if (f->rules == n.op) return *f;
-    refuse({"has no operation that a graph may have"});
+    const operation_face* const* const found =
+        std::lower_bound(faces_.begin(), faces_.end(), n.op,
+                         [](const operation_face* f, const op_rules* op) { return std::less<>()(f->rules, op); });
+    if (found == faces_.end() || (*found)->rules != n.op) refuse({"has no operation that a graph may have"});
+    return **found;
   }
   /// A list of nodes in front of this one.
   TAGMA_COLD void check_list(array_view<const node_id> list, const char* what) const {
@@ -2870,10 +2960,10 @@ class graph_verifier {
     check_list(g_.colocated(at_), "what it is placed with");
 
     const operation_face& face = face_of(n);
-    heap_array<tensor_spec> in(static_cast<std::size_t>(n.inputs));
-    for (int i = 0; i < n.inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(at_)[i]].spec;
-    infer_args args{{in.data(), in.size()}, g_.attributes(at_), n.spec};
-    const heap_array<resource_input> things(uses_resource() ? in.size() : 0);
+    scratch_array<tensor_spec, 8> in(n.inputs);
+    for (int i = 0; i < n.inputs; ++i) in[i] = g_[g_.inputs(at_)[i]].spec;
+    infer_args args{in.view(), g_.attributes(at_), n.spec};
+    const heap_array<resource_input> things(uses_resource() ? static_cast<std::size_t>(n.inputs) : 0);
     for (std::size_t i = 0; i < things.size(); ++i)
       if (const node_id of = g_.inputs(at_)[i]; g_.info(of).is(op_kind::resource))
         things[i] = {g_.info(of).name, g_.attributes(of)};
@@ -2903,9 +2993,9 @@ class graph_verifier {
     const node_id of = g_.inputs(at_)[0];
     const attribute which = g_.attributes(at_)[0];
     if (which >= g_.info(of).outputs) refuse({"is result ", which, " of ", g_.info(of).name, ", which has fewer"});
-    heap_array<tensor_spec> in(static_cast<std::size_t>(g_[of].inputs));
-    for (int i = 0; i < g_[of].inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(of)[i]].spec;
-    infer_args args{{in.data(), in.size()}, g_.attributes(of), {}, static_cast<int>(which)};
+    scratch_array<tensor_spec, 8> in(g_[of].inputs);
+    for (int i = 0; i < g_[of].inputs; ++i) in[i] = g_[g_.inputs(of)[i]].spec;
+    infer_args args{in.view(), g_.attributes(of), {}, static_cast<int>(which)};
     (void)g_.info(of).infer(args);  // it was asked before
     if (args.out.type == dtype::none) refuse({"is a result that ", g_.info(of).name, " does not have"});
     (void)n;
@@ -2918,29 +3008,58 @@ class graph_verifier {
       refuse({op.name, ": its function `takes` does not ask for a variable as input 0"});
     for (std::size_t i = 0; i < in.size(); ++i) {
       const op_info& of = g_.info(in[i]);
-      const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0, goes = i < 64 && ((roles.heads >> i) & 1) != 0;
-      if (writes && !of.is(op_kind::variable)) refuse({"TAGMA-E065 ", op.name, ": input ", i, " is no variable"});
+      const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0;
+      if (const char* const broken = broken_role(op, roles, i, of))
+        refuse({writes ? "TAGMA-E065 " : "", op.name, ": input ", i, " ", broken});
       for (std::size_t k = 0; writes && k < in.size(); ++k)
         if (k != i && k < 64 && ((roles.variables >> k) & 1) != 0 && in[k] == in[i])
           refuse({op.name, ": writes over input ", k});
-      if (goes && !of.is(op_kind::loop)) refuse({op.name, ": input ", i, " is no head of a loop"});
-      if (!goes && of.is(op_kind::loop) && !op.is(op_kind::loop)) refuse({op.name, ": input ", i, " is a head"});
-      const auto place = static_cast<int>(i);
-      const bool uses = place >= roles.first_resource && place < roles.first_resource + roles.resources;
-      if (!uses && of.is(op_kind::resource)) refuse({op.name, ": input ", i, " is a ", of.name});
-      if (of.outputs > 0 && !op.is(op_kind::output)) refuse({op.name, ": input ", i, " has several results"});
     }
   }
-  /// A name is of one thing.
+  /// What has a name, and the hash of that.
+  struct named_node {
+    std::uint64_t hash = 0;
+    node_id id = no_node;
+  };
+  [[nodiscard]] TAGMA_COLD bool share_name(node_id a, node_id b) const {
+    return g_.info(a).id == g_.info(b).id && g_[a].name == g_[b].name && g_[a].suffix == g_[b].suffix;
+  }
+  /// A name is of one thing. Names are sorted, and not looked up by their hash alone, which whoever wrote them knows.
   TAGMA_COLD void check_names() {
+    heap_array<named_node> named(g_.nodes.size());
+    std::size_t count = 0;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (has_name(g_.info(i)))
+        named[count++] = {hash_combine(hash_text(g_[i].name), hash_text(g_[i].suffix)), i};
+    const auto comes_before = [this](const named_node& a, const named_node& b) {
+      if (a.hash != b.hash) return a.hash < b.hash;
+      const node &one = g_[a.id], &other = g_[b.id];
+      if (g_.info(a.id).id != g_.info(b.id).id) return g_.info(a.id).id < g_.info(b.id).id;
+      if (const int order = one.name.compare(other.name); order != 0) return order < 0;
+      if (const int order = one.suffix.compare(other.suffix); order != 0) return order < 0;
+      return a.id < b.id;
+    };
+    std::sort(named.begin(), named.begin() + count, comes_before);
+    // Of several faults, the first in the order of the graph.
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < count; ++i)
+      if (share_name(named[i - 1].id, named[i].id) && (first == 0 || named[i].id < named[first].id)) first = i;
+    if (first == 0) return;
+    at_ = named[first].id;
+    refuse({"TAGMA-E060 ", g_.info(at_).name, " '", g_[at_].name, g_[at_].suffix, "' is node ", named[first - 1].id,
+            " as well"});
+  }
+
+  /// A result has one place, that of one node.
+  TAGMA_COLD void check_results() {
+    static_assert(most_outputs <= 8);
+    heap_array<std::uint8_t> taken(g_.nodes.size());
     for (at_ = 0; at_ < g_.size(); ++at_) {
-      const node& n = g_[at_];
-      if (!has_name(g_.info(at_))) continue;
-      const bool is_resource = g_.info(at_).is(op_kind::resource);
-      for (node_id i = 0; i < at_; ++i)
-        if (g_.info(i).kind == g_.info(at_).kind && (!is_resource || g_[i].op == n.op) && g_[i].name == n.name &&
-            g_[i].suffix == n.suffix)
-          refuse({"TAGMA-E060 ", g_.info(at_).name, " '", n.name, n.suffix, "' is node ", i, " as well"});
+      if (!g_.info(at_).is(op_kind::output)) continue;
+      const node_id of = g_.inputs(at_)[0];
+      const auto which = static_cast<unsigned>(1) << g_.attributes(at_)[0];
+      if ((taken[of] & which) != 0) refuse({"is result ", g_.attributes(at_)[0], " of node ", of, " once more"});
+      taken[of] = static_cast<std::uint8_t>(taken[of] | which);
     }
   }
 
@@ -2975,6 +3094,7 @@ class graph_verifier {
                 {buckets.data(), room});
     loop_table loops;
     again.observe(&loops);
+    std::uint64_t ranks = 0;
     for (at_ = 0; at_ < g_.size(); ++at_) {
       const node& one = g_[at_];
       if (g_.info(at_).is(op_kind::loop) && (g_.loops[loops.count()].head != at_ || g_.loops[loops.count()].rank < 0 ||
@@ -2984,15 +3104,26 @@ class graph_verifier {
           again.emit_as(*one.op, one.spec, g_.inputs(at_), g_.attributes(at_),
                         {g_.controls(at_), one.name, one.suffix, one.value, one.request, g_.colocated(at_)});
       if (made != at_) refuse({"is node ", made, " once more"});
-      if (g_.info(at_).is(op_kind::loop)) loops.set_rank(g_.loops[loops.count() - 1].rank);
+      if (!g_.info(at_).is(op_kind::loop)) continue;
+      const int rank = g_.loops[loops.count() - 1].rank;
+      if (((ranks >> rank) & 1) != 0) refuse({"has the rank of another loop, ", rank});
+      ranks |= std::uint64_t{1} << rank;
+      loops.set_rank(rank);
     }
+    next_of_ = heap_array<node_id>(n);
+    std::fill(next_of_.begin(), next_of_.end(), no_node);
+    heap_array<bool> is_next(n);
     for (const back_edge& e : g_.back_edges) {
       at_ = e.carried >= 0 && e.carried < g_.size() ? e.carried : 0;
-      if (at_ != e.carried || !is_carried(at_) || loops.next_of(at_) != no_node) refuse({"is carried by no loop"});
+      if (at_ != e.carried || !is_carried(at_) || next_of_[at_] != no_node) refuse({"is carried by no loop"});
       if (e.next < 0 || e.next >= g_.size() || !(g_[e.next].spec == g_[at_].spec))
         refuse({"has no next value of its type and shape"});
+      if (is_next[e.next]) refuse({"has a next value, node ", e.next, ", that is another's as well"});
+      is_next[e.next] = true;
+      next_of_[at_] = e.next;
       loops.add_edge(e);
     }
+    check_starts();
     for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
     found_loops found;
     found.back_edges = heap_array<back_edge>(carried + 1);
@@ -3007,6 +3138,47 @@ class graph_verifier {
     for (at_ = 0; at_ < g_.size(); ++at_)
       if (found.loop_of[at_] != g_.loop_of[at_])
         refuse({"is said to be in loop ", g_.loop_of[at_], ", and is in ", found.loop_of[at_]});
+    for (at_ = 0; at_ < g_.size(); ++at_) check_reach(loops);
+    for (const node_id root : g_.roots)
+      if (g_.loop_of[root] >= 0)
+        fail(status_code::invalid_argument,
+             {"output is node ", root, ", which is in the body of loop ", g_.loop_of[root]});
+  }
+  /// What a node reads is in its loop, or in one around it. Only what a loop hands out is read behind it.
+  TAGMA_COLD void check_reach(const loop_table& loops) const {
+    const array_view<const node_id> in = g_.inputs(at_);
+    const bool leaves = g_.info(at_).is(op_kind::iterations);
+    const int from = leaves ? loops.of_head(in[1]) : g_.loop_of[at_];
+    if (leaves && (g_.loop_of[in[0]] != from || g_.loop_of[at_] != g_.loops[from].parent))
+      refuse({"is of loop ", from, ", and node ", in[0], " is not"});
+    for (const array_view<const node_id> list : {in, g_.controls(at_)})
+      for (const node_id i : list) {
+        if (g_.info(at_).is(op_kind::loop) && g_.info(i).is(op_kind::loop)) continue;  // only the number of iterations
+        int l = from;
+        while (l >= 0 && l != g_.loop_of[i]) l = g_.loops[l].parent;
+        if (l != g_.loop_of[i]) refuse({"reads node ", i, ", which is in the body of loop ", g_.loop_of[i]});
+      }
+  }
+  /// A carried value begins with a copy of its own, over which iterations write.
+  TAGMA_COLD void check_starts() {
+    heap_array<node_id> owner(g_.nodes.size());
+    std::fill(owner.begin(), owner.end(), no_node);
+    for (at_ = 0; at_ < g_.size(); ++at_) {
+      if (g_[at_].op != &rules<loop_carried>) continue;
+      const node_id start = g_.inputs(at_)[1];
+      if (g_[start].op != &rules<loop_copy> || g_[start].inputs != 1 || owner[start] != no_node)
+        refuse({"begins with node ", start, ", which is no copy for it alone"});
+      owner[start] = at_;
+    }
+    const auto needs = prune<heap_room>(g_, g_.roots);
+    for (at_ = 0; at_ < g_.size(); ++at_)
+      for (int k = 0; k < g_[at_].inputs; ++k)
+        if (const node_id in = g_.inputs(at_)[k];
+            owner[in] != no_node && owner[in] != at_ && wants_value(needs[at_]) && !g_.info(at_).ignores_elements(k))
+          refuse({"reads node ", in, ", with which node ", owner[in], " begins"});
+    for (const node_id root : g_.roots)
+      if (owner[root] != no_node)
+        fail(status_code::invalid_argument, {"output is node ", root, ", with which node ", owner[root], " begins"});
   }
   /// What a body must not do, and what it hands on, which its steps have written.
   TAGMA_COLD void check_body(const graph& g, const loop_table& loops) const {
@@ -3015,12 +3187,12 @@ class graph_verifier {
     if (inside && op.is(op_kind::update)) refuse({"TAGMA-E206 ", op.name, ": is in the body of a loop"});
     if (inside && op.late) refuse({"TAGMA-E207 ", op.name, ": is in the body of a loop"});
     const array_view<const node_id> in = g_.inputs(at_);
-    if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), loops.next_of(at_)))
-      refuse({op.name, ": no step of the body makes the next value, node ", loops.next_of(at_)});
+    if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), next_of_[at_]))
+      refuse({op.name, ": no step of the body makes the next value, node ", next_of_[at_]});
     if (g_[at_].op == &rules<loop_stack> && !has_memory(g_.info(in[0])))
       refuse({op.name, ": no step makes node ", in[0]});
     if (g_[at_].op != &rules<loop_last>) return;
-    if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || loops.next_of(in[0]) != in[2])
+    if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || next_of_[in[0]] != in[2])
       refuse({op.name, ": node ", in[0], " is not what the loop carries to node ", in[2]});
   }
   /// True for what is gathered: steps write it, or it is what a loop, or one inside of it, carries or makes.
@@ -3033,7 +3205,8 @@ class graph_verifier {
   }
 
   const graph_view& g_;
-  operation_faces faces_;
+  heap_array<const operation_face*> faces_;  // by the address of their rules
+  heap_array<node_id> next_of_;              // of each node that a loop carries, while loops are checked
   std::size_t values_;
   node_id at_ = 0;
 };
@@ -4028,6 +4201,7 @@ struct crc_tables {
 /// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -4038,70 +4212,6 @@ struct crc_tables {
 
 /// @file
 /// A finished flat graph in memory of the heap: what a process has that runs a graph it was not compiled with.
-
-// ---- tagma/base/heap_room.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-
-/// @file
-/// Tables whose size is known when a program runs: what `fixed_array` is where its room is `heap_room`. A pass that the
-/// compiler runs over fixed arrays is run by a process over these.
-
-namespace tagma {
-
-template <class T>
-struct fixed_array<T, heap_room> {
-  fixed_array() = default;
-  fixed_array(fixed_array&&) = default;
-  fixed_array& operator=(fixed_array&&) = default;
-  fixed_array(const fixed_array& other) { *this = other; }
-  /// Throws `no_memory`.
-  fixed_array& operator=(const fixed_array& other) {
-    if (this == &other) return *this;
-    allocate(other.count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = other.values[i];
-    return *this;
-  }
-
-  /// As many elements as `size`, at their defaults. Throws `no_memory`.
-  void allocate(std::size_t size) {
-    memory = heap_array<T>(size > 0 ? size : 1);
-    values = memory.data();
-    count = size;
-  }
-
-  template <class Index>
-  [[nodiscard]] T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] std::size_t size() const { return count; }
-  [[nodiscard]] T* data() { return values; }
-  [[nodiscard]] const T* data() const { return values; }
-  [[nodiscard]] T* begin() { return values; }
-  [[nodiscard]] T* end() { return values + count; }
-  [[nodiscard]] const T* begin() const { return values; }
-  [[nodiscard]] const T* end() const { return values + count; }
-
-  T* values = nullptr;
-
- private:
-  heap_array<T> memory;
-  std::size_t count = 0;
-};
-
-/// Gives arrays of `heap_room` as many elements. Throws `no_memory`.
-/// @param count an integer of any type, none below 0
-template <class Count, class... T>
-void make_room(Count count, fixed_array<T, heap_room>&... arrays) {
-  (arrays.allocate(static_cast<std::size_t>(count)), ...);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
 
 namespace tagma::ir {
 
@@ -4517,8 +4627,9 @@ namespace detail {
 struct shared_program final : counted_object {
   ir::heap_graph graph;
   carried values;
-  std::vector<std::string> outputs;  ///< their names
-  bool soft = false;                 ///< compiled with `soft_placement`
+  std::vector<std::string> outputs;           ///< their names
+  std::map<std::string_view, int> positions;  ///< of the outputs, by their names
+  bool soft = false;                          ///< compiled with `soft_placement`
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
@@ -4559,9 +4670,8 @@ class any_program {
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
   [[nodiscard]] int find_output(std::string_view name) const {
-    for (std::size_t i = 0; i < outputs().size(); ++i)
-      if (outputs()[i] == name) return static_cast<int>(i);
-    return -1;
+    const auto found = shared_->positions.find(name);
+    return found == shared_->positions.end() ? -1 : found->second;
   }
 
   /// As of a compiled program.
@@ -4580,13 +4690,15 @@ class any_program {
     const ir::graph_view g = graph();
     if (!names.empty() && names.size() != g.roots.size())
       fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+    std::vector<std::string>& own = shared_->outputs;
+    own.reserve(g.roots.size());  // no name moves
     for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      std::string name = names.empty() ? detail::name_of_output(g, i) : std::string(names[i]);
-      if (find_output(name) >= 0) {
-        if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-        name = sentence({"output_", i});
-      }
-      shared_->outputs.push_back(static_cast<std::string&&>(name));
+      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
+      std::string& name = own.back();
+      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
+      if (put()) continue;
+      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+      for (name = sentence({"output_", i}); !put();) name += '_';
     }
   }
 

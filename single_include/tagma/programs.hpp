@@ -258,6 +258,8 @@
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
 // ---- tagma/runtime/any_session.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
+#define TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
 
 /// @file
 /// Runs programs whose graphs are data: feeds and fetches by name, plans that are made when they are first asked for.
@@ -275,6 +277,7 @@
 /// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -764,8 +767,9 @@ namespace detail {
 struct shared_program final : counted_object {
   ir::heap_graph graph;
   carried values;
-  std::vector<std::string> outputs;  ///< their names
-  bool soft = false;                 ///< compiled with `soft_placement`
+  std::vector<std::string> outputs;           ///< their names
+  std::map<std::string_view, int> positions;  ///< of the outputs, by their names
+  bool soft = false;                          ///< compiled with `soft_placement`
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
@@ -806,9 +810,8 @@ class any_program {
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
   [[nodiscard]] int find_output(std::string_view name) const {
-    for (std::size_t i = 0; i < outputs().size(); ++i)
-      if (outputs()[i] == name) return static_cast<int>(i);
-    return -1;
+    const auto found = shared_->positions.find(name);
+    return found == shared_->positions.end() ? -1 : found->second;
   }
 
   /// As of a compiled program.
@@ -827,13 +830,15 @@ class any_program {
     const ir::graph_view g = graph();
     if (!names.empty() && names.size() != g.roots.size())
       fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+    std::vector<std::string>& own = shared_->outputs;
+    own.reserve(g.roots.size());  // no name moves
     for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      std::string name = names.empty() ? detail::name_of_output(g, i) : std::string(names[i]);
-      if (find_output(name) >= 0) {
-        if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-        name = sentence({"output_", i});
-      }
-      shared_->outputs.push_back(static_cast<std::string&&>(name));
+      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
+      std::string& name = own.back();
+      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
+      if (put()) continue;
+      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+      for (name = sentence({"output_", i}); !put();) name += '_';
     }
   }
 
@@ -842,6 +847,49 @@ class any_program {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+// ---- tagma/runtime/data_runs.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
+#define TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
+
+/// @file
+/// Runs of a graph that is data by the positions of its outputs and nodes: what sessions of programs that are compiled
+/// late ask for, and the registry has.
+
+namespace tagma::runtime {
+
+/// A value for nodes of a graph: for placeholders, or for what is then not computed.
+struct node_feed {
+  array_view<const ir::node_id> nodes;
+  raw_view value;
+};
+
+/// A session over a graph that is data.
+class data_runs {
+ public:
+  virtual ~data_runs() = default;
+  [[nodiscard]] virtual session_core& core() = 0;
+
+  /// Computes outputs by their positions, with values for nodes.
+  /// @param feeds each node is fed once, by a value of its element type
+  /// @param take called with the number of each output and its value
+  template <class Take>
+  void run(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
+           const source_line& at, const Take& take) {
+    run_to(outputs, feeds, limits, at, &take,
+           [](const void* to, std::size_t f, const raw_view& value) { (*static_cast<const Take*>(to))(f, value); });
+  }
+
+ protected:
+  using taker = void (*)(const void* to, std::size_t output, const raw_view& value);
+  virtual void run_to(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
+                      const source_line& at, const void* to, taker take) = 0;
+};
+
+/// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
+[[nodiscard]] owned<data_runs> begin_session(const any_program& program, const session_options& options);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
 // ---- tagma/runtime/late_steps.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
 #define TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
@@ -1466,6 +1514,8 @@ class step_kernels {
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
 // ---- tagma/tensor/any_tensor.hpp
+#ifndef TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
+#define TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
 
 /// @file
 /// A tensor whose element type is known only at run time.
@@ -1535,6 +1585,7 @@ class any_tensor {
 };
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
 
 namespace tagma {
 
@@ -1767,6 +1818,31 @@ class session<any_program> {
   [[nodiscard]] runtime::session_core& core() { return core_; }
   /// @}
 
+  /// Computes outputs by their positions, with values for nodes: what runs by names and by handles are made of.
+  /// @param feeds each node is fed once, by a value of its element type
+  /// @param take called with the number of each output and its value
+  template <class Take>
+  void run_nodes(array_view<const int> outputs, array_view<const runtime::node_feed> feeds,
+                 array_view<run_limits> limits, const source_line& at, const Take& take) {
+    const std::vector<ir::node_id> replaced = replaced_by(feeds);
+    const runtime::named_plan& plan = find_plan(outputs, replaced);
+    scratch_array<raw_view, 8> values(plan.placeholders.size());
+    for (const runtime::node_feed& f : feeds)
+      for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
+        for (const ir::node_id i : f.nodes)
+          if (plan.placeholders[p] == i) values[p] = f.value;
+    for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
+      if (plan.needed[p] && values[p].type == dtype::none)
+        fail(status_code::invalid_argument,
+             {"TAGMA-E051 run: a placeholder that this fetch needs is not fed: ", graph_[plan.placeholders[p]].name});
+    core_.run({plan.view,
+               plan.kernels,
+               values.view(),
+               {{limits.data(), limits.size()}, limits.size() > 1 ? &runtime::join : nullptr},
+               at},
+              take);
+  }
+
  private:
   session(const any_program& program, const session_options& options, const runtime::device_kind* others)
       : program_(program),
@@ -1788,6 +1864,20 @@ class session<any_program> {
     owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
     if (started->devices() == 0) return {};
     return started;
+  }
+
+  /// What is fed and computed otherwise, in the order of the graph.
+  [[nodiscard]] std::vector<ir::node_id> replaced_by(array_view<const runtime::node_feed> feeds) const {
+    std::vector<ir::node_id> nodes;
+    for (const runtime::node_feed& f : feeds)
+      for (const ir::node_id node : f.nodes) {
+        if (graph_.info(node).is(ir::op_kind::placeholder)) continue;
+        std::size_t at = 0;
+        while (at < nodes.size() && nodes[at] < node) ++at;
+        if (at == nodes.size() || nodes[at] != node)
+          nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
+      }
+    return nodes;
   }
 
   /// The arguments of a run, sorted into memory of the caller.
@@ -1814,19 +1904,16 @@ class session<any_program> {
     if (names.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
     scratch_array<int, 8> outputs(names.size());
     for (std::size_t f = 0; f < names.size(); ++f) outputs[f] = find_output(names[f].name());
-    const std::vector<ir::node_id> fed = replaced_by(given.all_feeds());
-    const runtime::named_plan& plan = find_plan(outputs.view(), fed);
-    scratch_array<raw_view, 8> feeds(plan.placeholders.size());
-    for (const named_feed& f : given.all_feeds()) put(plan, f, feeds.view());
-    for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
-      if (plan.needed[p] && feeds[p].type == dtype::none)
-        fail(status_code::invalid_argument,
-             {"TAGMA-E051 run: a placeholder that this fetch needs is not fed: ", graph_[plan.placeholders[p]].name});
-    core_.run({plan.view,
-               plan.kernels,
-               feeds.view(),
-               {{given.limits, given.limit_count}, given.limit_count > 1 ? &runtime::join : nullptr},
-               names[0].at()},
+    const array_view<const named_feed> named = given.all_feeds();
+    std::vector<ir::node_id> nodes;
+    scratch_array<std::size_t, 8> ends(named.size());
+    scratch_array<runtime::node_feed, 8> feeds(named.size());
+    for (std::size_t f = 0; f < named.size(); ++f) add_nodes(named, f, nodes), ends[f] = nodes.size();
+    for (std::size_t f = 0; f < named.size(); ++f) {
+      const std::size_t first = f == 0 ? 0 : ends[f - 1];
+      feeds[f] = {array_view<const ir::node_id>(nodes).subspan(first, ends[f] - first), named[f].value};
+    }
+    run_nodes(outputs.view(), feeds.view(), {given.limits, given.limit_count}, names[0].at(),
               [results](std::size_t f, const raw_view& value) {
                 if (value.type != dtype::none) results[f] = any_tensor::copy_of(value);
               });
@@ -1844,48 +1931,31 @@ class session<any_program> {
   [[nodiscard]] bool is_placeholder(ir::node_id i, std::string_view name) const {
     return graph_[i].name == name && graph_.info(i).is(ir::op_kind::placeholder);
   }
-  /// What is fed and computed otherwise, in the order of the graph.
-  [[nodiscard]] std::vector<ir::node_id> replaced_by(array_view<const named_feed> feeds) const {
-    std::vector<ir::node_id> nodes;
-    for (std::size_t f = 0; f < feeds.size(); ++f) {
-      for (std::size_t g = 0; g < f; ++g)
-        if (feeds[f].name == feeds[g].name)
-          fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
-      bool known = false;
-      for (ir::node_id i = 0; i < graph_.size(); ++i) known = known || is_placeholder(i, feeds[f].name);
-      if (known) continue;
-      const int output = program_.find_output(feeds[f].name);
+  /// Adds the nodes that feed number `f` is for.
+  void add_nodes(array_view<const named_feed> feeds, std::size_t f, std::vector<ir::node_id>& nodes) const {
+    const named_feed& fed = feeds[f];
+    for (std::size_t g = 0; g < f; ++g)
+      if (fed.name == feeds[g].name)
+        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", fed.name});
+    const std::size_t before = nodes.size();
+    for (ir::node_id i = 0; i < graph_.size(); ++i)
+      if (is_placeholder(i, fed.name)) nodes.push_back(i);
+    if (nodes.size() == before) {
+      const int output = program_.find_output(fed.name);
       if (output < 0)
-        fail(status_code::invalid_argument,
-             {"TAGMA-E054 run: what is fed is no part of this program: ", feeds[f].name});
-      const ir::node_id node = graph_.roots[output];
-      const ir::op_info& op = graph_.info(node);
+        fail(status_code::invalid_argument, {"TAGMA-E054 run: what is fed is no part of this program: ", fed.name});
+      nodes.push_back(graph_.roots[output]);
+      const ir::op_info& op = graph_.info(nodes.back());
       if (!(op.has_step() || op.is(ir::op_kind::view)) || op.is(ir::op_kind::update) || op.outputs > 0)
         fail(status_code::invalid_argument,
              {"TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead: ",
-              feeds[f].name});
-      std::size_t at = 0;
-      while (at < nodes.size() && nodes[at] < node) ++at;
-      if (at == nodes.size() || nodes[at] != node) nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
+              fed.name});
     }
-    return nodes;
-  }
-  void put(const runtime::named_plan& plan, const named_feed& f, array_view<raw_view> feeds) const {
-    const ir::graph_view g = plan.graph.view();
-    const int output = program_.find_output(f.name);
-    bool is_placeholder_of_name = false;
-    for (const ir::node_id i : plan.placeholders)
-      is_placeholder_of_name = is_placeholder_of_name || is_placeholder(i, f.name);
-    for (std::size_t p = 0; p < feeds.size(); ++p) {
-      const ir::node_id i = plan.placeholders[p];
-      if (is_placeholder_of_name ? !is_placeholder(i, f.name) : graph_.roots[output] != i) continue;
-      const tensor_spec& wanted = g[i].spec;
-      if (f.value.type != wanted.type)
-        fail(status_code::invalid_argument,
-             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", f.name, " is ",
-              to_string(wanted), ", fed is ", to_string(f.value.type)});
-      feeds[p] = f.value;
-    }
+    const tensor_spec& wanted = graph_[nodes.back()].spec;
+    if (fed.value.type != wanted.type)
+      fail(status_code::invalid_argument,
+           {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", fed.name, " is ",
+            to_string(wanted), ", fed is ", to_string(fed.value.type)});
   }
 
   const runtime::named_plan& find_plan(array_view<const int> outputs, array_view<const ir::node_id> fed) {
@@ -1911,6 +1981,7 @@ session(const any_program&, const session_options&)->session<any_program>;
 session(const any_program&, const session_options&, const runtime::device_kind&)->session<any_program>;
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
 
 // ---- tagma/plan/print.hpp
 #ifndef TAGMA_SINGLE_PLAN_PRINT_HPP

@@ -7,6 +7,11 @@
 #endif
 #include "tagma.hpp"
 
+#if !__has_include("filter.hpp")
+#error "tagma: registry.hpp of single_include/tagma needs filter.hpp beside it"
+#endif
+#include "filter.hpp"
+
 #if !__has_include("images.hpp")
 #error "tagma: registry.hpp of single_include/tagma needs images.hpp beside it"
 #endif
@@ -16,6 +21,11 @@
 #error "tagma: registry.hpp of single_include/tagma needs order.hpp beside it"
 #endif
 #include "order.hpp"
+
+#if !__has_include("sequence_examples.hpp")
+#error "tagma: registry.hpp of single_include/tagma needs sequence_examples.hpp beside it"
+#endif
+#include "sequence_examples.hpp"
 
 // ---- tagma/base/config.hpp
 /// @file
@@ -363,185 +373,6 @@
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
-// ---- tagma/expr/op/filter.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_FILTER_HPP
-#define TAGMA_SINGLE_EXPR_OP_FILTER_HPP
-
-/// @file
-/// Operations that find how large their result is: nonzero, boolean_mask, unique.
-
-#include <tuple>
-
-namespace tagma {
-namespace op {
-
-/// Where input 0 is not 0, in the order of its elements: positions along each axis, or if attribute 0 says so, those
-/// among all elements. The leading extents of input 1, if there is one, must be those of input 0.
-struct nonzero {
-  static constexpr const char* name = "nonzero";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool late = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr std::uint64_t shape_only = 0b10;
-
-  static constexpr void takes(auto& t) {
-    t.inputs(1, 2), t.rule("TAGMA-E194"), t.no_string_at(0), t.flag("flat"), t.rule("TAGMA-E193"), t.axes(0, 1);
-    if (t.count() == 2) t.any_at(1), t.rule("TAGMA-E191"), t.axes(1, t.rank(0)), t.rule("TAGMA-E192");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
-  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.in[0].dims.elements()); }
-
- private:
-  static constexpr const char* infer_with(ir::infer_args& a, extent count) {
-    const shape& mask = a.in[0].dims;
-    a.out = {dtype::int64, {}};
-    a.out.dims.push_back(count);
-    if (a.attributes[0] == 0) a.out.dims.push_back(mask.rank);
-    return a.in.size() < 2 || compatible(mask, a.in[1].dims.sub(0, mask.rank))
-               ? nullptr
-               : "the mask needs the leading extents of what it is for";
-  }
-};
-
-/// As many leading axes as attribute 0 says become one.
-struct merge_axes {
-  static constexpr const char* name = "merge_axes";
-  static constexpr ir::op_kind kind = ir::op_kind::view;
-
-  static constexpr void takes(auto& t) { t.any(1), t.attribute("axes", 1, t.rank(0)); }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    const shape& from = a.in[0].dims;
-    const int merged = static_cast<int>(a.attributes[0]);
-    const shape leading = from.sub(0, merged);
-    a.out = {a.in[0].type, {}};
-    a.out.dims.push_back(leading.is_static() ? leading.elements() : dyn);
-    for (int i = merged; i < from.rank; ++i) a.out.dims.push_back(from[i]);
-    return nullptr;
-  }
-  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
-};
-
-/// The elements of a vector, each once, in the order in which they come first; for each element, where it is there; and
-/// how often each is there.
-struct unique {
-  static constexpr const char* name = "unique";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool late = true;
-  static constexpr int outputs = 3;
-
-  static constexpr void takes(auto& t) { t.numbers(1), t.rule("TAGMA-E195"), t.axes(0, 1, 1); }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
-  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.in[0].dims[0]); }
-
- private:
-  static constexpr const char* infer_with(ir::infer_args& a, extent count) {
-    a.out = {a.output == 0 ? a.in[0].type : dtype::int64, {}};
-    a.out.dims.push_back(a.output == 1 ? a.in[0].dims[0] : count);
-    return nullptr;
-  }
-};
-
-}  // namespace op
-
-namespace diagnose {
-/// A mask has axes, as many as what it is for or fewer.
-template <class Spec, class Mask>
-inline constexpr bool has_axes_for_mask = Mask::value.dims.rank >= 1 && Mask::value.dims.rank <= Spec::value.dims.rank;
-/// Extents of a mask are the leading ones of what it is for.
-template <class Spec, class Mask>
-inline constexpr bool mask_fits =
-    !has_axes_for_mask<Spec, Mask> || compatible(Mask::value.dims, Spec::value.dims.sub(0, Mask::value.dims.rank));
-/// There are axes to give positions along.
-template <class Spec>
-inline constexpr bool has_positions = Spec::value.dims.rank >= 1;
-/// Elements can be compared with 0.
-template <class Spec>
-inline constexpr bool can_be_nonzero = Spec::value.type != dtype::string&& Spec::value.type != dtype::none;
-/// There is one axis.
-template <class Spec>
-inline constexpr bool is_vector = Spec::value.dims.rank == 1;
-}  // namespace diagnose
-
-/// Where the elements of `e` are not 0, or true: TensorFlow's `tf.where` of one operand. How many there are is known
-/// when it has run; what follows is bound to that then.
-/// @param e of rank 1 or more, bool or numbers; NaN is not 0
-/// @return [n, rank of e], int64: the positions along each axis, in the order of the elements
-/// Raises TAGMA-E193 for a scalar, TAGMA-E194 for strings.
-template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto nonzero(const E& e) {
-  using spec_type = typename E::spec_type;
-  static_assert(diagnose::has_positions<spec_type>, "TAGMA-E193 nonzero: needs an axis, along which positions are");
-  static_assert(diagnose::can_be_nonzero<spec_type>, "TAGMA-E194 nonzero: needs bool or numbers, not strings");
-  if constexpr (diagnose::has_positions<spec_type> && diagnose::can_be_nonzero<spec_type>)
-    return detail::make_node<op::nonzero, ir::pack_attributes(0), Place>(e);
-}
-
-/// The slices of `e` where `mask` is true, in their order. How many there are is known when it has run; what follows is
-/// bound to that then. Gradients go back to where each slice was; of a variable, to these rows alone where the mask has
-/// one axis.
-/// @param e [m..., rest...], any element type
-/// @param mask [m...], bool
-/// @return [n, rest...]
-/// Raises TAGMA-E190 if the mask is not bool, TAGMA-E191 if it has no axis or too many, TAGMA-E192 if its extents are
-/// not the leading ones of `e`; throws InvalidArgument for that where extents are dynamic.
-template <expression E, expression M, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto boolean_mask(const E& e, const M& mask) {
-  using x = typename E::spec_type;
-  using m = typename M::spec_type;
-  static_assert(diagnose::is_boolean<m>, "TAGMA-E190 boolean_mask: the mask needs to be bool");
-  static_assert(diagnose::has_axes_for_mask<x, m>,
-                "TAGMA-E191 boolean_mask: the mask needs at least one axis, and no more than what it is for");
-  static_assert(diagnose::mask_fits<x, m>,
-                "TAGMA-E192 boolean_mask: the extents of the mask need to be the leading ones of what it is for");
-  if constexpr (diagnose::is_boolean<m> && diagnose::has_axes_for_mask<x, m> && diagnose::mask_fits<x, m>) {
-    const auto at = detail::make_node<op::nonzero, ir::pack_attributes(1), detail::part<Place, 0>>(mask, e);
-    if constexpr (M::rank == 1)
-      return detail::make_node<op::gather, ir::pack_attributes(0), detail::part<Place, 1>>(e, at);
-    else
-      return detail::make_node<op::gather, ir::pack_attributes(0), detail::part<Place, 1>>(
-          detail::make_node<op::merge_axes, ir::pack_attributes(M::rank), detail::part<Place, 2>>(e), at);
-  }
-}
-
-namespace detail {
-template <class Place, class E>
-[[nodiscard]] constexpr auto make_unique_nodes(const E& e) {
-  return make_nodes<op::unique, ir::attributes<0>{}, Place>(e);
-}
-}  // namespace detail
-
-/// Numbers along one axis.
-#define TAGMA_NEEDS_VECTOR(Spec)                                                                       \
-  static_assert(::tagma::diagnose::is_vector<Spec>, "TAGMA-E195 unique: needs a vector, of one axis"); \
-  TAGMA_NEEDS_NUMBERS(Spec)
-
-/// The elements of `e`, each once, in the order in which they come first, as TensorFlow's `tf.unique`. How many there
-/// are is known when it has run; what follows is bound to that then. -0 equals 0, and NaN equals nothing.
-/// @param e [n], numbers
-/// @return two handles: the values [u], and for each element of `e` its position among them [n], int64
-/// Raises TAGMA-E195 unless there is one axis.
-template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto unique(const E& e) {
-  TAGMA_NEEDS_VECTOR(typename E::spec_type);
-  if constexpr (diagnose::is_vector<typename E::spec_type> && diagnose::is_number<typename E::spec_type>) {
-    const auto all = detail::make_unique_nodes<Place>(e);
-    return std::tuple{std::get<0>(all), std::get<1>(all)};
-  }
-}
-
-/// The same and, as a third handle, how often each value is there [u], int64.
-template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto unique_with_counts(const E& e) {
-  TAGMA_NEEDS_VECTOR(typename E::spec_type);
-  if constexpr (diagnose::is_vector<typename E::spec_type> && diagnose::is_number<typename E::spec_type>)
-    return detail::make_unique_nodes<Place>(e);
-}
-
-}  // namespace tagma
-
-#undef TAGMA_NEEDS_VECTOR
-#endif  // TAGMA_SINGLE_EXPR_OP_FILTER_HPP
-
 // ---- tagma/expr/op/queue.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
 #define TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
@@ -551,137 +382,6 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 #include <tuple>
 #include <utility>
-
-// ---- tagma/ir/queue.hpp
-#ifndef TAGMA_SINGLE_IR_QUEUE_HPP
-#define TAGMA_SINGLE_IR_QUEUE_HPP
-
-/// @file
-/// Queues as attributes of nodes: what tells them apart, and the types and shapes of their components.
-
-namespace tagma {
-
-enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
-
-[[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
-  constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-/// What tells queues apart beside their components.
-struct queue_options {
-  queue_kind kind = queue_kind::fifo;
-  extent capacity = -1;          ///< elements; below 0: no limit; 0: whoever enqueues waits for ever
-  extent min_after_dequeue = 0;  ///< of a shuffled one that is open: elements that stay, to choose among
-  std::uint64_t seed = 0;        ///< of a shuffled one
-};
-
-namespace ir {
-
-/// Of each component: element type, rank, and all extents that there may be.
-inline constexpr std::size_t queue_component_words = 2 + max_rank;
-
-template <class... Specs>
-constexpr void write_components(attribute* to) {
-  const tensor_spec all[] = {Specs::value...};
-  for (const tensor_spec& s : all) {
-    *to++ = static_cast<attribute>(s.type);
-    *to++ = s.dims.rank;
-    for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
-  }
-}
-/// Component `i` of such attributes; of type `none` if there are fewer.
-[[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
-  const std::size_t first = static_cast<std::size_t>(i) * queue_component_words;
-  tensor_spec s;
-  if (first + queue_component_words > components.size()) return s;
-  s.type = static_cast<dtype>(components[first]);
-  for (attribute axis = 0; axis < components[first + 1]; ++axis)
-    s.dims.push_back(components[first + 2 + static_cast<std::size_t>(axis)]);
-  return s;
-}
-
-/// Kind, capacity, min_after_dequeue and seed, then the components.
-inline constexpr std::size_t queue_option_words = 4;
-template <queue_options Options, class... Specs>
-inline constexpr auto queue_attributes = [] {
-  attributes<queue_option_words + sizeof...(Specs) * queue_component_words> a;
-  a.values[0] = static_cast<attribute>(Options.kind);
-  a.values[1] = Options.capacity;
-  a.values[2] = Options.min_after_dequeue;
-  a.values[3] = static_cast<attribute>(Options.seed);
-  write_components<Specs...>(a.values + queue_option_words);
-  return a;
-}();
-/// How many elements, the components, and whether fewer will do.
-template <extent Count, bool UpTo, class... Specs>
-inline constexpr auto dequeue_attributes = [] {
-  attributes<2 + sizeof...(Specs) * queue_component_words> a;
-  a.values[0] = Count;
-  write_components<Specs...>(a.values + 1);
-  a.values[1 + sizeof...(Specs) * queue_component_words] = UpTo;
-  return a;
-}();
-
-/// Takes the words of one component.
-constexpr void take_component(auto& t) {
-  const attribute_list words = t.rest_of_attributes();
-  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
-  const extent rank = t.attribute("rank", 0, max_rank);
-  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
-  if (t.fine() && words.size() >= queue_component_words)
-    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
-}
-/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
-/// are refused.
-[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
-  constexpr auto one = static_cast<int>(queue_component_words);
-  const int words = t.rest() - behind;
-  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
-  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
-  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
-  return t.fine() ? all : attribute_list{};
-}
-/// The words of the components of a queue.
-[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
-  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
-}
-[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
-  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
-}
-[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
-  bool same = a.size() == b.size();
-  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
-  return same;
-}
-/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
-/// priorities or none. Returns the attributes of the first.
-[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
-  const attribute_list one = t.resource(first, "queue");
-  for (int i = 1; t.fine() && i < queues; ++i) {
-    const attribute_list other = t.resource(first + i, "queue");
-    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
-                is_priority_queue(one) == is_priority_queue(other),
-            "the queues have other components");
-  }
-  return one;
-}
-/// True if a component has an open extent; the most axes of one.
-[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
-  bool open = false;
-  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
-  return open;
-}
-[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
-  int most = 0;
-  for (int i = 0; i < most_outputs; ++i)
-    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
-  return most;
-}
-
-}  // namespace ir
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_IR_QUEUE_HPP
 
 namespace tagma {
 namespace op {
@@ -1748,469 +1448,2196 @@ template <class T, extent Count = dyn, bool LittleEndian = true, expression E>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
 
-// ---- tagma/expr/op/parse_example.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
-#define TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
+// ---- tagma/plan/heap_program.hpp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_PROGRAM_HPP
+#define TAGMA_SINGLE_PLAN_HEAP_PROGRAM_HPP
 
 /// @file
-/// tf.train.Example as tensors.
+/// Programs whose graphs a process builds: what `compile` says of a type is an error here, with the same number.
 
-#include <tuple>
-#include <utility>
+// ---- tagma/graph/heap_build.hpp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_BUILD_HPP
+#define TAGMA_SINGLE_GRAPH_HEAP_BUILD_HPP
+
+/// @file
+/// Builds flat graphs when a program runs, in memory of the heap: what walks the records is what the compiler runs, and
+/// so are the tables.
+
+// ---- tagma/base/heap_room.hpp
+#ifndef TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
+#define TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
+
+/// @file
+/// Tables whose size is known when a program runs: what `fixed_array` is where its room is `heap_room`. A pass that the
+/// compiler runs over fixed arrays is run by a process over these.
 
 namespace tagma {
 
-namespace ir {
-
-/// A feature in the attributes of `parse_example`: of each the operand that fills it where it is missing (0: it is
-/// required), its type and shape as those of a component of a queue, how long its name is, and the name, eight
-/// characters a word.
-struct example_feature {
-  attribute given = 0;
-  tensor_spec spec;
-  std::size_t name_size = 0;
-  attribute_list name_words;
-
-  /// The name.
-  template <class String>
-  void append_name(String& to) const {
-    for (std::size_t i = 0; i < name_size; ++i)
-      to += static_cast<char>(static_cast<std::uint64_t>(name_words[i / 8]) >> 8 * (i % 8));
+template <class T>
+struct fixed_array<T, heap_room> {
+  fixed_array() = default;
+  fixed_array(fixed_array&&) = default;
+  fixed_array& operator=(fixed_array&&) = default;
+  fixed_array(const fixed_array& other) { *this = other; }
+  /// Throws `no_memory`.
+  fixed_array& operator=(const fixed_array& other) {
+    if (this == &other) return *this;
+    allocate(other.count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = other.values[i];
+    return *this;
   }
-};
-/// Feature `i` of such attributes; of type `none` if there are fewer.
-[[nodiscard]] constexpr example_feature example_feature_of(attribute_list a, int i) {
-  std::size_t at = 0;
-  while (at < a.size()) {
-    example_feature f;
-    f.given = a[at];
-    f.spec = queue_component(a.subspan(at + 1, queue_component_words), 0);
-    f.name_size = static_cast<std::size_t>(a[at + 1 + queue_component_words]);
-    const std::size_t words = (f.name_size + 7) / 8, first = at + 2 + queue_component_words;
-    f.name_words = a.subspan(first, words);
-    if (i-- == 0) return f;
-    at = first + words;
+
+  /// As many elements as `size`, at their defaults. Throws `no_memory`.
+  void allocate(std::size_t size) {
+    memory = heap_array<T>(size > 0 ? size : 1);
+    values = memory.data();
+    count = size;
   }
-  return {};
-}
 
-/// Takes the words of a feature behind its first one. Returns its type and shape.
-[[nodiscard]] constexpr tensor_spec take_feature(auto& t) {
-  const attribute_list words = t.rest_of_attributes();
-  take_component(t);
-  const tensor_spec one = t.fine() ? queue_component(words, 0) : tensor_spec{};
-  t.needs(one.type == dtype::float32 || one.type == dtype::int64 || one.type == dtype::string,
-          "features are float, int64 or strings");
-  t.needs(one.dims.is_static() || one.dims.rank == 1, "only a shape of one axis is open");
-  const extent size = t.attribute("length of a name", 0, extent{8} * (t.rest() > 1 ? t.rest() - 1 : 0));
-  for (extent i = 0; t.fine() && i < size; i += 8) t.attribute("name", INT64_MIN, INT64_MAX);
-  return one;
-}
-
-}  // namespace ir
-
-namespace op {
-
-/// Features of the messages in input 0; the other inputs fill those that are missing. Attributes are those of
-/// `ir::example_feature_of`.
-struct parse_example {
-  static constexpr const char* name = "parse_example";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr int outputs = ir::most_outputs;
-  static constexpr void takes(auto& t) { takes_features(t, false); }
-  static constexpr void takes_features(auto& t, bool open) {
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
-    t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
-    bool any_open = false;
-    int features = 0;
-    for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
-      t.rule("TAGMA-E256");
-      const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
-      const tensor_spec one = ir::take_feature(t);
-      t.needs(one.dims.is_static() || given == 0, "only a required feature has an open axis");
-      if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
-      t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
-      any_open = any_open || !one.dims.is_static();
-    }
-    t.needs(features > 0, "there is no feature");
-    t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
+  template <class Index>
+  [[nodiscard]] T& operator[](Index i) {
+    return values[i];
   }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
-    a.out = {dtype::int64, {}};  // where there are fewer
-    if (f.spec.type == dtype::none) return nullptr;
-    a.out = {f.spec.type, a.in[0].dims};
-    for (const extent e : f.spec.dims.span()) a.out.dims.push_back(e);
-    return nullptr;
+  template <class Index>
+  [[nodiscard]] const T& operator[](Index i) const {
+    return values[i];
   }
-};
-/// Of features with any number of values.
-struct parse_example_open : parse_example {
-  static constexpr const char* name = "parse_example_open";
-  static constexpr void takes(auto& t) { takes_features(t, true); }
-  static constexpr bool late = true;
+  [[nodiscard]] std::size_t size() const { return count; }
+  [[nodiscard]] T* data() { return values; }
+  [[nodiscard]] const T* data() const { return values; }
+  [[nodiscard]] T* begin() { return values; }
+  [[nodiscard]] T* end() { return values + count; }
+  [[nodiscard]] const T* begin() const { return values; }
+  [[nodiscard]] const T* end() const { return values + count; }
+
+  T* values = nullptr;
+
+ private:
+  heap_array<T> memory;
+  std::size_t count = 0;
 };
 
-}  // namespace op
-
-/// A feature by its name: of each message as many values as the shape has elements; an extent `dyn`, which only a shape
-/// of one axis may have, stands for any number of them, which are padded at their ends with zeros or empty texts to the
-/// most.
-/// With `.otherwise(value)` it may be missing: then all its elements are that number or scalar expression.
-template <fixed_string Name, class Spec, class Value>
-struct optional_feature {
-  static constexpr auto name = Name;
-  using spec_type = Spec;
-  using value_type = Value;
-  Value value;
-};
-template <fixed_string Name, class Spec>
-struct required_feature {
-  static constexpr auto name = Name;
-  using spec_type = Spec;
-  using value_type = void;
-  template <class Value>
-  [[nodiscard]] constexpr auto otherwise(const Value& value) const {
-    return optional_feature<Name, Spec, Value>{value};
-  }
-};
-template <fixed_string Name, class T, extent... Extents>
-inline constexpr required_feature<Name, spec<T, Extents...>> feature{};
-
-namespace detail {
-
-template <class F>
-concept named_feature = requires {
-  typename F::spec_type;
-  typename F::value_type;
-  F::name.view();
-};
-template <class F>
-[[nodiscard]] constexpr std::size_t words_of_feature() {
-  return 2 + ir::queue_component_words + (F::name.view().size() + 7) / 8;
-}
-/// Writes what `ir::example_feature_of` reads.
-template <class F>
-constexpr void write_feature(ir::attribute*& to, ir::attribute given) {
-  *to++ = given;
-  ir::write_components<typename F::spec_type>(to);
-  to += ir::queue_component_words;
-  const std::string_view name = F::name.view();
-  *to++ = static_cast<ir::attribute>(name.size());
-  for (std::size_t i = 0; i < name.size(); i += 8) {
-    std::uint64_t word = 0;
-    for (std::size_t c = 0; c < 8 && i + c < name.size(); ++c)
-      word |= std::uint64_t{static_cast<unsigned char>(name[i + c])} << 8 * c;
-    *to++ = static_cast<ir::attribute>(word);
-  }
-}
-template <class... F>
-struct example_attributes {
-  static constexpr auto value = [] {
-    ir::attributes<(std::size_t{0} + ... + words_of_feature<F>())> a;
-    ir::attribute *to = a.values, next = 1;
-    (write_feature<F>(to, std::is_void_v<typename F::value_type> ? 0 : next++), ...);
-    return a;
-  }();
-};
-
-template <class Place, int Index, class F>
-[[nodiscard]] constexpr auto feature_operand(const F& f) {
-  if constexpr (std::is_void_v<typename F::value_type>)
-    return std::tuple<>();
-  else
-    return std::tuple(as_expression<typename F::spec_type::element_type, Place, Index>(f.value));
-}
-template <class Op, auto Attributes, class Place, class E, class... F, int... I>
-[[nodiscard]] constexpr auto make_features(const E& messages, std::integer_sequence<int, I...>, const F&... f) {
-  const auto all =
-      std::apply([&](const auto&... operands) { return make_operation<Op, Attributes, Place>(messages, operands...); },
-                 std::tuple_cat(feature_operand<Place, I>(f)...));
-  if constexpr (sizeof...(F) == 1)
-    return std::get<0>(all);
-  else
-    return std::tuple(std::get<I>(all)...);
-}
-
-}  // namespace detail
-
-namespace diagnose {
-/// A type that features have, of a shape that is static or one open axis, with a value of that type for missing ones.
-template <class F>
-inline constexpr bool is_feature = false;
-template <detail::named_feature F>
-inline constexpr bool is_feature<F> = [] {
-  using T = typename F::spec_type::element_type;
-  using V = typename F::value_type;
-  constexpr shape dims = F::spec_type::value.dims;
-  bool fine = std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, string_element>;
-  fine = fine && (dims.is_static() || (dims.rank == 1 && std::is_void_v<V>));
-  if constexpr (expression<V>)
-    fine = fine && std::is_same_v<typename V::element_type, T> && V::spec_type::value.dims.rank == 0;
-  else if constexpr (!std::is_void_v<V>)
-    fine = fine && !std::is_same_v<T, string_element> && std::is_convertible_v<V, T> &&
-           !(std::is_floating_point_v<V> && std::is_integral_v<T>);
-  return fine;
-}();
-template <class... F>
-inline constexpr bool are_features = (true && ... && is_feature<F>);
-/// Messages are texts, and their axes and those of a feature are six at most.
-template <class Messages, class... F>
-inline constexpr bool have_features = Messages::value.type == dtype::string && sizeof...(F) > 0 &&
-                                      sizeof...(F) <= ir::most_outputs &&
-                                      (true && ... &&
-                                       (Messages::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
-}  // namespace diagnose
-
-/// Features of messages of tf.train.Example:
-///
-///     auto [image, label, tags] =
-///         tg::parse_example(message, tg::feature<"image", float, 28, 28>, tg::feature<"label",
-///         std::int64_t>.otherwise(-1),
-///                           tg::feature<"tags", std::string_view, tg::dyn>);
-///
-/// @param messages strings of any shape
-/// @param f one to eight features of float, int64 or strings
-/// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
-/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
-/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
-  static_assert(diagnose::are_features<F...>,
-                "TAGMA-E256 parse_example: a feature is tagma::feature<\"name\", T, extents...> of float, int64 or "
-                "strings, static or [dyn], and .otherwise(...) of its type where it may be missing");
-  if constexpr (diagnose::are_features<F...>) {
-    static_assert(
-        diagnose::have_features<typename E::spec_type, F...>,
-        "TAGMA-E257 parse_example: takes messages, which are strings, and one to eight features of them, with "
-        "six axes at most together");
-    if constexpr (diagnose::have_features<typename E::spec_type, F...>) {
-      constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
-      using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
-      return detail::make_features<tag, detail::example_attributes<F...>::value, Place>(
-          messages, std::make_integer_sequence<int, static_cast<int>(sizeof...(F))>{}, f...);
-    }
-  }
+/// Gives arrays of `heap_room` as many elements. Throws `no_memory`.
+/// @param count an integer of any type, none below 0
+template <class Count, class... T>
+void make_room(Count count, fixed_array<T, heap_room>&... arrays) {
+  (arrays.allocate(static_cast<std::size_t>(count)), ...);
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
-
-// ---- tagma/expr/op/parse_sequence_example.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
-#define TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+#endif  // TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
+// ---- tagma/graph/pass/rewrite.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
 
 /// @file
-/// tf.train.SequenceExample as tensors.
+/// Passes that rewrite a finished graph. The graph is copied node by node, operands first; a pass sees each node where
+/// it is copied, may add nodes behind it, and says which node stands for it from then on.
 
-#include <tuple>
-#include <utility>
+// ---- tagma/graph/pass/copy_loops.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
 
-namespace tagma {
+/// @file
+/// Loops of a graph that is copied by a pass. Heads and what they iterate are copied as they are; a node is part of the
+/// bodies that its new operands see. What a loop carries, and what it gathers, must be written in its body: where a
+/// pass has put something else there, it is copied in each iteration.
 
-namespace ir {
-/// What `example_feature::given` says of a list: it is required, or has no steps where it is missing, or only how many
-/// steps it has is asked for.
-enum class list_use : attribute { required, may_be_missing, length };
-}  // namespace ir
+namespace tagma::ir::detail {
 
-namespace op {
+/// The part of `rewrite` that knows loops. There are none.
+template <bool Looped, class Before>
+class loop_copier {
+ public:
+  constexpr loop_copier(const Before&, graph&, const node_id*, std::size_t) {}
+  [[nodiscard]] static constexpr const loop_table* table() { return nullptr; }
+  static constexpr bool read_next_values(int*, const bool*) { return false; }
+  static constexpr void choose_operands(node_id, node_id*) {}
+  static constexpr void note(node_id, node_id) {}
+  static constexpr void choose_next_values(const bool*) {}
+  template <class Built>
+  static constexpr void finish(Built&) {}
+};
 
-/// Lists of features of the messages in input 0. Attributes are those of `ir::example_feature_of`, with `ir::list_use`.
-struct parse_feature_lists {
-  static constexpr const char* name = "parse_feature_lists";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr int outputs = ir::most_outputs;
-  static constexpr bool late = true;
-  static constexpr void takes(auto& t) {
-    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
-    int lists = 0;
-    for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
-      t.rule("TAGMA-E280");
-      const bool length = t.attribute("use", 0, 2) == static_cast<extent>(ir::list_use::length);
-      const tensor_spec one = ir::take_feature(t);
-      t.needs(!length || one == tensor_spec{dtype::int64, {}}, "the length of a list is int64");
-      t.rule("TAGMA-E281");
-      t.needs(t.rank(0) + (length ? 0 : 1 + one.dims.rank) <= max_rank, "there would be more than six axes");
+template <class Before>
+class loop_copier<true, Before> {
+ public:
+  /// @param moved written by who copies: the node that each node of the graph before became
+  /// @param room for nodes of the copy
+  constexpr loop_copier(const Before& before, graph& g, const node_id* moved, std::size_t room)
+      : before_(before),
+        g_(g),
+        moved_(moved),
+        edge_of_(before.nodes),
+        edge_is_read_(before.back_edge_count + 1),
+        next_(before.back_edge_count + 1),
+        is_next_(room),
+        is_gathered_(room) {
+    g.observe(&loops_);
+    for (int e = 0; e < before.back_edge_count; ++e) {
+      edge_of_[before.back_edges[e].carried] = e;
+      next_[e] = no_node;
     }
-    t.needs(lists > 0, "there is no list");
+    for (int& l : copy_of_) l = -1;
   }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
-    a.out = {dtype::int64, {}};  // where there are fewer
-    if (f.spec.type == dtype::none) return nullptr;
-    a.out = {f.spec.type, a.in[0].dims};
-    if (static_cast<ir::list_use>(f.given) == ir::list_use::length) return nullptr;
-    a.out.dims.push_back(dyn);
-    for (const extent e : f.spec.dims.span()) a.out.dims.push_back(e);
-    return nullptr;
+  loop_copier(const loop_copier&) = delete;
+  loop_copier& operator=(const loop_copier&) = delete;
+
+  [[nodiscard]] constexpr const loop_table* table() const { return &loops_; }
+
+  /// Counts the next values of what is carried and read as read.
+  /// @param read how often each node is read; written
+  /// @param seen nodes whose operands are counted
+  /// @return true if there are operands to be counted
+  constexpr bool read_next_values(int* read, const bool* seen) {
+    bool more = false;
+    for (int e = 0; e < before_.back_edge_count; ++e) {
+      const auto [carried, next] = before_.back_edges[e];
+      if (edge_is_read_[e]) continue;
+      if (read[carried] == 0 && is_condition(carried) && read[input(carried, 0)] > 0) ++read[carried], more = true;
+      if (read[carried] == 0) continue;
+      edge_is_read_[e] = true;
+      ++read[next];
+      more = more || !seen[next];
+    }
+    return more;
   }
-};
 
-}  // namespace op
-
-/// A list of features by its name: [steps], and behind that the shape of one step. Of several messages, those with
-/// fewer steps are padded at their ends with zeros or empty texts to the most. An extent `dyn`, which only a shape of
-/// one axis may have, stands for any number of values of each step, which are padded in the same way.
-/// A list that is missing is an error; with `.may_be_missing()` it has no steps.
-template <fixed_string Name, class Spec, ir::list_use Use>
-struct named_list {
-  static constexpr auto name = Name;
-  using spec_type = Spec;
-  static constexpr ir::list_use use = Use;
-  [[nodiscard]] constexpr auto may_be_missing() const {
-    return named_list < Name, Spec, Use == ir::list_use::length ? Use : ir::list_use::may_be_missing > {};
+  /// Puts others in the place of operands that node `i` cannot have.
+  /// @param list its operands in the copy; written
+  constexpr void choose_operands(node_id i, node_id* list) {
+    const op_rules* const op = before_.storage.nodes[i].op;
+    if (op == &rules<loop_last>)
+      list[2] = next_of(edge_of_[input(i, 0)]);
+    else if (op == &rules<loop_stack>)
+      list[0] = gathered(before_.storage.nodes[input(i, 0)].op->info->is_number(), list[0], loops_.of_head(list[1]));
+    else if (op == &rules<loop_element> && is_of_variable(list[1]))
+      list[1] = g_.emit_plain(rules<loop_copy>, {&list[1], 1}, {}, no_extras);  // updates write what others read
   }
-};
-template <fixed_string Name, class T, extent... Extents>
-inline constexpr named_list<Name, spec<T, Extents...>, ir::list_use::required> feature_list{};
-/// How many steps a list has, int64; 0 where it is missing.
-template <fixed_string Name>
-inline constexpr named_list<Name, spec<std::int64_t>, ir::list_use::length> list_length{};
 
-namespace detail {
-
-template <class F>
-concept listed = std::is_same_v<std::remove_cv_t<decltype(F::use)>, ir::list_use>;
-
-template <class... F>
-struct list_attributes {
-  static constexpr auto value = [] {
-    ir::attributes<(std::size_t{0} + ... + words_of_feature<F>())> a;
-    ir::attribute* to = a.values;
-    (write_feature<F>(to, static_cast<ir::attribute>(F::use)), ...);
-    return a;
-  }();
-};
-
-template <class Place, class E, class... F, std::size_t... I>
-[[nodiscard]] constexpr auto parse_lists(const E& messages, const std::tuple<F...>&, std::index_sequence<I...>) {
-  if constexpr (sizeof...(F) == 0) {
-    return std::tuple<>();
-  } else {
-    const auto all = make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(messages);
-    return std::tuple(std::get<I>(all)...);
+  /// Node `i` became `id`.
+  constexpr void note(node_id i, node_id id) {
+    const op_info& info = g_.info(id);
+    if (!info.stateful) return;
+    if (info.is(op_kind::loop)) {
+      for (int l = 0; l < before_.loop_count; ++l) {
+        if (before_.loops[l].head != i) continue;
+        copy_of_[l] = loops_.of_head(id);
+        was_nested_[copy_of_[l]] = before_.loops[l].parent >= 0;
+        loops_.set_rank(before_.loops[l].rank);
+      }
+    } else if (!info.unasked) {
+      // It is done as often as before, even if its operands stay now.
+      loop_table::mask all = 0;
+      for (int l = before_.loop_of[i]; l >= 0; l = before_.loops[l].parent)
+        if (copy_of_[l] >= 0) all |= loop_table::mask{1} << copy_of_[l];
+      if (all != 0) loops_.bring_into(id, all);
+    }
   }
-}
-template <class Place, class E, class... F>
-[[nodiscard]] constexpr auto parse_context(const E& messages, const std::tuple<F...>& features) {
-  if constexpr (sizeof...(F) == 0) {
-    return std::tuple<>();
-  } else {
-    constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
-    using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
-    const auto all = std::apply(
-        [&](const auto&... f) {
-          return make_features<tag, example_attributes<F...>::value, Place>(
-              messages, std::make_integer_sequence<int, static_cast<int>(sizeof...(F))>{}, f...);
-        },
-        features);
-    if constexpr (sizeof...(F) == 1)
-      return std::tuple(all);
+
+  /// Finds the next values of all that is carried.
+  constexpr void choose_next_values(const bool* seen) {
+    for (int e = 0; e < before_.back_edge_count && !g_.overflow(); ++e)
+      if (seen[before_.back_edges[e].carried]) next_of(e);
+  }
+  template <class Built>
+  constexpr void finish(Built& built) const {
+    if (loops_.edge_count() > static_cast<int>(built.back_edges.size()))
+      built.status.stop(decltype(built.status.problem)::too_large);
     else
-      return all;
+      write_loops(g_, loops_, built);
+  }
+
+ private:
+  [[nodiscard]] constexpr node_id input(node_id i, int k) const {
+    return before_.storage.edges[before_.storage.nodes[i].first_edge + k];
+  }
+  [[nodiscard]] constexpr bool is_condition(node_id carried) const {
+    return before_.storage.nodes[input(carried, 0)].op == &rules<while_head> &&
+           before_.storage.attributes[before_.storage.nodes[carried].first_attribute] == 0;
+  }
+  [[nodiscard]] constexpr bool is_of_variable(node_id id) const {
+    while (g_.info(id).is(op_kind::view)) id = g_.input(id, 0);
+    return g_.info(id).is(op_kind::variable);
+  }
+
+  /// The next value of a carried one: a node of its own, which the body writes.
+  constexpr node_id next_of(int e) {
+    if (next_[e] != no_node || g_.overflow()) return next_[e];
+    const node_id carried = moved_[before_.back_edges[e].carried];
+    const int l = loops_.of_head(g_.input(carried, 0));
+    node_id next = moved_[before_.back_edges[e].next];
+    if (!loops_.is_written(g_, l, next) || is_next_[next] || (was_nested_[l] && is_gathered_[next]))
+      next = loops_.copy(g_, l, next);
+    if (g_.overflow()) return next;
+    is_next_[next] = true;
+    loops_.add_edge({carried, next});
+    return next_[e] = next;
+  }
+  /// What stands for `value` where loop `l` gathers it.
+  /// @param was_number whether it was one before: then only its shape is read
+  constexpr node_id gathered(bool was_number, node_id value, int l) {
+    const op_info& info = g_.info(value);
+    bool fits = false;
+    if (info.is_number())
+      fits = was_number;
+    else if (is_next_[value] || g_[value].op == &rules<loop_carried>)
+      fits = loops_.loop_of(value) == l && !was_nested_[l];
+    else if (g_[value].op == &rules<loop_stack>)
+      fits = loops_.loop_of(value) == l;
+    else
+      fits = loops_.is_written(g_, l, value);
+    if (!fits) value = loops_.copy(g_, l, value);
+    if (!g_.overflow()) is_gathered_[value] = true;
+    return value;
+  }
+
+  const Before& before_;
+  graph& g_;
+  const node_id* moved_;
+  loop_table loops_;
+  scratch_array<int, 1> edge_of_;  // of each carried node before
+  scratch_array<bool, 1> edge_is_read_;
+  scratch_array<node_id, 1> next_;  // of each edge before, in the copy
+  scratch_array<bool, 1> is_next_, is_gathered_;
+  int copy_of_[most_loops]{};  // of each loop before
+  bool was_nested_[most_loops]{};
+};
+
+}  // namespace tagma::ir::detail
+#endif  // TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
+
+namespace tagma::ir {
+
+namespace detail {
+
+/// Notes the variables that an update writes.
+/// @param nodes,edges of a graph; @param update a node of it
+constexpr void note_updated(const node* nodes, const node_id* edges, const node& update, bool* updated) {
+  const node_id* const in = edges + update.first_edge;
+  for (int k = 0; k < update.inputs; ++k) {
+    node_id written = in[k];
+    if (k > 0 && nodes[written].suffix.empty()) continue;
+    while (nodes[written].op->info->shares_bytes()) written = edges[nodes[written].first_edge];
+    updated[written] = true;
   }
 }
-/// Result `I` of a call with these operands, of which lists and others were parsed apart.
-template <std::size_t I, class... F, class Lists, class Context>
-[[nodiscard]] constexpr auto result_of_list(const Lists& lists, const Context& context) {
-  constexpr bool is_list[] = {listed<F>...};
-  constexpr std::size_t before = [] {
-    constexpr bool kinds[] = {listed<F>...};
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < I; ++i) n += kinds[i] == kinds[I];
-    return n;
-  }();
-  if constexpr (is_list[I])
-    return std::get<before>(lists);
-  else
-    return std::get<before>(context);
-}
-template <class F>
-[[nodiscard]] constexpr auto one_if_list(const F& f) {
-  if constexpr (listed<F>)
-    return std::tuple(f);
-  else
-    return std::tuple<>();
-}
-template <class F>
-[[nodiscard]] constexpr auto one_unless_list(const F& f) {
-  if constexpr (listed<F>)
-    return std::tuple<>();
-  else
-    return std::tuple(f);
-}
-template <class Place, class E, std::size_t... I, class... F>
-[[nodiscard]] constexpr auto make_sequences(const E& messages, std::index_sequence<I...>, const F&... f) {
-  const auto of_lists = std::tuple_cat(one_if_list(f)...);
-  const auto lists = parse_lists<Place>(
-      messages, of_lists, std::make_index_sequence<std::tuple_size_v<std::remove_const_t<decltype(of_lists)>>>{});
-  const auto context = parse_context<Place>(messages, std::tuple_cat(one_unless_list(f)...));
-  if constexpr (sizeof...(F) == 1)
-    return result_of_list<0, F...>(lists, context);
-  else
-    return std::tuple(result_of_list<I, F...>(lists, context)...);
+/// True if a node has the same value in all runs until somebody assigns a variable.
+/// @param frozen of the nodes before it
+template <class Graph>
+[[nodiscard]] constexpr bool is_frozen(const Graph& g, node_id id, const bool* updated, const bool* frozen) {
+  const op_info& op = g.info(id);
+  if (op.is(op_kind::variable)) return !updated[id];
+  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.is(op_kind::placeholder) &&
+             !op.is(op_kind::resource) && !op.is(op_kind::update) && !op.is(op_kind::control);
+  for (const node_id in : g.inputs(id)) all = all && frozen[in];
+  return all;
 }
 
 }  // namespace detail
 
-namespace diagnose {
-/// A list of a type that features have, whose steps are of a shape that is static or one open axis; or a feature.
-template <class F>
-inline constexpr bool is_of_sequence = is_feature<F>;
-template <detail::listed F>
-inline constexpr bool is_of_sequence<F> = [] {
-  using T = typename F::spec_type::element_type;
-  constexpr shape dims = F::spec_type::value.dims;
-  return (std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> ||
-          std::is_same_v<T, string_element>)&&(dims.is_static() || dims.rank == 1);
-}();
-template <class... F>
-inline constexpr bool are_of_sequence = (true && ... && is_of_sequence<F>);
-/// How many lists there are; how many axes a result has behind those of the messages.
-template <class... F>
-inline constexpr int count_lists = (0 + ... + (detail::listed<F> ? 1 : 0));
-template <class F>
-inline constexpr int axes_of = F::spec_type::value.dims.rank + (detail::listed<F> ? 1 : 0);
-/// Messages are texts, and their axes and those of a result are six at most.
-template <class Messages, class... F>
-inline constexpr bool have_sequences =
-    Messages::value.type == dtype::string && sizeof...(F) > 0 &&
-    count_lists<F...> <= ir::most_outputs&& static_cast<int>(sizeof...(F)) - count_lists<F...> <= ir::most_outputs &&
-    (true && ... && (Messages::value.dims.rank + axes_of<F> <= max_rank));
-}  // namespace diagnose
+/// For each node of a finished graph, whether it is done once in a run and has the same value in all runs until
+/// somebody assigns a variable.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<bool, N> find_frozen(const graph_view& g) {
+  fixed_array<bool, N> updated{}, frozen{};
+  for (node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(op_kind::update)) detail::note_updated(g.nodes.data(), g.edges.data(), g[i], updated.data());
+  for (node_id i = 0; i < g.size(); ++i)
+    frozen[i] = (g.loop_of.empty() || g.loop_of[i] < 0) && detail::is_frozen(g, i, updated.data(), frozen.data());
+  return frozen;
+}
 
-/// Features of the context of messages of tf.train.SequenceExample, and lists of features:
+/// What a pass sees: the part of the graph that is copied so far, and the node that was copied last. Nodes are numbered
+/// as in the copy.
 ///
-///     auto [label, words, pixels, length] =
-///         tg::parse_sequence_example(message, tg::feature<"label", std::int64_t>.otherwise(-1),
-///                                    tg::feature_list<"words", std::string_view>, tg::feature_list<"pixels", float,
-///                                    8>, tg::list_length<"words">);
-///
-/// @param messages strings of any shape
-/// @param f in any order up to eight features of the context, as those of `parse_example`, and up to eight lists or
-/// lengths of lists, of float, int64 or strings
-/// @return a tuple of a tensor for each; of one just that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, the feature or
-/// list, and the step. Raises TAGMA-E280 and TAGMA-E281.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto parse_sequence_example(const E& messages, const F&... f) {
-  static_assert(diagnose::are_of_sequence<F...>,
-                "TAGMA-E280 parse_sequence_example: takes tagma::feature, tagma::feature_list and tagma::list_length, "
-                "of float, int64 or strings, static or [dyn]");
-  if constexpr (diagnose::are_of_sequence<F...>) {
-    static_assert(diagnose::have_sequences<typename E::spec_type, F...>,
-                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, and up to eight features and "
-                  "eight lists of them, with six axes at most together");
-    if constexpr (diagnose::have_sequences<typename E::spec_type, F...>)
-      return detail::make_sequences<Place>(messages, std::index_sequence_for<F...>{}, f...);
+/// `visit` is called for each node that computes its value from others and does nothing else: not for what has a name,
+/// a state or an effect (variables, placeholders, updates, random numbers, resources), for operations with several
+/// results, nor for what waits (`after`) or is bound to a device (`colocate_with`), nor for what a loop consists of
+/// beside the operations of its body. All of these are seen as operands.
+class rewriter {
+ public:
+  /// The node that is visited.
+  [[nodiscard]] constexpr node_id self() const { return self_; }
+  [[nodiscard]] constexpr node_id in(int i) const { return g_.input(self_, i); }
+
+  /// True if the node is of operation `Op`, and waits for nothing but its operands.
+  template <class Op>
+  [[nodiscard]] constexpr bool is(node_id id) const {
+    return info(id).key == &key<Op> && is_plain(id);
+  }
+  template <class Op>
+  [[nodiscard]] constexpr bool is() const {
+    return is<Op>(self_);
+  }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return g_.info(id); }
+  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return g_.spec(id); }
+  [[nodiscard]] constexpr int rank(node_id id) const { return g_.spec(id).dims.rank; }
+  [[nodiscard]] constexpr std::string_view name(node_id id) const { return g_[id].name; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const { return g_.inputs(id); }
+  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return g_.input(id, i); }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const { return g_.attributes(id); }
+  /// The value of a node if it is a scalar that the compiler knows.
+  [[nodiscard]] constexpr constant_value constant(node_id id) const { return constant_of(g_, id); }
+  /// How often the graph before this pass read the node: as an operand, to wait for it, or as an output of the program.
+  [[nodiscard]] constexpr int readers(node_id id) const { return readers_[id]; }
+  /// True if the value is the same in all runs until somebody assigns a variable: it depends on numbers and on
+  /// variables that no update of the program writes, and on nothing else.
+  [[nodiscard]] constexpr bool is_frozen(node_id id) { return look_at(id), frozen_[id]; }
+  /// The same of a value of the body of a loop, in each iteration by itself: it depends on what loops that are around
+  /// it go over, such as variables of repeated blocks, but on nothing that they carry.
+  [[nodiscard]] constexpr bool is_frozen_by_turns(node_id id) { return look_at(id), by_turns_[id]; }
+
+  /// A node of an operation over nodes that are there, or the equal one: `emit(op::add{}, a, b)`. It is asked for where
+  /// the visited node is. It reads variables as they are before the updates of the run, unless an operand depends on
+  /// an update. Raises TAGMA-E211 if the operation does not take these operands, and TAGMA-E271 if one of them is a
+  /// value of the body of a loop that the visited node is not part of.
+  template <class Op, class... Node>
+  constexpr node_id emit(Op, Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return emit_of(rules<Op>, {ids, sizeof...(Node)}, {});
+  }
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return emit_of(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
+    return emit_of(rules<Op>, inputs, attributes);
+  }
+  /// The visited node over other operands of the same types.
+  constexpr node_id copy_with(array_view<const node_id> inputs) {
+    if (g_.overflow() || !status_.good()) return self_;
+    const node n = g_[self_];
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs.size() != static_cast<std::size_t>(n.inputs) || !(spec(inputs[k]) == spec(in(static_cast<int>(k)))))
+        return misfit(*n.op);
+      if (!reaches(inputs[k])) return out_of_body();
+    }
+    node_extras extras;
+    extras.request = n.request;
+    return g_.emit_as(*n.op, n.spec, inputs, g_.attributes(self_), extras);
+  }
+  /// A scalar that the compiler knows.
+  constexpr node_id number(dtype type, double value) { return emit_constant(g_, type, value); }
+
+  /// Whoever reads the visited node reads `id` instead. Raises TAGMA-E210 if its type or shape is another one, and
+  /// TAGMA-E271 if it is a value of the body of a loop that the visited node is not part of.
+  constexpr void replace(node_id id) {
+    if (!status_.good()) return;
+    if (id < 0 || id >= g_.size())
+      status_ = {build_problem::misfit, &info(self_), spec(self_), {}};
+    else if (!(spec(id) == spec(self_)))
+      status_ = {build_problem::other_spec, &info(self_), spec(self_), spec(id)};
+    else if (!reaches(id))
+      out_of_body();
+    else
+      stand_in_ = id;
+  }
+
+  /// What the engine gives; an entry for each node that the copy has room for.
+  struct tables {
+    array_view<int> readers;
+    array_view<bool> frozen;
+    array_view<bool> by_turns;
+    array_view<bool> updated;
+    const loop_table* loops = nullptr;
+  };
+  constexpr rewriter(graph& g, build_status& status, const tables& of_nodes)
+      : g_(g),
+        status_(status),
+        readers_(of_nodes.readers.data()),
+        frozen_(of_nodes.frozen.data()),
+        by_turns_(of_nodes.by_turns.data()),
+        updated_(of_nodes.updated.data()),
+        loops_(of_nodes.loops) {}
+
+  /// Lets `pass` visit a node that was copied, and returns the one that stands for it.
+  constexpr node_id visit(node_id id, void (*pass)(rewriter&)) {
+    self_ = stand_in_ = id;
+    if (g_.overflow() || !status_.good() || !is_visited(id)) return id;
+    pass(*this);
+    return stand_in_;
+  }
+  constexpr void add_readers(node_id id, int count) { readers_[id] += count; }
+  /// A variable that an update writes.
+  constexpr void set_updated(node_id variable) { updated_[variable] = true; }
+
+ private:
+  [[nodiscard]] constexpr bool is_plain(node_id id) const { return g_[id].controls == 0 && g_[id].colocated == 0; }
+  [[nodiscard]] constexpr bool is_visited(node_id id) const {
+    const op_info& op = info(id);
+    return is_plain(id) && !op.stateful && !op.unasked && op.outputs == 0 &&
+           (op.is(op_kind::compute) || op.is(op_kind::elementwise) || op.is(op_kind::view) || op.is(op_kind::output));
+  }
+
+  constexpr node_id emit_of(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes) {
+    if (g_.overflow() || !status_.good()) return self_;
+    scratch_array<tensor_spec, 3> in(inputs.size());
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k] < 0 || inputs[k] >= g_.size()) return misfit(op);
+      if (!reaches(inputs[k])) return out_of_body();
+      in[k] = spec(inputs[k]);
+    }
+    infer_args args{in.view(), attributes, {}};
+    if (op.info->stateful || op.info->unasked || op.info->outputs > 0 || op.info->is(op_kind::update) ||
+        op.expand != nullptr || op.info->infer(args) != nullptr)
+      return misfit(op);
+    node_extras extras;
+    extras.request = g_[self_].request;
+    return g_.emit_plain(op, inputs, attributes, extras);
+  }
+  /// True if a node sees the iterations of no loop but those that the visited one sees.
+  [[nodiscard]] constexpr bool reaches(node_id id) const {
+    return loops_ == nullptr || (loops_->mask_of(id) & ~loops_->mask_of(self_)) == 0;
+  }
+  constexpr node_id out_of_body() {
+    status_ = {build_problem::out_of_body, &info(self_), spec(self_), {}};
+    return self_;
+  }
+  constexpr node_id misfit(const op_rules& op) {
+    status_ = {build_problem::misfit, op.info, spec(self_), {}};
+    return self_;
+  }
+
+  /// Finds out of all nodes up to `id` whether they are frozen.
+  constexpr void look_at(node_id id) {
+    for (; known_ <= id; ++known_) {
+      frozen_[known_] = by_turns_[known_] = detail::is_frozen(g_, known_, updated_, frozen_);
+      if (loops_ == nullptr || frozen_[known_]) continue;
+      const op_rules* const op = g_[known_].op;
+      by_turns_[known_] = op->info->is(op_kind::loop) ||
+                          (op != &rules<loop_carried> && !op->info->is(op_kind::iterations) &&
+                           op != &rules<loop_result> && detail::is_frozen(g_, known_, updated_, by_turns_));
+    }
+  }
+
+  graph& g_;
+  build_status& status_;
+  int* readers_;
+  bool* frozen_;
+  bool* by_turns_;
+  bool* updated_;
+  const loop_table* loops_;
+  node_id known_ = 0;
+  node_id self_ = 0;
+  node_id stand_in_ = 0;
+};
+
+/// Copies a graph, without nodes that nobody reads, while `pass` rewrites it.
+/// @tparam Nodes room for the copy and for what the pass adds
+/// @param pass what visits each node; nullptr: nobody
+/// @param room for so many nodes, a power of two, where the graph is on the heap
+template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, bool Looped>
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped, Looped> rewrite(
+    const built_graph<From, Roots, Scoped, Looped>& before, void (*pass)(rewriter&),
+    [[maybe_unused]] std::size_t room = Nodes) {
+  built_graph<Nodes, Roots, Scoped, Looped> built;
+  if constexpr (Nodes == heap_room) built.allocate(room, before.roots.size());
+  built.status = before.status;
+  if (!built.status.good()) return built;
+  const node* const nodes = before.storage.nodes.data();
+  const node_id* const edges = before.storage.edges.data();
+  const int count = before.nodes;
+  graph g = built.storage.view();
+  scratch_array<node_id, 1> moved_to(count);
+  node_id* const moved = moved_to.data();
+  detail::loop_copier<Looped, built_graph<From, Roots, Scoped, Looped>> loops(before, g, moved, built.room());
+  const auto is_named = [&](const node& n) {
+    const op_info& op = *n.op->info;
+    return op.is(op_kind::variable) || op.is(op_kind::placeholder) || op.is(op_kind::resource);
+  };
+
+  // Who is read, and which variables are written.
+  scratch_array<int, 1> read_of(count);
+  scratch_array<bool, 1> updated_of(count), seen_of(count);
+  int* const read = read_of.data();
+  bool *const updated = updated_of.data(), *const seen = seen_of.data();
+  for (const node_id root : before.roots) ++read[root];
+  do {
+    for (node_id i = count; i-- > 0;) {
+      const node& n = nodes[i];
+      if (seen[i] || (read[i] == 0 && !is_named(n))) continue;
+      seen[i] = true;
+      const node_id* const in = edges + n.first_edge;
+      for (int k = 0; k < n.inputs + n.controls + n.colocated; ++k) ++read[in[k]];
+      if (n.op->info->is(op_kind::update)) detail::note_updated(nodes, edges, n, updated);
+    }
+  } while (loops.read_next_values(read, seen));
+
+  scratch_array<int, 1> readers(built.room());
+  scratch_array<bool, 1> frozen(built.room()), by_turns(built.room()), updated_here(built.room());
+  rewriter r{g, built.status, {readers.view(), frozen.view(), by_turns.view(), updated_here.view(), loops.table()}};
+  scratch_array<node_id, 16> list(before.edges);
+  for (node_id i = 0; i < count && built.status.good() && !g.overflow(); ++i) {
+    if (!seen[i]) continue;
+    const node& n = nodes[i];
+    const node_id* const in = edges + n.first_edge;
+    const int all = n.inputs + n.controls + n.colocated;
+    for (int k = 0; k < all; ++k) list[k] = moved[in[k]];
+    loops.choose_operands(i, list.data());
+    const array_view<const node_id> to(list.data(), static_cast<std::size_t>(all));
+    const node_extras extras{to.subspan(n.inputs, n.controls),
+                             n.name,
+                             n.suffix,
+                             n.value,
+                             n.request,
+                             to.subspan(n.inputs + n.controls, n.colocated)};
+    node_id id = g.emit_as(
+        *n.op, n.spec, to.first(static_cast<std::size_t>(n.inputs)),
+        {before.storage.attributes.data() + n.first_attribute, static_cast<std::size_t>(n.attribute_count)}, extras);
+    if (g.overflow()) break;
+    loops.note(i, id);
+    if (updated[i]) r.set_updated(id);
+    r.add_readers(id, read[i]);
+    if (pass != nullptr) {
+      const node_id stand_in = r.visit(id, pass);
+      if (stand_in != id) r.add_readers(stand_in, read[i]);
+      id = stand_in;
+    }
+    moved[i] = id;
+  }
+  loops.choose_next_values(seen);
+  if (g.overflow()) built.status = {build_problem::too_large, nullptr, {}, {}, {}};
+  if (!built.status.good()) return built;
+  built.nodes = g.size();
+  built.edges = g.edge_count();
+  built.attributes = g.attribute_count();
+  for (std::size_t i = 0; i < before.roots.size(); ++i) built.roots[i] = moved[before.roots[i]];
+  built.request_count = before.request_count;
+  for (int i = 0; i < before.request_count; ++i) built.requests[i] = before.requests[i];
+  loops.finish(built);
+  return built;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
+
+namespace tagma::ir {
+
+/// The most nodes that a process builds a graph of.
+inline constexpr std::size_t most_heap_nodes = std::size_t{1} << 21;
+
+/// The graph behind some outputs, built by a process.
+class heap_build {
+ public:
+  /// Throws `no_memory`.
+  /// @param roots as they are placed; @param named the same as their handles name them
+  heap_build(array_view<const record* const> roots, array_view<const record* const> named) : survey_(roots.size()) {
+    for (const record* r : roots) survey_.visit(*r);
+    for (const record* r : named) survey_.visit(*r);
+    root_place_ = survey_.join(named);
+    fixed_array<const record*, heap_room> outputs;
+    make_room(roots.size(), outputs);
+    for (std::size_t i = 0; i < roots.size(); ++i) outputs[i] = roots[i];
+    built_ = in_enough_room(expected_nodes(survey_.found, most_heap_nodes), [&](std::size_t room) {
+      return build_graph<heap_room, heap_room, true, true>(outputs, survey_.owners.view(), survey_.gradients.view(),
+                                                           room);
+    });
+  }
+
+  [[nodiscard]] const build_status& status() const { return built_.status; }
+  /// The finished tables, as the compiler has them; empty if there was a problem.
+  [[nodiscard]] graph_view view() const {
+    if (!status().good()) return {};
+    graph_view g{{built_.storage.nodes.data(), built_.nodes},
+                 {built_.storage.edges.data(), built_.edges},
+                 {built_.storage.attributes.data(), built_.attributes},
+                 built_.roots};
+    if (survey_.found.scoped) g.requests = {built_.requests, built_.request_count};
+    if (survey_.found.looped) {
+      g.loops = {built_.loops, built_.loop_count};
+      g.back_edges = {built_.back_edges.data(), built_.back_edge_count};
+    }
+    if (built_.loop_count > 0) g.loop_of = {built_.loop_of.data(), built_.nodes};
+    return g;
+  }
+  /// Which record became which node, until a pass has rewritten the graph.
+  [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
+  /// The records that take a number of the program, in the order of the numbers.
+  [[nodiscard]] array_view<const record* const> owners() const { return survey_.owners.view(); }
+  /// How the numbers are found that the outputs carry.
+  [[nodiscard]] value_places places() const {
+    return {survey_.places.view(), survey_.parts.view(), root_place_, survey_.found.values};
+  }
+
+  /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
+  void rewrite(void (*pass)(rewriter&)) {
+    std::size_t expected = 64;
+    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
+      expected *= 2;
+    built_ = in_enough_room(expected, [&](std::size_t room) {
+      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
+    });
+  }
+
+ private:
+  using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
+
+  /// What `build(room)` makes, with more and more room for nodes until that is enough.
+  /// @param expected a power of two
+  template <class Build>
+  [[nodiscard]] static graph_on_heap in_enough_room(std::size_t expected, const Build& build) {
+    for (std::size_t room = expected;; room *= 2) {
+      graph_on_heap built = build(room);
+      if (differ(built.status.problem, build_problem::too_large) || room >= most_heap_nodes) return built;
+    }
+  }
+
+  detail::surveyor survey_;
+  std::int32_t root_place_ = -1;
+  graph_on_heap built_;
+};
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_BUILD_HPP
+// ---- tagma/plan/any_program.hpp
+#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+
+/// @file
+/// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/graph/heap_graph.hpp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
+#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
+
+/// @file
+/// A finished flat graph in memory of the heap: what a process has that runs a graph it was not compiled with.
+
+namespace tagma::ir {
+
+/// The tables of a finished graph and the characters of its names. The rules of its operations are somebody else's.
+class heap_graph {
+ public:
+  heap_graph() = default;
+  /// A copy of a graph. Throws `no_memory`.
+  explicit heap_graph(const graph_view& g) {
+    copy(nodes_, g.nodes);
+    copy(edges_, g.edges);
+    copy(attributes_, g.attribute_pool);
+    copy(roots_, g.roots);
+    copy(requests_, g.requests);
+    copy(loops_, g.loops);
+    copy(back_edges_, g.back_edges);
+    copy(loop_of_, g.loop_of);
+    keep_names();
+  }
+  heap_graph(heap_graph&&) = default;
+  heap_graph& operator=(heap_graph&&) = default;
+
+  [[nodiscard]] graph_view view() const {
+    return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+  }
+  /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
+  /// @param placeholder the rules of that operation
+  void feed(node_id id, const op_rules& placeholder) {
+    node& n = nodes_[id];
+    n.op = &placeholder;
+    n.inputs = n.controls = n.colocated = n.attribute_count = 0;
+    n.value = -1;
+  }
+
+ private:
+  template <class T>
+  static void copy(fixed_array<T, heap_room>& to, array_view<const T> from) {
+    to.allocate(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+  }
+  /// Copies all names into memory of its own.
+  void keep_names() {
+    std::size_t length = 0;
+    for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
+    text_.allocate(length);
+    char* to = text_.data();
+    const auto keep = [&](std::string_view& name) {
+      const char* const from = name.data();
+      for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
+      name = {to, name.size()};
+      to += name.size();
+    };
+    for (node& n : nodes_) keep(n.name), keep(n.suffix);
+  }
+
+  fixed_array<node, heap_room> nodes_;
+  fixed_array<node_id, heap_room> edges_;
+  fixed_array<attribute, heap_room> attributes_;
+  fixed_array<node_id, heap_room> roots_;
+  fixed_array<device_spec, heap_room> requests_;
+  fixed_array<loop_info, heap_room> loops_;
+  fixed_array<back_edge, heap_room> back_edges_;
+  fixed_array<std::int16_t, heap_room> loop_of_;
+  heap_array<char> text_;
+};
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
+// ---- tagma/plan/heap_site.hpp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+
+/// @file
+/// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
+
+// ---- tagma/graph/placement.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+
+/// @file
+/// Placements as text: what went wrong, in TensorFlow's words, and where each node is.
+
+#include <string>
+
+namespace tagma::ir {
+
+namespace detail {
+
+/// "w", "w/adam_m", or of a node without a name, "matmul #5".
+[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
+  const node& n = g[i];
+  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
+  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
+}
+
+/// True if devices of type `t` of the set have a kernel for a node.
+[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
+[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
+  std::string text;
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
+  return text.empty() ? "<no registered kernels>" : text;
+}
+
+[[nodiscard]] inline std::string devices_text(const device_set& set) {
+  std::string text = "[";
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
+  return text + " ]";
+}
+
+/// "matmul: CPU GPU" for a node and the node it is bound to.
+[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
+  std::string text;
+  for (const node_id i : {f.node, f.other}) {
+    if (i == no_node) continue;
+    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
+  }
+  return text;
+}
+
+}  // namespace detail
+
+/// The canonical code of a failure.
+[[nodiscard]] constexpr status_code code_of(place_problem problem) {
+  switch (problem) {
+    case place_problem::none:
+      return status_code::ok;
+    case place_problem::no_devices:
+      return status_code::failed_precondition;
+    case place_problem::malformed_assignment:
+    case place_problem::unknown_assignment:
+    case place_problem::assigned_no_kernel:
+      return status_code::internal;
+    default:
+      return status_code::invalid_argument;
   }
 }
 
+/// A failure as a sentence; empty if there is none.
+[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
+  if (f.problem == place_problem::none) return {};
+  if (f.problem == place_problem::no_devices) return "No devices are registered";
+  const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
+  const std::string other = f.other == no_node ? std::string() : "'" + detail::label(g, f.other) + "'";
+  const std::string start = "Cannot assign a device for operation " + node + ": ";
+  const std::string there = ". Available devices: " + detail::devices_text(set);
+  switch (f.problem) {
+    case place_problem::no_kernel:
+      return start + "No OpKernel was registered to support Op '" + std::string(g.info(f.node).name) + "' of " +
+             std::string(tagma::to_string(g[f.node].spec.type)) + ". Registered devices: " + detail::devices_text(set) +
+             ", registered kernels: " + detail::kernels_text(g, set, f.node);
+    case place_problem::no_such_device:
+      return start + "Operation was explicitly assigned to " + to_string(f.asked) + " but available devices are " +
+             detail::devices_text(set) + ". Make sure the device specification refers to a valid device.";
+    case place_problem::no_kernel_there:
+      return start + "Could not satisfy explicit device specification " + asked + " because no supported kernel for " +
+             (f.asked.type.empty() ? std::string("its") : std::string(f.asked.type.view())) +
+             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node) + there;
+    case place_problem::group_elsewhere:
+      return start + "the node was colocated with a group of nodes that required incompatible device " + asked +
+             ". Kernels: " + detail::group_text(g, set, f) + there;
+    case place_problem::requests_conflict:
+      return "Cannot colocate nodes " + node + " and " + other + ": cannot merge devices with " +
+             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'" + there;
+    case place_problem::no_common_device:
+      return "Cannot colocate nodes " + node + " and " + other +
+             " because no device type supports both of those nodes and the other nodes colocated with them. Kernels: " +
+             detail::group_text(g, set, f) + there;
+    case place_problem::malformed_assignment:
+      return "Malformed assigned device '" + std::string(f.conflict) + "' of " + node;
+    case place_problem::unknown_assignment:
+      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device" + there;
+    default:
+      return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
+             std::string(g.info(f.node).name) + there;
+  }
+}
+
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
+                                                  const device_set& devices, bool soft = false,
+                                                  array_view<const std::string_view> assigned = {}) {
+  const std::size_t count = g.nodes.size();
+  heap_placement p(count);
+  const heap_array<place_group> groups(count);
+  p.failure = place(g, needs, devices, soft, assigned,
+                    {{p.device.data(), count}, {p.reason.data(), count}, {groups.data(), count}});
+  return p;
+}
+
+namespace detail {
+[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                             const device_set& set) {
+  std::string text;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (device[i] >= 0)
+      text.append(label(g, i))
+          .append(": (")
+          .append(g.info(i).name)
+          .append("): ")
+          .append(to_string(set.devices[device[i]].name))
+          .append("\n");
+  return text;
+}
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text({p.device.data(), p.device.size()}, g, set);
+}
+/// @}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+// ---- tagma/plan/heap_plan.hpp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
+#define TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
+
+/// @file
+/// Plans that are made when a program runs, in memory of the heap: the passes are those that the compiler runs, and so
+/// are the tables.
+
+namespace tagma::plan {
+
+/// Where the nodes of a graph run.
+struct plan_site {
+  array_view<const plan_device> devices;
+  array_view<const std::int16_t> device;       ///< of each node; empty if there is one device
+  array_view<const ir::place_reason> reasons;  ///< of each node; empty if there is one device
+  array_view<const bool> begins_loop{};        ///< for each node, whether its kernel can go on with a loop; or nothing
+};
+
+/// A graph with the control dependencies that late extents ask for: what plans are made of.
+class planned_heap_graph {
+ public:
+  /// Throws `no_memory`.
+  /// @param g outlives it
+  explicit planned_heap_graph(const ir::graph_view& g) : view_(g) {
+    if (!ir::has_late(g)) return;
+    tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
+    view_.nodes = tables_.node;
+    view_.edges = tables_.edge;
+  }
+  planned_heap_graph(const planned_heap_graph&) = delete;
+  planned_heap_graph& operator=(const planned_heap_graph&) = delete;
+
+  [[nodiscard]] const ir::graph_view& view() const { return view_; }
+
+ private:
+  ir::detail::late_tables<heap_room, heap_room> tables_;
+  ir::graph_view view_;
+};
+
+/// The plan of some nodes of a graph.
+class heap_plan {
+ public:
+  /// Throws `no_memory`.
+  /// @param g,where outlive it
+  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where)
+      : where_(where) {
+    const ir::graph_view& g = planned.view();
+    fixed_array<node_id, heap_room> wanted;
+    wanted.allocate(fetches.size());
+    for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
+    const auto needs = ir::prune<heap_room>(g, fetches);
+    const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
+    const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                                       : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+    auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+    if (where.devices.size() > 1 && !tables.contradictory)
+      tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+    if (g.loops.empty())
+      static_cast<raw&>(tables_) = assign_storage(tables);
+    else
+      tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+  }
+
+  /// True if reads and updates wait for one another: there is no plan.
+  [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
+  [[nodiscard]] plan_view view() const {
+    const plan_sizes& n = tables_.sizes;
+    return {{tables_.nodes.data(), n.nodes},
+            {tables_.inputs.data(), n.inputs},
+            {tables_.attributes.data(), n.attributes},
+            {tables_.steps.data(), n.steps},
+            {tables_.operands.data(), n.operands},
+            {tables_.blocks.data(), n.blocks},
+            tables_.fetches,
+            tables_.fetch_steps,
+            tables_.feeds,
+            tables_.writes_variables,
+            where_.devices,
+            where_.reasons,
+            {tables_.loops.data(), tables_.loop_count},
+            {tables_.rows.data(), tables_.row_count}};
+  }
+  /// The tensors that a fused step reads, beside its operands.
+  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const {
+    return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
+  }
+  /// What a fused step computes.
+  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const {
+    return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
+  }
+  /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
+  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const {
+    const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
+    const node_id i = tables_.operands[at];
+    return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
+  }
+  /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
+  /// such extents, and ResourceExhausted for more than `max_bytes`.
+  [[nodiscard]] std::int64_t peak_bytes(extent size) const {
+    return plan::peak_bytes<heap_room, heap_room>(view(), size);
+  }
+
+ private:
+  using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
+
+  looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
+  plan_site where_;
+};
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
+
+namespace tagma::plan {
+
+/// A kind of devices besides CPUs, as the placer knows it.
+struct site_kind {
+  std::string_view type;  ///< "GPU"
+  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+};
+
+/// The devices of this process that the scopes of a graph name, and the node that each is there for.
+class heap_site {
+ public:
+  /// Throws InvalidArgument for what cannot be placed.
+  /// @param soft as `tagma::soft_placement`
+  /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
+  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
+    if (g.requests.empty() && others == nullptr) {
+      devices_.allocate(1);
+      devices_[0].name = ir::local_device("CPU", 0);
+      return;
+    }
+    const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
+    const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
+    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
+    fixed_array<device_entry, heap_room> entries;
+    entries.allocate(names.count);
+    devices_.allocate(names.count);
+    for (std::size_t i = 0; i < names.count; ++i)
+      entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
+    heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
+    fixed_array<ir::need, heap_room> needs;
+    needs.allocate(g.nodes.size());
+    for (ir::need& n : needs) n = ir::need::value;
+    const ir::device_set set{entries, types,
+                             [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
+                             ir::local_task, kernels};
+    placed_ = ir::place<heap_room>(g, needs, set, soft);
+    if (placed_.failure.problem != ir::place_problem::none)
+      fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
+    list_devices(g, entries, placed_.devices(), devices_);
+  }
+
+  /// True if a node is on a device that is no CPU.
+  [[nodiscard]] bool is_accelerated() const {
+    for (const std::int16_t d : placed_.devices())
+      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
+    return false;
+  }
+  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
+
+ private:
+  fixed_array<plan_device, heap_room> devices_;
+  ir::placement<heap_room> placed_;
+};
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+
+namespace tagma {
+
+namespace detail {
+
+/// What copies of a program share.
+struct shared_program final : counted_object {
+  ir::heap_graph graph;
+  carried values;
+  std::vector<std::string> outputs;           ///< their names
+  std::map<std::string_view, int> positions;  ///< of the outputs, by their names
+  bool soft = false;                          ///< compiled with `soft_placement`
+};
+
+/// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
+[[nodiscard]] TAGMA_COLD inline std::string name_of_output(const ir::graph_view& g, std::size_t i) {
+  const ir::node& n = g[g.roots[i]];
+  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
+                                                               : sentence({n.name, n.suffix});
+}
+
+}  // namespace detail
+
+/// A program as data: what it computes, and the names of its outputs. Copies share it. A session runs it by kernels
+/// that are found by name (<tagma/registry.hpp>), so that a process can run graphs it was not compiled with.
+class any_program {
+ public:
+  /// The graph of a compiled program.
+  /// @param names of its outputs, all or none; without, a placeholder or variable has its own name, and any other
+  /// output number i is "output_i" Throws InvalidArgument if there are names for some outputs only, or one name twice.
+  template <class Closure>
+  explicit any_program(const program<Closure>& of, std::initializer_list<std::string_view> names = {})
+      : any_program(program<Closure>::graph::view, of.values(), program<Closure>::graph::soft,
+                    {names.begin(), names.size()}) {}
+  /// @param soft as `soft_placement`
+  any_program(const ir::graph_view& graph, const carried& values, bool soft,
+              array_view<const std::string_view> names = {})
+      : shared_(new detail::shared_program) {
+    detail::shared_program& to = *shared_;
+    to.graph = ir::heap_graph(graph);
+    to.values = values;
+    to.soft = soft;
+    name_outputs(names);
+  }
+
+  [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
+  [[nodiscard]] const carried& values() const { return shared_->values; }
+  [[nodiscard]] bool soft() const { return shared_->soft; }
+  /// Names of the outputs, in their order.
+  [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
+  /// The position of an output, or -1.
+  [[nodiscard]] int find_output(std::string_view name) const {
+    const auto found = shared_->positions.find(name);
+    return found == shared_->positions.end() ? -1 : found->second;
+  }
+
+  /// As of a compiled program.
+  /// @{
+  [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
+  [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const {
+    const plan::heap_site site(graph(), soft());
+    const plan::planned_heap_graph planned(graph());
+    return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
+  }
+  /// @}
+
+ private:
+  void name_outputs(array_view<const std::string_view> names) {
+    const ir::graph_view g = graph();
+    if (!names.empty() && names.size() != g.roots.size())
+      fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+    std::vector<std::string>& own = shared_->outputs;
+    own.reserve(g.roots.size());  // no name moves
+    for (std::size_t i = 0; i < g.roots.size(); ++i) {
+      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
+      std::string& name = own.back();
+      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
+      if (put()) continue;
+      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+      for (name = sentence({"output_", i}); !put();) name += '_';
+    }
+  }
+
+  counted<detail::shared_program> shared_;
+};
+
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+
+namespace tagma::detail {
+
+/// The rule that a graph breaks; what it is about is told behind it.
+[[nodiscard]] TAGMA_COLD constexpr const char* sentence_of(ir::build_problem problem) {
+  switch (problem) {
+    case ir::build_problem::none:
+      break;
+    case ir::build_problem::name_clash:
+      return "TAGMA-E060 compile: two variables or placeholders of one name have different types";
+    case ir::build_problem::two_beginnings:
+      return "TAGMA-E060 compile: two variables of one name begin in different ways, or only one of them is trained";
+    case ir::build_problem::no_gradient:
+      return "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient";
+    case ir::build_problem::independent:
+      return "TAGMA-E064 gradient: the first operand does not depend on the second";
+    case ir::build_problem::nothing_to_train:
+      return "TAGMA-E063 minimize: the loss depends on no trainable variable";
+    case ir::build_problem::too_large:
+      return "TAGMA-E080 compile: the graph has more nodes than a process builds";
+    case ir::build_problem::too_many_scopes:
+      return "TAGMA-E273 compile: scopes ask for more than 62 devices, have more than 16 functions, or are around "
+             "nodes "
+             "in more than 1,023 ways";
+    case ir::build_problem::malformed_device:
+      return "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"";
+    case ir::build_problem::oversized:
+      return "TAGMA-E081 compile: a tensor has at most 2^56 bytes";
+    case ir::build_problem::beyond_loop:
+      return "TAGMA-E204 compile: a value of the body of a loop is used behind the loop; hand it out of the body with "
+             "tagma::next(...).emit(value)";
+    case ir::build_problem::too_many_loops:
+      return "TAGMA-E205 compile: a graph has at most 64 loops, with those of its gradients";
+    case ir::build_problem::update_in_loop:
+      return "TAGMA-E206 compile: the body of a loop cannot update a variable";
+    case ir::build_problem::update_in_block:
+      return "TAGMA-E264 repeat: a block that updates its variables is written out: repeat<\"block\", 12>(block, "
+             "tagma::unrolled)";
+    case ir::build_problem::resource_in_block:
+      return "TAGMA-E265 repeat: a block with a queue or another resource of its own is written out: "
+             "repeat<\"block\", 12>(block, tagma::unrolled)";
+    case ir::build_problem::endless_loop:
+      return "TAGMA-E209 compile: the gradient of a while_loop needs the most iterations that there may be: "
+             "while_loop<100>(...)";
+    case ir::build_problem::second_while:
+      return "TAGMA-E219 compile: the gradient of a while_loop has no gradient itself";
+    case ir::build_problem::other_spec:
+      return "TAGMA-E210 passes: a pass replaces a node by one of another type or shape";
+    case ir::build_problem::misfit:
+      return "TAGMA-E211 passes: a pass adds an operation over operands that it does not take";
+    case ir::build_problem::out_of_body:
+      return "TAGMA-E271 passes: a pass uses a value of the body of a loop where that loop has ended";
+  }
+  return "";
+}
+
+/// Throws InvalidArgument, or ResourceExhausted for a graph that is too large.
+[[noreturn]] TAGMA_COLD inline void refuse_graph(const ir::build_status& s) {
+  std::string text = sentence({sentence_of(s.problem)});
+  if (s.op != nullptr) append_parts(text, {": ", s.op->name});
+  if (!s.text.empty()) append_parts(text, {s.op != nullptr ? " '" : ": '", s.text, "'"});
+  if (s.first.type != dtype::none) append_parts(text, {", ", to_string(s.first)});
+  if (s.second.type != dtype::none) append_parts(text, {" and ", to_string(s.second)});
+  const bool large = !ir::differ(s.problem, ir::build_problem::too_large);
+  fail(large ? status_code::resource_exhausted : status_code::invalid_argument, text);
+}
+
+/// The graph behind some outputs, as a process builds it. Throws what `compile` says of a type, InvalidArgument, and
+/// `no_memory`.
+/// @param roots,named as of `ir::heap_build`
+/// @param passes that rewrite it
+[[nodiscard]] TAGMA_COLD inline owned<ir::heap_build> build_sound_graph(
+    array_view<const ir::record* const> roots, array_view<const ir::record* const> named,
+    array_view<void (*const)(ir::rewriter&)> passes = {}) {
+  try {
+    auto built = make_owned<ir::heap_build>(roots, named);
+    for (void (*const pass)(ir::rewriter&) : passes)
+      if (built->status().good()) built->rewrite(pass);
+    const ir::graph_view g = built->view();
+    if (const ir::build_status found = status_of(built->status(), g); !found.good()) refuse_graph(found);
+    if (!g.loops.empty() && ir::has_late_in_loop(g))
+      fail(status_code::invalid_argument,
+           "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero and "
+           "unique do");
+    if (const std::string_view shared = ir::find_shared_name(g); !shared.empty())
+      fail(status_code::invalid_argument,
+           {"TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer: ",
+            shared});
+    return built;
+  } catch (const char* problem) {  // what `infer` says of a node that a gradient adds
+    fail(status_code::internal, {"compile: the graph cannot be built: ", problem});
+  }
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_PLAN_HEAP_PROGRAM_HPP
+
+// ---- tagma/plan/passes.hpp
+#ifndef TAGMA_SINGLE_PLAN_PASSES_HPP
+#define TAGMA_SINGLE_PLAN_PASSES_HPP
+
+/// @file
+/// Programs whose graphs are rewritten: an option of `compile`.
+
+// ---- tagma/plan/kept.hpp
+#ifndef TAGMA_SINGLE_PLAN_KEPT_HPP
+#define TAGMA_SINGLE_PLAN_KEPT_HPP
+
+/// @file
+/// Plans in which steps that depend on frozen variables alone come first, and keep what they compute.
+
+namespace tagma::detail {
+
+/// A step is kept if its result is frozen: then all that it reads is. So kept steps need no other, may come first, and
+/// then no block that is written later can lie where their results are.
+template <class Graph>
+struct kept_steps {
+  static constexpr auto frozen = ir::find_frozen<Graph::nodes>(Graph::view);
+
+  template <class Order>
+  [[nodiscard]] static constexpr Order first(const Order& order) {
+    Order result = order;
+    int count = 0;
+    for (const bool kept : {true, false})
+      for (int i = 0; i < order.count; ++i)
+        if (frozen[order.order[i]] == kept) result.order[count++] = order.order[i];
+    return result;
+  }
+  /// True for a step of a plan that is kept.
+  template <class Raw>
+  [[nodiscard]] static constexpr bool is_kept(const Raw& p, std::int32_t s) {
+    const plan::plan_node& n = p.nodes[p.steps[s].node];
+    return n.op != &ir::info<plan::transfer> && n.op->has_step() && frozen[n.source];
+  }
+  /// How many steps there are up to the last that is kept.
+  template <class Raw>
+  [[nodiscard]] static constexpr std::int32_t count(const Raw& p) {
+    std::int32_t n = 0;
+    for (std::int32_t s = 0; s < p.sizes.steps; ++s)
+      if (is_kept(p, s)) n = s + 1;
+    return n;
+  }
+};
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_PLAN_KEPT_HPP
+
+namespace tagma {
+
+/// What a pass is given; see ir::rewriter.
+using rewriter = ir::rewriter;
+
+namespace diagnose {
+/// A pass is a type with `static constexpr void visit(tagma::rewriter&)`.
+template <class Pass>
+inline constexpr bool is_pass = requires(void (*visit)(rewriter&)) {
+  visit = &Pass::visit;
+};
+template <ir::build_problem Problem, class Pass, class Operation, class Before, class After>
+inline constexpr bool pass_keeps_types = ir::differ(Problem, ir::build_problem::other_spec);
+template <ir::build_problem Problem, class Pass, class Operation, class Replaced>
+inline constexpr bool pass_adds_what_fits = ir::differ(Problem, ir::build_problem::misfit);
+template <ir::build_problem Problem, class Pass, class Operation>
+inline constexpr bool pass_stays_in_bodies = ir::differ(Problem, ir::build_problem::out_of_body);
+}  // namespace diagnose
+
+/// Passes of a program, in the order in which they go over its graph.
+template <class... Pass>
+struct passes_option {};
+
+/// `compile([=] { return outputs(y); }, passes<fold_batch_norm>)`: what rewrites the graph of a program, after
+/// gradients and optimizers are nodes of it and before it is pruned, placed and fused. A type that stands twice goes
+/// over it twice.
+template <class... Pass>
+inline constexpr passes_option<Pass...> passes{};
+
+namespace detail {
+
+/// A closure whose graph is rewritten.
+template <class Closure, class... Pass>
+struct rewritten {
+  Closure closure;
+  [[nodiscard]] constexpr auto operator()() const { return closure(); }
+};
+template <class Closure, class... Pass>
+inline constexpr bool is_placed_softly<rewritten<Closure, Pass...>> = is_placed_softly<Closure>;
+
+template <class Pass>
+inline constexpr bool pass_keeps = requires {
+  Pass::keeps;
+};
+template <class Closure, class... Pass>
+inline constexpr bool keeps_values<rewritten<Closure, Pass...>> = (false || ... || pass_keeps<Pass>);
+
+/// The graph `First` behind `Pass`, with as much room as that takes; void lets nobody look at it.
+template <class First, class Pass>
+struct graph_behind {
+  static constexpr auto visit = [] {
+    if constexpr (std::is_void_v<Pass>)
+      return static_cast<void (*)(ir::rewriter&)>(nullptr);
+    else
+      return static_cast<void (*)(ir::rewriter&)>(&Pass::visit);
+  }();
+  static constexpr std::size_t expected = [] {
+    std::size_t room = 64;
+    while (room < static_cast<std::size_t>(First::built.nodes) + static_cast<std::size_t>(First::built.nodes) / 4)
+      room *= 2;
+    return room;
+  }();
+
+  template <std::size_t Room>
+  static constexpr auto built_at = ir::rewrite<Room>(First::built, visit);
+  template <std::size_t Room,
+            bool Full = Room<TAGMA_MAX_NODES && First::built.status.good() &&
+                             built_at<Room>.status.problem == ir::build_problem::too_large> struct with_room {
+    static constexpr const auto& built = built_at<Room>;
+  };
+  template <std::size_t Room>
+  struct with_room<Room, true> : with_room<2 * Room> {};
+  static constexpr const auto& built = with_room<expected>::built;
+  static constexpr bool is_sound = First::built.status.good() && built.status.good();
+};
+
+/// The graph behind some passes, and the first of them that made a fault.
+template <class First, class... Pass>
+struct graph_behind_all : graph_behind<First, void> {
+  using at_fault = void;
+};
+template <class First, class Next, class... Rest>
+struct graph_behind_all<First, Next, Rest...> : graph_behind_all<graph_behind<First, Next>, Rest...> {};
+template <class First, class Next, class... Rest>
+  requires(!graph_behind<First, Next>::is_sound)
+struct graph_behind_all<First, Next, Rest...> {
+  static constexpr const auto& built = graph_behind<First, Next>::built;
+  using at_fault = Next;
+};
+
+template <class Closure, class First, class... Pass>
+struct last_graph<rewritten<Closure, Pass...>, First> : graph_behind_all<First, Pass...> {};
+
+}  // namespace detail
+
+/// Programs whose graphs the C++ compiler builds. A file with TAGMA_LATE has others (plan/late_program.hpp).
+namespace early {
+
+/// Compiles a graph that passes rewrite. Tensors that are computed cannot be fed to such a program.
+/// Raises TAGMA-E210 if a pass replaces a node by one of another type or shape, TAGMA-E211 if it adds an operation over
+/// operands that it does not take, TAGMA-E212 for what is no pass, and TAGMA-E271 if it uses a value of the body of a
+/// loop behind that loop.
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, passes_option<Pass...>) {
+  static_assert((true && ... && diagnose::is_pass<Pass>),
+                "TAGMA-E212 passes: a pass is a type with static constexpr void visit(tagma::rewriter&)");
+  if constexpr (!detail::closure_of_outputs<Closure>) {
+    return compile(closure);
+  } else if constexpr ((true && ... && diagnose::is_pass<Pass>)) {
+    using graph = detail::compiled_graph<detail::rewritten<Closure, Pass...>>;
+    using at_fault = typename graph::last::at_fault;
+    static_assert(diagnose::pass_keeps_types<graph::problem, at_fault, typename graph::operation_type,
+                                             typename graph::first_type, typename graph::second_type>,
+                  "TAGMA-E210 passes: a pass replaces a node by one of another type or shape");
+    static_assert(diagnose::pass_adds_what_fits<graph::problem, at_fault, typename graph::operation_type,
+                                                typename graph::first_type>,
+                  "TAGMA-E211 passes: a pass adds an operation over operands that it does not take");
+    static_assert(diagnose::pass_stays_in_bodies<graph::problem, at_fault, typename graph::operation_type>,
+                  "TAGMA-E271 passes: a pass uses a value of the body of a loop where that loop has ended");
+    if constexpr (graph::problem != ir::build_problem::other_spec && graph::problem != ir::build_problem::misfit &&
+                  graph::problem != ir::build_problem::out_of_body)
+      return compile(detail::rewritten<Closure, Pass...>{closure});
+  }
+}
+/// The same, placed softly.
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option, passes_option<Pass...> what) {
+  return compile(detail::placed_softly<Closure>{closure}, what);
+}
+
+}  // namespace early
+
+#if !defined(TAGMA_LATE)
+using early::compile;
+#endif
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_PASSES_HPP
+
+// ---- tagma/runtime/any_session.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
+#define TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
+
+/// @file
+/// Runs programs whose graphs are data: feeds and fetches by name, plans that are made when they are first asked for.
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/runtime/data_runs.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
+#define TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
+
+/// @file
+/// Runs of a graph that is data by the positions of its outputs and nodes: what sessions of programs that are compiled
+/// late ask for, and the registry has.
+
+namespace tagma::runtime {
+
+/// A value for nodes of a graph: for placeholders, or for what is then not computed.
+struct node_feed {
+  array_view<const ir::node_id> nodes;
+  raw_view value;
+};
+
+/// A session over a graph that is data.
+class data_runs {
+ public:
+  virtual ~data_runs() = default;
+  [[nodiscard]] virtual session_core& core() = 0;
+
+  /// Computes outputs by their positions, with values for nodes.
+  /// @param feeds each node is fed once, by a value of its element type
+  /// @param take called with the number of each output and its value
+  template <class Take>
+  void run(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
+           const source_line& at, const Take& take) {
+    run_to(outputs, feeds, limits, at, &take,
+           [](const void* to, std::size_t f, const raw_view& value) { (*static_cast<const Take*>(to))(f, value); });
+  }
+
+ protected:
+  using taker = void (*)(const void* to, std::size_t output, const raw_view& value);
+  virtual void run_to(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
+                      const source_line& at, const void* to, taker take) = 0;
+};
+
+/// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
+[[nodiscard]] owned<data_runs> begin_session(const any_program& program, const session_options& options);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
+// ---- tagma/runtime/step_kernels.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
+#define TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
+
+/// @file
+/// The kernels of plans that are made when a program runs: they are found by operation and element types.
+
+namespace tagma::runtime {
+
+/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
+struct device_kind : plan::site_kind {
+  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
+};
+
+/// The kernels of the steps of such a plan, in their order.
+class step_kernels {
+ public:
+  virtual ~step_kernels() = default;
+  [[nodiscard]] virtual array_view<const kernel_entry> entries() const = 0;
+};
+
+/// Finds them. Defined by the registry of kernels: programs that run graphs which they were not compiled with link it
+/// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
+/// Throws Unimplemented that names the first operation and the element types for which there is none.
+[[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
+
+/// What makes a thing of a container that a program names, such as a queue; defined there as well.
+/// Throws Unimplemented that names it if nothing does.
+[[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
+// ---- tagma/tensor/any_tensor.hpp
+#ifndef TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
+#define TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
+
+/// @file
+/// A tensor whose element type is known only at run time.
+
+#include <utility>
+
+namespace tagma {
+
+/// Owns elements of any type. Copies share them; nobody changes them.
+class any_tensor {
+ public:
+  /// Nothing: no type, no elements.
+  any_tensor() = default;
+  template <element T>
+  explicit any_tensor(tensor<T> elements) : held_(new holder<T>(std::move(elements))) {}
+  /// A copy of elements. Throws ResourceExhausted if there is no memory.
+  TAGMA_COLD static any_tensor copy_of(const raw_view& from) {
+    return copy_as(from, std::make_index_sequence<detail::dtype_count>{});
+  }
+
+  [[nodiscard]] dtype type() const { return view().type; }
+  [[nodiscard]] shape dims() const { return view().dims; }
+  [[nodiscard]] raw_view view() const { return held_ ? held_->view : raw_view{}; }
+  /// The elements. Throws InvalidArgument if they are not of type `T`.
+  template <element T>
+  [[nodiscard]] tagma::view<const T> as() const {
+    return view().as<T>();
+  }
+  /// The only element of a scalar. Throws InvalidArgument if there are more, or they are not of type `T`.
+  template <element T>
+  [[nodiscard]] T value() const {
+    const tagma::view<const T> all = as<T>();
+    if (all.size() != 1)
+      fail(status_code::invalid_argument, {"a tensor of shape ", to_string(all.dims()), " is no single value"});
+    return all[0];
+  }
+
+ private:
+  struct held : counted_object {
+    raw_view view;
+  };
+  template <class T>
+  struct holder final : held {
+    explicit holder(tensor<T>&& t) : elements(std::move(t)) {
+      this->view = {elements.data(), dtype_of<T>, elements.dims()};
+    }
+    tensor<T> elements;
+  };
+
+  template <std::size_t... D>
+  static any_tensor copy_as(const raw_view& from, std::index_sequence<D...>) {
+    any_tensor copy;
+    const auto take = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
+      if constexpr (Type != dtype::none) {
+        using T = element_of<Type>;
+        if (from.type != Type) return;
+        tensor<T> elements(tagma::view<const T>(static_cast<const T*>(from.data), from.dims));
+        if constexpr (std::is_same_v<T, string_element>) elements.own_characters();
+        copy = any_tensor(std::move(elements));
+      }
+    };
+    (take(std::integral_constant<dtype, static_cast<dtype>(D)>{}), ...);
+    return copy;
+  }
+
+  counted<held> held_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
+
+namespace tagma {
+
+/// A value for the placeholder, or the output, of this name; the elements outlive the run.
+struct named_feed {
+  std::string_view name;
+  raw_view value;
+};
+/// `session.run("loss", feed_to("x", images), feed_to("rate", 0.1f))`
+/// @{
+template <class T>
+[[nodiscard]] named_feed feed_to(std::string_view name, const view<T>& value) {
+  return {name, erase(value)};
+}
+template <class T>
+[[nodiscard]] named_feed feed_to(std::string_view name, const tensor<T>& value) {
+  return {name, {value.data(), dtype_of<T>, value.dims()}};
+}
+[[nodiscard]] inline named_feed feed_to(std::string_view name, const any_tensor& value) { return {name, value.view()}; }
+template <element T>
+[[nodiscard]] named_feed feed_to(std::string_view name, const T& value) {
+  return {name, {&value, dtype_of<T>, {}}};
+}
+/// @}
+
+/// The name of an output, and the line of the program that asks for it.
+class output_name {
+ public:
+  template <class Text>
+    requires std::is_convertible_v<const Text&, std::string_view> output_name(const Text& name,
+                                                                              source_line at = source_line::here())
+        : name_(name), at_(at) {}
+    [[nodiscard]] std::string_view name() const { return name_; }
+    [[nodiscard]] const source_line& at() const { return at_; }
+
+   private:
+    std::string_view name_;
+    source_line at_;
+};
+
+namespace runtime {
+
+/// The plan of some outputs, for some tensors that are fed.
+struct named_plan {
+  /// @param fed nodes that are computed, and are fed instead; none twice
+  /// @param on_devices a node of the program is on a device that is no CPU
+  named_plan(const any_program& program, const plan::plan_site& where, bool on_devices, array_view<const int> outputs,
+             array_view<const ir::node_id> fed)
+      : graph(program.graph()),
+        planned((feed_all(fed), graph.view())),
+        made(planned, roots_of(outputs), where),
+        view(made.view()),
+        wanted(outputs.begin(), outputs.end()),
+        replaced(fed.begin(), fed.end()) {
+    if (made.contradictory())
+      fail(status_code::invalid_argument,
+           "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
+    const ir::graph_view g = graph.view();
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::placeholder)) placeholders.push_back(i);
+    needed.resize(placeholders.size());
+    for (const plan::plan_node& n : view.nodes)
+      if (n.is_in(plan::storage_kind::feed)) needed[static_cast<std::size_t>(n.slot)] = true;
+    found = find_kernels(made);
+    kernels.cpu = found->entries();
+    const bool waits = starts_any(kernels.cpu);
+    if (!view.loops.empty()) {
+      kernels.loops = &started_loops<bound_plan>::make;
+      kernels.run_loops = waits ? &run_around_loops<bound_plan, session_pools> : &run_loops<session_pools>;
+    }
+    if (on_devices) {
+      kernels.accelerator = found->entries();
+      kernels.run_on_devices = waits ? &run_parked<accelerated_steps> : &run_on_devices<session_pools>;
+      if (!view.loops.empty() && (waits || ir::has_late(g))) {
+        kernels.loops = &started_loops<bound_plan>::make_joined;
+        kernels.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
+      }
+    }
+    if (waits) kernels.waiting = &started_steps<bound_plan>::make;
+    if (plan::finds_extents(view.nodes)) kernels.late = &late_steps<bound_plan>::make;
+  }
+  named_plan(const named_plan&) = delete;
+  named_plan& operator=(const named_plan&) = delete;
+
+  [[nodiscard]] bool is_for(array_view<const int> outputs, array_view<const ir::node_id> fed) const {
+    bool same = outputs.size() == wanted.size() && fed.size() == replaced.size();
+    for (std::size_t i = 0; same && i < wanted.size(); ++i) same = wanted[i] == outputs[i];
+    for (std::size_t i = 0; same && i < replaced.size(); ++i) same = replaced[i] == fed[i];
+    return same;
+  }
+
+  ir::heap_graph graph;
+  plan::planned_heap_graph planned;
+  plan::heap_plan made;
+  plan::plan_view view;
+  std::vector<int> wanted;
+  std::vector<ir::node_id> replaced;
+  std::vector<ir::node_id> placeholders;
+  std::vector<bool> needed;  ///< of each placeholder, whether these outputs depend on it
+  owned<step_kernels> found;
+  kernel_tables kernels;
+
+ private:
+  void feed_all(array_view<const ir::node_id> fed) {
+    for (const ir::node_id i : fed) graph.feed(i, ir::rules<op::placeholder>);
+  }
+  [[nodiscard]] std::vector<ir::node_id> roots_of(array_view<const int> outputs) const {
+    std::vector<ir::node_id> roots;
+    for (const int i : outputs) roots.push_back(graph.view().roots[i]);
+    return roots;
+  }
+};
+
+/// The variables of a graph that is data.
+class heap_variables {
+ public:
+  heap_variables(const ir::graph_view& g, const plan::plan_site& where) {
+    std::size_t count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::variable);
+    list_.allocate(count);
+    count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i) {
+      const ir::node& n = g[i];
+      if (!n.op->info->is(ir::op_kind::variable)) continue;
+      const auto a = g.attributes(i);
+      const std::int16_t device = where.device.empty() || where.device[i] < 0 ? std::int16_t{0} : where.device[i];
+      list_[count++] = {n.name, n.suffix, n.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), n.value, i};
+    }
+  }
+  [[nodiscard]] array_view<const plan::plan_variable> list() const { return list_; }
+
+ private:
+  heap_array<plan::plan_variable> list_;
+};
+
+/// Its resources.
+class heap_resources {
+ public:
+  explicit heap_resources(const ir::graph_view& g) {
+    std::size_t count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::resource);
+    list_.allocate(count);
+    count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (const ir::op_info& op = g.info(i); op.is(ir::op_kind::resource))
+        list_[count++] = {op.key, op.name, g[i].name, g.attributes(i), i};
+  }
+  [[nodiscard]] array_view<const plan::plan_resource> list() const { return list_; }
+  /// As `resource_finder`: those of a compiled program are found in the same way.
+  [[nodiscard]] TAGMA_COLD static heap_array<counted<resource>> find(state_container& state, std::string_view prefix,
+                                                                     array_view<const plan::plan_resource> named) {
+    heap_array<counted<resource>> found(named.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const resource_functions& functions = find_resource(named[i]);
+      const std::string name = name_in_container(prefix, named[i].name);
+      const resource_request request{named[i].kind, name, named[i].attributes};
+      found[i] = state.find_or_add(named[i].kind, name, [&] { return functions.make(request); });
+      functions.check(*found[i], request);
+    }
+    return found;
+  }
+
+ private:
+  heap_array<plan::plan_resource> list_;
+};
+
+}  // namespace runtime
+
+/// A session over a program that is data. Everything else is as in sessions of compiled programs, with the same bytes.
+/// Programs that have one link the registry of kernels, `tagma::registry`.
+template <>
+class session<any_program> {
+ public:
+  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
+  explicit session(const any_program& program, const session_options& options = {})
+      : session(program, options, nullptr) {}
+  /// A session with devices besides CPUs, such as `tagma::fake_gpus()`. Placement is that of a compiled program which
+  /// knows of such devices.
+  session(const any_program& program, const session_options& options, const runtime::device_kind& others)
+      : session(program, options, &others) {}
+
+  /// Computes one output, or several in one run.
+  /// @param output,outputs names of outputs of the program
+  /// @param arguments `feed_to(name, value)` for placeholders, or for outputs, whose operations are then left out; and
+  /// limits, such as `timeout(500ms)`
+  /// Throws InvalidArgument for a name that the program does not know, an element type or extents that do not fit, or a
+  /// placeholder that is needed and not fed; else as sessions of compiled programs.
+  /// @{
+  template <class... Arguments>
+  any_tensor run(const output_name& output, const Arguments&... arguments) {
+    any_tensor result;
+    run_all({&output, 1}, {&result, 1}, arguments...);
+    return result;
+  }
+  template <class... Arguments>
+  std::vector<any_tensor> run(std::initializer_list<output_name> outputs, const Arguments&... arguments) {
+    std::vector<any_tensor> results(outputs.size());
+    run_all({outputs.begin(), outputs.size()}, results, arguments...);
+    return results;
+  }
+  template <class... Arguments>
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const Arguments&... arguments) {
+    std::vector<any_tensor> results(outputs.size());
+    run_all(outputs, results, arguments...);
+    return results;
+  }
+  /// With feeds whose number only the process knows: `run(outputs, feeds, timeout(500ms))`.
+  template <class... Limits>
+    requires(std::is_same_v<Limits, run_limits> && ...)
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds,
+                              const Limits&... given) {
+    std::vector<any_tensor> results(outputs.size());
+    std::vector<named_feed> list(feeds);
+    run_limits limits[sizeof...(Limits) + 1];
+    sorted_arguments all{list.data(), limits, list.size()};
+    (all.take(given), ...);
+    run_named(outputs, results, all);
+    return results;
+  }
+  /// @}
+
+  /// As of sessions of compiled programs.
+  /// @{
+  void close() { core_.close(-1); }
+  template <duration_like Duration>
+  [[nodiscard]] bool close(Duration patience) {
+    const std::int64_t ns = time_limit(patience).ns();
+    return core_.close(ns < 0 ? 0 : ns);
+  }
+  [[nodiscard]] runtime::session_core& core() { return core_; }
+  /// @}
+
+  /// Computes outputs by their positions, with values for nodes: what runs by names and by handles are made of.
+  /// @param feeds each node is fed once, by a value of its element type
+  /// @param take called with the number of each output and its value
+  template <class Take>
+  void run_nodes(array_view<const int> outputs, array_view<const runtime::node_feed> feeds,
+                 array_view<run_limits> limits, const source_line& at, const Take& take) {
+    const std::vector<ir::node_id> replaced = replaced_by(feeds);
+    const runtime::named_plan& plan = find_plan(outputs, replaced);
+    scratch_array<raw_view, 8> values(plan.placeholders.size());
+    for (const runtime::node_feed& f : feeds)
+      for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
+        for (const ir::node_id i : f.nodes)
+          if (plan.placeholders[p] == i) values[p] = f.value;
+    for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
+      if (plan.needed[p] && values[p].type == dtype::none)
+        fail(status_code::invalid_argument,
+             {"TAGMA-E051 run: a placeholder that this fetch needs is not fed: ", graph_[plan.placeholders[p]].name});
+    core_.run({plan.view,
+               plan.kernels,
+               values.view(),
+               {{limits.data(), limits.size()}, limits.size() > 1 ? &runtime::join : nullptr},
+               at},
+              take);
+  }
+
+ private:
+  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
+      : program_(program),
+        graph_(program.graph()),
+        site_(graph_, program.soft(), others),
+        variables_(graph_, site_.view()),
+        resources_(graph_),
+        core_(
+            variables_.list(),
+            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
+            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
+
+  /// The devices besides CPUs, if a node is on one of them and the machine has any.
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerator> start(const runtime::device_kind* kind,
+                                                             const session_options& options) const {
+    if (kind == nullptr || !site_.is_accelerated()) return {};
+    const device_text types[] = {device_text(kind->type), ir::local_device_types[0]};
+    runtime::check_kinds(options.kinds, types);
+    owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
+    if (started->devices() == 0) return {};
+    return started;
+  }
+
+  /// What is fed and computed otherwise, in the order of the graph.
+  [[nodiscard]] std::vector<ir::node_id> replaced_by(array_view<const runtime::node_feed> feeds) const {
+    std::vector<ir::node_id> nodes;
+    for (const runtime::node_feed& f : feeds)
+      for (const ir::node_id node : f.nodes) {
+        if (graph_.info(node).is(ir::op_kind::placeholder)) continue;
+        std::size_t at = 0;
+        while (at < nodes.size() && nodes[at] < node) ++at;
+        if (at == nodes.size() || nodes[at] != node)
+          nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
+      }
+    return nodes;
+  }
+
+  /// The arguments of a run, sorted into memory of the caller.
+  struct sorted_arguments {
+    named_feed* feeds;
+    run_limits* limits;
+    std::size_t feed_count = 0, limit_count = 0;
+
+    void take(const named_feed& f) { feeds[feed_count++] = f; }
+    void take(const run_limits& l) { limits[limit_count++] = l; }
+    [[nodiscard]] array_view<const named_feed> all_feeds() const { return {feeds, feed_count}; }
+  };
+
+  template <class... Arguments>
+  void run_all(array_view<const output_name> outputs, array_view<any_tensor> results, const Arguments&... arguments) {
+    named_feed feeds[sizeof...(Arguments) + 1]{};
+    run_limits limits[sizeof...(Arguments) + 1];
+    sorted_arguments all{feeds, limits};
+    (all.take(arguments), ...);
+    run_named(outputs, results, all);
+  }
+
+  void run_named(array_view<const output_name> names, array_view<any_tensor> results, const sorted_arguments& given) {
+    if (names.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
+    scratch_array<int, 8> outputs(names.size());
+    for (std::size_t f = 0; f < names.size(); ++f) outputs[f] = find_output(names[f].name());
+    const array_view<const named_feed> named = given.all_feeds();
+    std::vector<ir::node_id> nodes;
+    scratch_array<std::size_t, 8> ends(named.size());
+    scratch_array<runtime::node_feed, 8> feeds(named.size());
+    for (std::size_t f = 0; f < named.size(); ++f) add_nodes(named, f, nodes), ends[f] = nodes.size();
+    for (std::size_t f = 0; f < named.size(); ++f) {
+      const std::size_t first = f == 0 ? 0 : ends[f - 1];
+      feeds[f] = {array_view<const ir::node_id>(nodes).subspan(first, ends[f] - first), named[f].value};
+    }
+    run_nodes(outputs.view(), feeds.view(), {given.limits, given.limit_count}, names[0].at(),
+              [results](std::size_t f, const raw_view& value) {
+                if (value.type != dtype::none) results[f] = any_tensor::copy_of(value);
+              });
+  }
+
+  [[nodiscard]] int find_output(std::string_view name) const {
+    const int found = program_.find_output(name);
+    if (found >= 0) return found;
+    std::string known;
+    for (const std::string& output : program_.outputs()) append_parts(known, {known.empty() ? "" : ", ", output});
+    fail(status_code::invalid_argument,
+         {"TAGMA-E050 run: what is fetched is no output of this program: ", name, "; it has ", known});
+  }
+  /// The nodes that a feed is for: a placeholder may be several nodes, one on each device that asks for it.
+  [[nodiscard]] bool is_placeholder(ir::node_id i, std::string_view name) const {
+    return graph_[i].name == name && graph_.info(i).is(ir::op_kind::placeholder);
+  }
+  /// Adds the nodes that feed number `f` is for.
+  void add_nodes(array_view<const named_feed> feeds, std::size_t f, std::vector<ir::node_id>& nodes) const {
+    const named_feed& fed = feeds[f];
+    for (std::size_t g = 0; g < f; ++g)
+      if (fed.name == feeds[g].name)
+        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", fed.name});
+    const std::size_t before = nodes.size();
+    for (ir::node_id i = 0; i < graph_.size(); ++i)
+      if (is_placeholder(i, fed.name)) nodes.push_back(i);
+    if (nodes.size() == before) {
+      const int output = program_.find_output(fed.name);
+      if (output < 0)
+        fail(status_code::invalid_argument, {"TAGMA-E054 run: what is fed is no part of this program: ", fed.name});
+      nodes.push_back(graph_.roots[output]);
+      const ir::op_info& op = graph_.info(nodes.back());
+      if (!(op.has_step() || op.is(ir::op_kind::view)) || op.is(ir::op_kind::update) || op.outputs > 0)
+        fail(status_code::invalid_argument,
+             {"TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead: ",
+              fed.name});
+    }
+    const tensor_spec& wanted = graph_[nodes.back()].spec;
+    if (fed.value.type != wanted.type)
+      fail(status_code::invalid_argument,
+           {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", fed.name, " is ",
+            to_string(wanted), ", fed is ", to_string(fed.value.type)});
+  }
+
+  const runtime::named_plan& find_plan(array_view<const int> outputs, array_view<const ir::node_id> fed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const owned<runtime::named_plan>& p : plans_)
+      if (p->is_for(outputs, fed)) return *p;
+    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), site_.is_accelerated(), outputs, fed));
+    return *plans_.back();
+  }
+
+  any_program program_;
+  ir::graph_view graph_;
+  plan::heap_site site_;
+  runtime::heap_variables variables_;
+  runtime::heap_resources resources_;
+  std::mutex mutex_;
+  std::vector<owned<runtime::named_plan>> plans_;
+  runtime::session_core core_;  // last: it ends its plans first
+};
+
+session(const any_program&)->session<any_program>;
+session(const any_program&, const session_options&)->session<any_program>;
+session(const any_program&, const session_options&, const runtime::device_kind&)->session<any_program>;
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
+
+// ---- tagma/runtime/late_runs.hpp
+
+/// @file
+/// What programs that are compiled late ask of the registry: the graph compiler, and sessions.
+
+// ---- tagma/plan/late_program.hpp
+#ifndef TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
+#define TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
+
+/// @file
+/// Programs that are compiled when a process begins: the C++ compiler checks handles, feeds and fetches, the process
+/// builds the graph, its gradients and its plans.
+
+#include <vector>
+
+namespace tagma {
+
+namespace detail {
+
+/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs.
+template <class Closure>
+struct late_graph {
+  using traits = output_traits<closure_result<Closure>>;
+};
+
+/// What copies of such a program share.
+struct shared_late_program final : counted_object {
+  shared_late_program(const any_program& program, array_view<const ir::node_of_record> which)
+      : data(program), records(which.begin(), which.end()) {}
+
+  any_program data;
+  std::vector<ir::node_of_record> records;  ///< which record became which node
+};
+
+/// @name Defined by the registry
+/// What a process compiles with is compiled once, not in each file that has a program (runtime/late_runs.hpp).
+/// @{
+
+/// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
+/// @param roots,named as of `ir::heap_build`; @param values what the named carry
+/// @param soft as `soft_placement`
+/// @param passes that rewrite the graph
+[[nodiscard]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
+                                                              array_view<const ir::record* const> named,
+                                                              const carried& values, bool soft,
+                                                              array_view<void (*const)(ir::rewriter&)> passes);
+/// As `any_program::peak_bytes`.
+[[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
+/// @}
+
+/// What a graph is rewritten by, and last a copy without nodes that nobody reads.
+template <class... Pass>
+inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
+
+}  // namespace detail
+
+/// A program whose graph is made when the process begins. Copies share it.
+template <class Closure>
+class late_program {
+ public:
+  using graph = detail::late_graph<Closure>;
+
+  late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
+      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::traits::values(closure),
+                                           soft, passes)) {}
+
+  /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
+  [[nodiscard]] const any_program& data() const { return shared_->data; }
+  operator const any_program&() const { return data(); }
+  /// Which record became which node.
+  [[nodiscard]] array_view<const ir::node_of_record> records() const { return shared_->records; }
+
+  /// As of a program that the C++ compiler compiles.
+  /// @{
+  [[nodiscard]] const carried& values() const { return data().values(); }
+  [[nodiscard]] std::size_t node_count() const { return data().node_count(); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return detail::peak_bytes_of(data(), batch); }
+  [[nodiscard]] std::uint64_t fingerprint() const { return data().fingerprint(); }
+  /// @}
+
+ private:
+  counted<detail::shared_late_program> shared_;
+};
+
+/// An option of `compile`, the last: the graph is built, differentiated and planned when the process begins, and runs
+/// by kernels of the registry (<tagma/registry.hpp>). For large models, and for quick builds while one develops. What
+/// the C++ compiler says of a graph is an error of `compile` then, InvalidArgument with the same number; it still
+/// checks handles, feeds and fetches, except that a placeholder which is not fed is an error of `run` (TAGMA-E051).
+struct late_option {};
+inline constexpr late_option late{};
+
+/// Raises TAGMA-E172, and TAGMA-E212 for what is no pass, when compiled.
+/// @{
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, late_option) {
+  if constexpr (detail::closure_of_outputs<Closure>)
+    return late_program<Closure>(closure, false);
+  else
+    return early::compile(closure);
+}
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option, late_option) {
+  if constexpr (detail::closure_of_outputs<Closure>)
+    return late_program<Closure>(closure, true);
+  else
+    return early::compile(closure);
+}
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, passes_option<Pass...> what, late_option) {
+  if constexpr (detail::closure_of_outputs<Closure> && (true && ... && diagnose::is_pass<Pass>))
+    return late_program<Closure>(closure, false, detail::visits_of<Pass...>);
+  else
+    return early::compile(closure, what);
+}
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option, passes_option<Pass...> what, late_option) {
+  if constexpr (detail::closure_of_outputs<Closure> && (true && ... && diagnose::is_pass<Pass>))
+    return late_program<Closure>(closure, true, detail::visits_of<Pass...>);
+  else
+    return early::compile(closure, what);
+}
+/// @}
+
+#if defined(TAGMA_LATE)
+inline namespace late_files {
+
+/// In a file with TAGMA_LATE all programs are compiled late.
+/// @{
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure) {
+  return tagma::compile(closure, late);
+}
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option soft) {
+  return tagma::compile(closure, soft, late);
+}
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, passes_option<Pass...> what) {
+  return tagma::compile(closure, what, late);
+}
+template <class Closure, class... Pass>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option soft, passes_option<Pass...> what) {
+  return tagma::compile(closure, soft, what, late);
+}
+/// @}
+
+}  // namespace late_files
+#endif
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
+
+namespace tagma::runtime {
+
+class any_session_runs final : public data_runs {
+ public:
+  any_session_runs(const any_program& program, const session_options& options) : session_(program, options) {}
+  [[nodiscard]] session_core& core() override { return session_.core(); }
+
+ private:
+  void run_to(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
+              const source_line& at, const void* to, taker take) override {
+    session_.run_nodes(outputs, feeds, limits, at,
+                       [to, take](std::size_t f, const raw_view& value) { take(to, f, value); });
+  }
+
+  session<any_program> session_;
+};
+
+/// Weak, as all of these functions: several files may include this header, of which the registry is one.
+[[gnu::weak]] owned<data_runs> begin_session(const any_program& program, const session_options& options) {
+  return make_owned<any_session_runs>(program, options);
+}
+
+}  // namespace tagma::runtime
+
+namespace tagma::detail {
+
+[[gnu::weak]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
+                                                              array_view<const ir::record* const> named,
+                                                              const carried& values, bool soft,
+                                                              array_view<void (*const)(ir::rewriter&)> passes) {
+  const auto built = build_sound_graph(roots, named, passes);
+  const any_program program(built->view(), gather_values(built->places(), values), soft);
+  return counted<shared_late_program>(new shared_late_program(program, built->records()));
+}
+[[gnu::weak]] std::int64_t peak_bytes_of(const any_program& program, extent batch) { return program.peak_bytes(batch); }
+
+}  // namespace tagma::detail
 
 // ---- tagma/device/cpu/all_kernels.hpp
 
@@ -2719,65 +4146,6 @@ array_view<const array_view<const registered_kernel>> registered<Family>::kernel
 /// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
 /// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
 
-// ---- tagma/expr/op/text_constant.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-#define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-
-/// @file
-/// Texts that the compiler knows.
-
-#include <array>
-#include <bit>
-
-namespace tagma {
-namespace op {
-
-/// A text. Attribute 0 is how long it is, behind it are its characters, eight a word, as they are in memory.
-struct text_constant {
-  static constexpr const char* name = "text_constant";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) {
-    constexpr extent word = sizeof(ir::attribute);
-    t.inputs(0);
-    const extent size = t.attribute("length", 0, word * (t.rest() > 1 ? t.rest() - 1 : 0));
-    for (extent i = 0; i < size; i += word) t.attribute("characters", INT64_MIN, INT64_MAX);
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::string, {}};
-    return nullptr;
-  }
-};
-
-}  // namespace op
-
-namespace detail {
-
-template <fixed_string Text>
-inline constexpr auto text_attributes = [] {
-  constexpr std::size_t size = Text.view().size(), word = sizeof(ir::attribute);
-  ir::attributes<1 + (size + word - 1) / word> a;
-  a.values[0] = static_cast<ir::attribute>(size);
-  for (std::size_t i = 0; i < size; i += word) {
-    std::array<char, word> part{};
-    for (std::size_t c = 0; c < word && i + c < size; ++c) part[c] = Text.text[i + c];
-    a.values[1 + i / word] = std::bit_cast<ir::attribute>(part);
-  }
-  return a;
-}();
-
-}  // namespace detail
-
-/// A scalar text that is part of the program, as an expression: the value of a field that is missing, or what is
-/// enqueued.
-///
-///     auto [age, name] = tg::decode_csv(line, 0.0f, tg::text_constant<"nobody">);
-template <fixed_string Text>
-inline constexpr auto text_constant = make_operation<op::text_constant, detail::text_attributes<Text>>();
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
-
 namespace tagma::device::operations {
 
 /// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
@@ -3089,6 +4457,21 @@ class arguments {
   bool given_ = false;
 };
 
+/// Why a node cannot be input `i` of an operation, whatever its type is; nullptr if it can.
+/// @param roles of the inputs, as `check_arguments` says
+/// @param of the operation of that node
+[[nodiscard]] constexpr const char* broken_role(const op_info& op, const input_roles& roles, std::size_t i,
+                                                const op_info& of) {
+  const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0, goes = i < 64 && ((roles.heads >> i) & 1) != 0;
+  if (writes && !of.is(op_kind::variable)) return "is no variable";
+  if (goes && !of.is(op_kind::loop)) return "is no head of a loop";
+  if (!goes && of.is(op_kind::loop) && !op.is(op_kind::loop)) return "is a head";
+  const auto place = static_cast<int>(i);
+  const bool uses = place >= roles.first_resource && place < roles.first_resource + roles.resources;
+  if (!uses && of.is(op_kind::resource)) return "is a resource";
+  return of.outputs > 0 && !op.is(op_kind::output) ? "has several results" : nullptr;
+}
+
 namespace detail {
 
 template <class Op>
@@ -3380,441 +4763,6 @@ class own_operation_list {
 }  // namespace operations
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
-// ---- tagma/runtime/step_kernels.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
-#define TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
-
-/// @file
-/// The kernels of plans that are made when a program runs: they are found by operation and element types.
-
-// ---- tagma/plan/heap_plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-
-/// @file
-/// Plans that are made when a program runs, in memory of the heap: the passes are those that the compiler runs, and so
-/// are the tables.
-
-// ---- tagma/base/heap_room.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-
-/// @file
-/// Tables whose size is known when a program runs: what `fixed_array` is where its room is `heap_room`. A pass that the
-/// compiler runs over fixed arrays is run by a process over these.
-
-namespace tagma {
-
-template <class T>
-struct fixed_array<T, heap_room> {
-  fixed_array() = default;
-  fixed_array(fixed_array&&) = default;
-  fixed_array& operator=(fixed_array&&) = default;
-  fixed_array(const fixed_array& other) { *this = other; }
-  /// Throws `no_memory`.
-  fixed_array& operator=(const fixed_array& other) {
-    if (this == &other) return *this;
-    allocate(other.count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = other.values[i];
-    return *this;
-  }
-
-  /// As many elements as `size`, at their defaults. Throws `no_memory`.
-  void allocate(std::size_t size) {
-    memory = heap_array<T>(size > 0 ? size : 1);
-    values = memory.data();
-    count = size;
-  }
-
-  template <class Index>
-  [[nodiscard]] T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] std::size_t size() const { return count; }
-  [[nodiscard]] T* data() { return values; }
-  [[nodiscard]] const T* data() const { return values; }
-  [[nodiscard]] T* begin() { return values; }
-  [[nodiscard]] T* end() { return values + count; }
-  [[nodiscard]] const T* begin() const { return values; }
-  [[nodiscard]] const T* end() const { return values + count; }
-
-  T* values = nullptr;
-
- private:
-  heap_array<T> memory;
-  std::size_t count = 0;
-};
-
-/// Gives arrays of `heap_room` as many elements. Throws `no_memory`.
-/// @param count an integer of any type, none below 0
-template <class Count, class... T>
-void make_room(Count count, fixed_array<T, heap_room>&... arrays) {
-  (arrays.allocate(static_cast<std::size_t>(count)), ...);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-
-namespace tagma::plan {
-
-/// Where the nodes of a graph run.
-struct plan_site {
-  array_view<const plan_device> devices;
-  array_view<const std::int16_t> device;       ///< of each node; empty if there is one device
-  array_view<const ir::place_reason> reasons;  ///< of each node; empty if there is one device
-  array_view<const bool> begins_loop{};        ///< for each node, whether its kernel can go on with a loop; or nothing
-};
-
-/// A graph with the control dependencies that late extents ask for: what plans are made of.
-class planned_heap_graph {
- public:
-  /// Throws `no_memory`.
-  /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g) : view_(g) {
-    if (!ir::has_late(g)) return;
-    tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-    view_.nodes = tables_.node;
-    view_.edges = tables_.edge;
-  }
-  planned_heap_graph(const planned_heap_graph&) = delete;
-  planned_heap_graph& operator=(const planned_heap_graph&) = delete;
-
-  [[nodiscard]] const ir::graph_view& view() const { return view_; }
-
- private:
-  ir::detail::late_tables<heap_room, heap_room> tables_;
-  ir::graph_view view_;
-};
-
-/// The plan of some nodes of a graph.
-class heap_plan {
- public:
-  /// Throws `no_memory`.
-  /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where)
-      : where_(where) {
-    const ir::graph_view& g = planned.view();
-    fixed_array<node_id, heap_room> wanted;
-    wanted.allocate(fetches.size());
-    for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-    const auto needs = ir::prune<heap_room>(g, fetches);
-    const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-    const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                       : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-    auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-    if (where.devices.size() > 1 && !tables.contradictory)
-      tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-    if (g.loops.empty())
-      static_cast<raw&>(tables_) = assign_storage(tables);
-    else
-      tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-  }
-
-  /// True if reads and updates wait for one another: there is no plan.
-  [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const {
-    const plan_sizes& n = tables_.sizes;
-    return {{tables_.nodes.data(), n.nodes},
-            {tables_.inputs.data(), n.inputs},
-            {tables_.attributes.data(), n.attributes},
-            {tables_.steps.data(), n.steps},
-            {tables_.operands.data(), n.operands},
-            {tables_.blocks.data(), n.blocks},
-            tables_.fetches,
-            tables_.fetch_steps,
-            tables_.feeds,
-            tables_.writes_variables,
-            where_.devices,
-            where_.reasons,
-            {tables_.loops.data(), tables_.loop_count},
-            {tables_.rows.data(), tables_.row_count}};
-  }
-  /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const {
-    return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-  }
-  /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const {
-    return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-  }
-  /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const {
-    const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-    const node_id i = tables_.operands[at];
-    return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-  }
-  /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
-  /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const {
-    return plan::peak_bytes<heap_room, heap_room>(view(), size);
-  }
-
- private:
-  using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
-
-  looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
-  plan_site where_;
-};
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-// ---- tagma/plan/heap_site.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-
-/// @file
-/// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
-
-// ---- tagma/graph/placement.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-#define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-
-/// @file
-/// Placements as text: what went wrong, in TensorFlow's words, and where each node is.
-
-#include <string>
-
-namespace tagma::ir {
-
-namespace detail {
-
-/// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
-
-/// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
-
-[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
-
-[[nodiscard]] inline std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
-
-/// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
-
-}  // namespace detail
-
-/// The canonical code of a failure.
-[[nodiscard]] constexpr status_code code_of(place_problem problem) {
-  switch (problem) {
-    case place_problem::none:
-      return status_code::ok;
-    case place_problem::no_devices:
-      return status_code::failed_precondition;
-    case place_problem::malformed_assignment:
-    case place_problem::unknown_assignment:
-    case place_problem::assigned_no_kernel:
-      return status_code::internal;
-    default:
-      return status_code::invalid_argument;
-  }
-}
-
-/// A failure as a sentence; empty if there is none.
-[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
-  if (f.problem == place_problem::none) return {};
-  if (f.problem == place_problem::no_devices) return "No devices are registered";
-  const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
-  const std::string other = f.other == no_node ? std::string() : "'" + detail::label(g, f.other) + "'";
-  const std::string start = "Cannot assign a device for operation " + node + ": ";
-  const std::string there = ". Available devices: " + detail::devices_text(set);
-  switch (f.problem) {
-    case place_problem::no_kernel:
-      return start + "No OpKernel was registered to support Op '" + std::string(g.info(f.node).name) + "' of " +
-             std::string(tagma::to_string(g[f.node].spec.type)) + ". Registered devices: " + detail::devices_text(set) +
-             ", registered kernels: " + detail::kernels_text(g, set, f.node);
-    case place_problem::no_such_device:
-      return start + "Operation was explicitly assigned to " + to_string(f.asked) + " but available devices are " +
-             detail::devices_text(set) + ". Make sure the device specification refers to a valid device.";
-    case place_problem::no_kernel_there:
-      return start + "Could not satisfy explicit device specification " + asked + " because no supported kernel for " +
-             (f.asked.type.empty() ? std::string("its") : std::string(f.asked.type.view())) +
-             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node) + there;
-    case place_problem::group_elsewhere:
-      return start + "the node was colocated with a group of nodes that required incompatible device " + asked +
-             ". Kernels: " + detail::group_text(g, set, f) + there;
-    case place_problem::requests_conflict:
-      return "Cannot colocate nodes " + node + " and " + other + ": cannot merge devices with " +
-             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'" + there;
-    case place_problem::no_common_device:
-      return "Cannot colocate nodes " + node + " and " + other +
-             " because no device type supports both of those nodes and the other nodes colocated with them. Kernels: " +
-             detail::group_text(g, set, f) + there;
-    case place_problem::malformed_assignment:
-      return "Malformed assigned device '" + std::string(f.conflict) + "' of " + node;
-    case place_problem::unknown_assignment:
-      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device" + there;
-    default:
-      return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
-             std::string(g.info(f.node).name) + there;
-  }
-}
-
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
-                                                  const device_set& devices, bool soft = false,
-                                                  array_view<const std::string_view> assigned = {}) {
-  const std::size_t count = g.nodes.size();
-  heap_placement p(count);
-  const heap_array<place_group> groups(count);
-  p.failure = place(g, needs, devices, soft, assigned,
-                    {{p.device.data(), count}, {p.reason.data(), count}, {groups.data(), count}});
-  return p;
-}
-
-namespace detail {
-[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                             const device_set& set) {
-  std::string text;
-  for (node_id i = 0; i < g.size(); ++i)
-    if (device[i] >= 0)
-      text.append(label(g, i))
-          .append(": (")
-          .append(g.info(i).name)
-          .append("): ")
-          .append(to_string(set.devices[device[i]].name))
-          .append("\n");
-  return text;
-}
-}  // namespace detail
-
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text({p.device.data(), p.device.size()}, g, set);
-}
-/// @}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-
-namespace tagma::plan {
-
-/// A kind of devices besides CPUs, as the placer knows it.
-struct site_kind {
-  std::string_view type;  ///< "GPU"
-  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
-};
-
-/// The devices of this process that the scopes of a graph name, and the node that each is there for.
-class heap_site {
- public:
-  /// Throws InvalidArgument for what cannot be placed.
-  /// @param soft as `tagma::soft_placement`
-  /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
-  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
-    if (g.requests.empty() && others == nullptr) {
-      devices_.allocate(1);
-      devices_[0].name = ir::local_device("CPU", 0);
-      return;
-    }
-    const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
-    const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
-    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
-    fixed_array<device_entry, heap_room> entries;
-    entries.allocate(names.count);
-    devices_.allocate(names.count);
-    for (std::size_t i = 0; i < names.count; ++i)
-      entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
-    heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
-    for (std::size_t i = 0; i < kernels.size(); ++i)
-      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
-    fixed_array<ir::need, heap_room> needs;
-    needs.allocate(g.nodes.size());
-    for (ir::need& n : needs) n = ir::need::value;
-    const ir::device_set set{entries, types,
-                             [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                             ir::local_task, kernels};
-    placed_ = ir::place<heap_room>(g, needs, set, soft);
-    if (placed_.failure.problem != ir::place_problem::none)
-      fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
-    list_devices(g, entries, placed_.devices(), devices_);
-  }
-
-  /// True if a node is on a device that is no CPU.
-  [[nodiscard]] bool is_accelerated() const {
-    for (const std::int16_t d : placed_.devices())
-      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
-    return false;
-  }
-  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
-
- private:
-  fixed_array<plan_device, heap_room> devices_;
-  ir::placement<heap_room> placed_;
-};
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-
-namespace tagma::runtime {
-
-/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
-struct device_kind : plan::site_kind {
-  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
-};
-
-/// The kernels of the steps of such a plan, in their order.
-class step_kernels {
- public:
-  virtual ~step_kernels() = default;
-  [[nodiscard]] virtual array_view<const kernel_entry> entries() const = 0;
-};
-
-/// Finds them. Defined by the registry of kernels: programs that run graphs which they were not compiled with link it
-/// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
-/// Throws Unimplemented that names the first operation and the element types for which there is none.
-[[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
-
-/// What makes a thing of a container that a program names, such as a queue; defined there as well.
-/// Throws Unimplemented that names it if nothing does.
-[[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
 
 namespace tagma::device::cpu {
 
@@ -4867,388 +5815,6 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 #include <bit>
 #include <cstring>
 
-// ---- tagma/io/elements.hpp
-#ifndef TAGMA_SINGLE_IO_ELEMENTS_HPP
-#define TAGMA_SINGLE_IO_ELEMENTS_HPP
-
-/// @file
-/// The elements of a tensor as bytes of a file.
-
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-
-// ---- tagma/io/buffered_reader.hpp
-#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_HPP
-#define TAGMA_SINGLE_IO_BUFFERED_READER_HPP
-
-/// @file
-/// Reads a source in blocks and gives views of them.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-
-// ---- tagma/io/byte_source.hpp
-#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
-#define TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
-
-/// @file
-/// Where bytes come from: files, memory, and whatever a program adds to these.
-
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-
-namespace tagma::io {
-
-/// Gives bytes from the first to the last. `read` fills the beginning of `to`, which is not empty, and returns how many
-/// bytes it gave; 0 stands for the end. `name()` is what errors call it. A source that knows how many bytes can follow
-/// at most says so by `at_most()`, and sizes that files declare are held against that before memory is asked for.
-template <class S>
-concept byte_source = requires(S& source, const S& same, std::span<std::byte> to) {
-  { source.read(to) } -> std::convertible_to<std::size_t>;
-  { same.name() } -> std::convertible_to<std::string_view>;
-}
-&&std::movable<S>;
-
-/// What `at_most` says where nobody knows.
-inline constexpr std::uint64_t unknown_length = UINT64_MAX;
-
-/// The bytes of a regular file.
-class file_source {
- public:
-  /// Throws as `input_file` does.
-  explicit file_source(std::string path) : file_(std::move(path)) {}
-
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
-  [[nodiscard]] std::string_view name() const { return file_.path(); }
-  /// What was left of the file when it was opened.
-  [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
-
- private:
-  input_file file_;
-  std::uint64_t taken_ = 0;
-};
-
-/// Bytes that lie in memory; they outlive the source.
-class memory_source {
- public:
-  explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
-
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
-  [[nodiscard]] std::string_view name() const { return name_; }
-  [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
-
- private:
-  std::string_view left_;
-  std::string name_;
-};
-
-/// Any source, whose type is forgotten: it is asked for blocks, so that a call through a table costs nothing, and
-/// readers are no templates.
-class any_source {
- public:
-  template <class S>
-    requires(!std::is_same_v<S, any_source> && byte_source<S>)
-  any_source(S source) : model_(std::make_unique<model<S>>(std::move(source))) {}
-
-  std::size_t read(std::span<std::byte> to) { return model_->read(to); }
-  [[nodiscard]] std::string_view name() const { return model_->name(); }
-  /// No more bytes than this can follow, or `unknown_length`.
-  [[nodiscard]] std::uint64_t at_most() const { return model_->at_most(); }
-
- private:
-  struct base {
-    base() = default;
-    base(const base&) = delete;
-    base& operator=(const base&) = delete;
-    virtual ~base() = default;
-    virtual std::size_t read(std::span<std::byte> to) = 0;
-    [[nodiscard]] virtual std::string_view name() const = 0;
-    [[nodiscard]] virtual std::uint64_t at_most() const = 0;
-  };
-  template <class S>
-  struct model final : base {
-    explicit model(S own) : source(std::move(own)) {}
-    std::size_t read(std::span<std::byte> to) override { return source.read(to); }
-    [[nodiscard]] std::string_view name() const override { return source.name(); }
-    [[nodiscard]] std::uint64_t at_most() const override {
-      if constexpr (requires { source.at_most(); })
-        return source.at_most();
-      else
-        return unknown_length;
-    }
-    S source;
-  };
-  std::unique_ptr<base> model_;
-};
-
-}  // namespace tagma::io
-#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
-
-namespace tagma::io {
-
-/// Reads a source in blocks. Views that it gives are valid until its next call. Its memory grows with the bytes that
-/// arrived, to at most twice as many, and never with a number that somebody declared.
-class buffered_reader {
- public:
-  /// Bytes of a block.
-  static constexpr std::size_t default_block = 256 * 1024;
-
-  /// @param block how many bytes the source is asked for at least
-  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
-    if (block_ == 0) block_ = 1;
-  }
-  template <class S>
-    requires(!std::is_same_v<S, any_source> && byte_source<S>)
-  buffered_reader(S source, std::size_t block = default_block)
-      : buffered_reader(any_source(std::move(source)), block) {}
-
-  [[nodiscard]] std::string_view name() const { return source_.name(); }
-  /// How many bytes were taken.
-  [[nodiscard]] std::uint64_t position() const { return position_; }
-  /// No more bytes than this can follow, or `unknown_length`.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = ended_ ? 0 : source_.at_most();
-    return more > unknown_length - held() ? unknown_length : more + held();
-  }
-  [[nodiscard]] bool at_end() { return !fill(1); }
-
-  /// The next `n` bytes, which stay; fewer where the source ends.
-  [[nodiscard]] std::string_view peek(std::size_t n) {
-    (void)fill(n);
-    return {data_.get() + begin_, std::min(n, held())};
-  }
-  /// The next `n` bytes; fewer where the source ends.
-  [[nodiscard]] std::string_view take(std::size_t n) {
-    const std::string_view bytes = peek(n);
-    drop(bytes.size());
-    return bytes;
-  }
-  /// Bytes that have been read already, which stay.
-  [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
-  /// Bytes that have been read already, one at least; none where the source ends.
-  [[nodiscard]] std::string_view take_block() {
-    (void)fill(1);
-    return take(held());
-  }
-
-  /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
-  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
-    while (true) {
-      if (from < held()) {
-        const char* const first = data_.get() + begin_;
-        if (const void* const found = std::memchr(first + from, c, held() - from))
-          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
-        from = held();
-      }
-      if (!fill(from + 1)) return std::string_view::npos;
-    }
-  }
-  /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
-  [[nodiscard]] bool line(std::string_view& text) {
-    const std::size_t length = find('\n');
-    if (length == std::string_view::npos) {
-      text = take(held());
-      return !text.empty();
-    }
-    text = take(length + 1).substr(0, length);
-    return true;
-  }
-
-  /// Copies the next `n` bytes; returns how many there were.
-  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
-    auto* const to = static_cast<std::byte*>(target);
-    std::size_t done = std::min(n, held());
-    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
-    drop(done);
-    while (done < n) {
-      if (n - done < block_) {
-        const std::string_view rest = take(n - done);
-        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
-        return done + rest.size();
-      }
-      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
-      ended_ = more == 0;
-      if (ended_) break;
-      done += more;
-      position_ += more;
-    }
-    return done;
-  }
-  /// Passes `n` bytes by; returns how many there were.
-  std::uint64_t skip(std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      drop(some);
-      done += some;
-    }
-    return done;
-  }
-  /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
-  std::uint64_t append(std::string& to, std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      to.append(take(some));
-      done += some;
-    }
-    return done;
-  }
-
- private:
-  [[nodiscard]] std::size_t held() const { return end_ - begin_; }
-  void drop(std::size_t n) {
-    begin_ += n;
-    position_ += n;
-  }
-  /// Whether `n` bytes are held, after an attempt to have them.
-  [[nodiscard]] bool fill(std::size_t n) {
-    while (held() < n && !ended_) more();
-    return held() >= n;
-  }
-  /// Reads once, to the end of the buffer.
-  TAGMA_COLD void more() {
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (capacity_ - end_ < capacity_ / 4 + 1) {
-      const std::size_t size = held();
-      if (begin_ > 0 && size <= capacity_ / 2) {
-        std::memmove(data_.get(), data_.get() + begin_, size);
-      } else {
-        // A short source needs no block, but room to find its end in.
-        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
-        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
-        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
-        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
-        data_ = std::move(grown);
-        capacity_ = larger;
-      }
-      begin_ = 0;
-      end_ = size;
-    }
-    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
-    ended_ = n == 0;
-    end_ += n;
-  }
-
-  any_source source_;
-  std::size_t block_;
-  std::unique_ptr<char[]> data_;
-  std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
-  std::uint64_t position_ = 0;
-  bool ended_ = false;
-};
-
-}  // namespace tagma::io
-#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
-
-namespace tagma::io {
-
-static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
-
-/// Turns the bytes of each element around.
-inline void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
-  auto* const at = static_cast<unsigned char*>(elements);
-  const auto each = [&]<class Word>(Word, auto swap) {
-    for (std::size_t i = 0; i < count; ++i) {
-      Word word = 0;
-      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
-      word = swap(word);
-      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
-    }
-  };
-  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
-  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
-  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
-}
-
-namespace detail {
-
-[[noreturn]] TAGMA_COLD inline void fail_elements(std::string_view name, std::uint64_t missing) {
-  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
-}
-
-/// Throws unless a tensor may have this size and its source may have as many bytes.
-TAGMA_COLD inline void check_elements(const buffered_reader& in, const tensor_spec& s) {
-  const extent bytes = count_elements(s.dims, size_of(s.type));
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
-    fail(status_code::data_loss,
-         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
-  check_size(s, sentence({in.name(), ": "}));
-}
-
-}  // namespace detail
-
-/// Reads the elements of a tensor, row by row. Where nobody knows how many bytes can follow, memory grows with those
-/// that arrive. A byte of a boolean tensor is 0 or 1.
-/// Throws `data_loss` if there are fewer bytes, or for another byte of a boolean, `resource_exhausted` if no process
-/// can address so many.
-/// @param order of the bytes of an element in the source
-template <class T>
-[[nodiscard]] tensor<T> read_elements(buffered_reader& in, const shape& dims, std::endian order) {
-  static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, string_element>);
-  detail::check_elements(in, {dtype_of<T>, dims});
-  const auto bytes = static_cast<std::size_t>(bytes_of({dtype_of<T>, dims}));
-  tensor<T> result({0});
-  const auto check = [&](std::uint64_t done) {
-    if (done < bytes) detail::fail_elements(in.name(), bytes - done);
-  };
-  if constexpr (std::is_same_v<T, bool>) {
-    const tensor<std::uint8_t> plain = read_elements<std::uint8_t>(in, dims, order);
-    result = tensor<bool>(dims);
-    for (std::size_t i = 0; i < bytes; ++i) {
-      if (plain[i] > 1) fail(status_code::data_loss, {in.name(), ": has a boolean of ", plain[i], ", expected 0 or 1"});
-      result[i] = plain[i] != 0;
-    }
-  } else {
-    if (in.at_most() == unknown_length) {
-      std::string arrived;
-      check(in.append(arrived, bytes));
-      result = tensor<T>(dims);
-      if (bytes > 0) std::memcpy(static_cast<void*>(result.data()), arrived.data(), bytes);
-    } else {
-      result = tensor<T>(dims);
-      check(in.read(result.data(), bytes));
-    }
-    if (order != std::endian::native) reverse_bytes(result.data(), result.size(), sizeof(T));
-  }
-  return result;
-}
-
-}  // namespace tagma::io
-#endif  // TAGMA_SINGLE_IO_ELEMENTS_HPP
-
 namespace tagma::device {
 namespace cpu::detail {
 
@@ -5289,147 +5855,6 @@ struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_ke
 
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
-// ---- tagma/device/cpu/kernel/filter.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
-
-/// @file
-/// Kernels of the CPU that find how large their result is.
-
-namespace tagma::device {
-namespace cpu::detail {
-
-/// Elements that are counted, and then written, as one piece.
-inline constexpr std::int64_t filter_piece = 1 << 14;
-
-template <class T>
-[[nodiscard]] bool is_nonzero(const T& x) {
-  if constexpr (std::is_same_v<T, bool>)
-    return x;
-  else
-    return static_cast<compute_t<T>>(x) != compute_t<T>(0);
-}
-
-/// Writes where elements [first, last) are not 0.
-/// @param mask what the positions are counted in, along each axis; of rank 0: in all elements
-template <class T>
-void write_positions(const T* from, std::int64_t first, std::int64_t last, const shape& mask, std::int64_t* to) {
-  for (std::int64_t i = first; i < last; ++i) {
-    if (!is_nonzero(from[i])) continue;
-    if (mask.rank == 0) {
-      *to++ = i;
-      continue;
-    }
-    std::int64_t rest = i;
-    for (int axis = mask.rank - 1; axis > 0; --axis) {
-      to[axis] = rest % mask[axis];
-      rest /= mask[axis];
-    }
-    to[0] = rest;
-    to += mask.rank;
-  }
-}
-
-/// Counts the pieces, side by side, and then writes each behind those before it.
-template <class T>
-void nonzero(const kernel_args& args, const run_context& context) {
-  const T* const from = args.in[0].as<const T>();
-  auto* const to = args.out.as<std::int64_t>();
-  const std::int64_t n = args.in[0].elements(), pieces = (n + filter_piece - 1) / filter_piece;
-  std::int64_t* const before = static_cast<scratch<std::int64_t>*>(args.state)->data();
-  const auto end_of = [n](std::int64_t p) { return (p + 1) * filter_piece < n ? (p + 1) * filter_piece : n; };
-  constexpr auto bytes = static_cast<std::int64_t>(filter_piece * sizeof(T));
-  over_pieces(pieces, bytes, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t p = first; p < last; ++p) {
-      std::int64_t count = 0;
-      for (std::int64_t i = p * filter_piece; i < end_of(p); ++i) count += is_nonzero(from[i]);
-      before[p] = count;
-    }
-  });
-  std::int64_t total = 0;
-  for (std::int64_t p = 0; p < pieces; ++p) {
-    const std::int64_t count = before[p];
-    before[p] = total;
-    total += count;
-  }
-  const bool flat = args.attributes[0] != 0;
-  const shape mask = flat ? shape{} : args.in[0].dims;
-  over_pieces(pieces, 4 * bytes, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t p = first; p < last; ++p)
-      write_positions(from, p * filter_piece, end_of(p), mask, to + before[p] * (flat ? 1 : mask.rank));
-  });
-  args.late->set(0, total);
-}
-
-/// A table of the elements so far: each slot has one more than the position among the values, 0 is free. There is room
-/// for twice as many, so that few slots in a row are taken.
-struct table_of_values final : kernel_state {
-  explicit table_of_values(std::int64_t n) : first(n), bits(1) {
-    while ((std::int64_t{1} << bits) < 2 * n) ++bits;
-    slots = runtime::aligned_bytes(static_cast<std::size_t>(std::int64_t{8} << bits));
-  }
-  scratch<std::int64_t> first;  ///< where each value came first
-  int bits;
-  runtime::aligned_bytes slots;
-};
-
-template <class T>
-void unique(const kernel_args& args, const run_context&) {
-  const T* const from = args.in[0].as<const T>();
-  const std::int64_t n = args.in[0].elements();
-  auto& table = *static_cast<table_of_values*>(args.state);
-  auto* const slots = reinterpret_cast<std::int64_t*>(table.slots.data());
-  std::int64_t* const first = table.first.data();
-  auto *const at = args.outs[1].as<std::int64_t>(), *const counts = args.outs[2].as<std::int64_t>();
-  const std::uint64_t mask = (std::uint64_t{1} << table.bits) - 1;
-  std::memset(table.slots.data(), 0, table.slots.size());
-  std::int64_t found = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    // Equal elements have equal words. NaN equals nothing, so it gets no slot.
-    const bool is_number = static_cast<compute_t<T>>(from[i]) == static_cast<compute_t<T>>(from[i]);
-    std::uint64_t h = (static_cast<std::uint64_t>(ordered_word(from[i])) * 0x9e3779b97f4a7c15ull) >> (64 - table.bits);
-    std::int64_t value = found;
-    for (; is_number && slots[h] != 0; h = (h + 1) & mask)
-      if (static_cast<compute_t<T>>(from[first[slots[h] - 1]]) == static_cast<compute_t<T>>(from[i])) {
-        value = slots[h] - 1;
-        break;
-      }
-    if (value == found) {
-      first[found++] = i;
-      if (is_number) slots[h] = found;
-      if (counts != nullptr) counts[value] = 0;
-    }
-    if (at != nullptr) at[i] = value;
-    if (counts != nullptr) ++counts[value];
-  }
-  if (args.outs[0].data != nullptr)
-    for (std::int64_t i = 0; i < found; ++i) args.outs[0].as<T>()[i] = from[first[i]];
-  args.late->set(0, found, 0);
-  args.late->set(0, found, 2);
-}
-
-}  // namespace cpu::detail
-
-template <>
-struct kernel<on_cpu, ir::key<op::nonzero>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{
-      &cpu::detail::nonzero<stored<In>>, [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-        const std::int64_t n = args.in[0].elements();
-        return make_owned<cpu::scratch<std::int64_t>>(n / cpu::detail::filter_piece + 1);
-      }};
-};
-template <>
-struct kernel<on_cpu, ir::key<op::unique>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::unique<stored<Out>>,
-                                      [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<cpu::detail::table_of_values>(args.in[0].elements());
-                                      }};
-};
-
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_FILTER_HPP
 // ---- tagma/device/cpu/kernel/iterator.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
@@ -5838,890 +6263,6 @@ struct kernel<on_cpu, ir::key<op::get_next_open>> : cpu::detail::next_kernel {};
 
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
-// ---- tagma/device/cpu/kernel/parse_example.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
-
-/// @file
-/// The kernel that takes messages of tf.train.Example apart.
-
-#include <cstring>
-#include <span>
-#include <string>
-#include <vector>
-
-// ---- tagma/io/example.hpp
-#ifndef TAGMA_SINGLE_IO_EXAMPLE_HPP
-#define TAGMA_SINGLE_IO_EXAMPLE_HPP
-
-/// @file
-/// tf.train.Example: features by name, each a list of texts, of floats or of integers, as a message of protocol
-/// buffers. https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/example/example.proto
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-// ---- tagma/io/wire.hpp
-#ifndef TAGMA_SINGLE_IO_WIRE_HPP
-#define TAGMA_SINGLE_IO_WIRE_HPP
-
-/// @file
-/// Messages of protocol buffers as they are encoded: fields with a number, a type and a value.
-/// https://protobuf.dev/programming-guides/encoding
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-namespace tagma::io::wire {
-
-/// How a value is encoded. Groups, of types 3 and 4, are refused.
-enum class type : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
-
-/// A field: a number of the types `varint`, `fixed64` and `fixed32`, or bytes. `raw` is all of its value as it is
-/// encoded, without the length of bytes.
-struct field {
-  std::uint32_t number = 0;
-  wire::type type = type::varint;
-  std::uint64_t value = 0;
-  std::string_view raw{};
-};
-
-/// Takes a varint from the beginning of `bytes`; false if there is none, or one that 64 bits do not hold.
-[[nodiscard]] constexpr bool take_varint(std::string_view& bytes, std::uint64_t& value) {
-  value = 0;
-  for (std::size_t i = 0; i < bytes.size() && i < 10; ++i) {
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    if (i == 9 && byte > 1) return false;
-    value |= std::uint64_t{byte & 0x7fu} << (7 * i);
-    if (byte < 0x80) {
-      bytes.remove_prefix(i + 1);
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Reads the fields of a message, which outlives what is read.
-class reader {
- public:
-  constexpr explicit reader(std::string_view message) : left_(message) {}
-
-  /// The next field. False at the end of the message and, then not `good()`, where it is damaged.
-  [[nodiscard]] constexpr bool next(field& f) {
-    if (left_.empty()) return false;
-    std::uint64_t key = 0;
-    if (!take_varint(left_, key) || key >> 3 == 0 || key > UINT32_MAX) return stop();
-    f.number = static_cast<std::uint32_t>(key >> 3);
-    f.type = static_cast<type>(key & 7);
-    f.value = 0;
-    const std::string_view before = left_;
-    switch (f.type) {
-      case type::varint:
-        if (!take_varint(left_, f.value)) return stop();
-        f.raw = before.substr(0, before.size() - left_.size());
-        return true;
-      case type::bytes: {
-        std::uint64_t length = 0;
-        if (!take_varint(left_, length) || length > left_.size()) return stop();
-        return take(f, static_cast<std::size_t>(length));
-      }
-      case type::fixed64:
-        return take_number(f, 8);
-      case type::fixed32:
-        return take_number(f, 4);
-    }
-    return stop();
-  }
-  /// Whether everything so far was sound.
-  [[nodiscard]] constexpr bool good() const { return good_; }
-
- private:
-  constexpr bool take(field& f, std::size_t length) {
-    f.raw = left_.substr(0, length);
-    left_.remove_prefix(length);
-    return true;
-  }
-  constexpr bool take_number(field& f, std::size_t length) {
-    if (left_.size() < length) return stop();
-    for (std::size_t i = length; i-- > 0;) f.value = f.value << 8 | static_cast<unsigned char>(left_[i]);
-    return take(f, length);
-  }
-  constexpr bool stop() {
-    left_ = {};
-    return good_ = false;
-  }
-
-  std::string_view left_;
-  bool good_ = true;
-};
-
-inline void put_varint(std::string& to, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
-  to += static_cast<char>(value);
-}
-/// Appends a field of bytes: a text, a message or packed numbers.
-inline void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
-  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
-  put_varint(to, bytes.size());
-  to.append(bytes);
-}
-
-}  // namespace tagma::io::wire
-#endif  // TAGMA_SINGLE_IO_WIRE_HPP
-
-namespace tagma::io {
-
-/// What a feature is a list of, by the numbers of the message; `none` for a feature without a list, which counts as
-/// missing.
-enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, integers = 3 };
-
-/// "nothing", "bytes", "float" or "int64", as the lists are named.
-[[nodiscard]] constexpr std::string_view to_string(feature_kind kind) {
-  constexpr std::string_view names[] = {"nothing", "bytes", "float", "int64"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-/// An element of a feature: a float, an `std::int64_t`, or bytes, as a view of the message.
-template <class T>
-concept feature_element =
-    std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::string_view>;
-
-/// A feature of an example.
-struct feature {
-  std::string_view name{};
-  feature_kind kind = feature_kind::none;
-  std::size_t count = 0;  ///< of values
-  std::size_t place = 0;  ///< in the message, counted from 0
-  std::size_t first_piece = 0, pieces = 0;
-};
-
-/// A feature that has as many elements as a shape in every example.
-template <feature_element T>
-struct fixed_feature {
-  std::string name;
-  shape dims{};
-  /// Its elements where it is missing; without them, it is required. Of bytes, they outlive this.
-  std::optional<std::vector<T>> otherwise{};
-};
-
-namespace detail {
-
-/// The values of features of a message, as views of it.
-class feature_values {
- public:
-  /// Copies the values of a feature of this message. Throws `data_loss` for an integer that 64 bits do not hold.
-  /// @param to has room for `f.count` of them
-  template <feature_element T>
-  void copy(const feature& f, T* to) const {
-    check_kind(f, kind_of<T>());
-    for (std::size_t i = 0; i < f.pieces; ++i) {
-      std::string_view piece = pieces_[f.first_piece + i];
-      if constexpr (std::is_same_v<T, std::string_view>) {
-        *to++ = piece;
-      } else if constexpr (std::is_same_v<T, float>) {
-        if (piece.empty()) continue;
-        std::memcpy(to, piece.data(), piece.size());
-        if constexpr (std::endian::native != std::endian::little) reverse_bytes(to, piece.size() / 4, 4);
-        to += piece.size() / 4;
-      } else {
-        for (std::uint64_t value = 0; !piece.empty(); *to++ = static_cast<std::int64_t>(value))
-          if (!wire::take_varint(piece, value))
-            fail(status_code::data_loss, {key_, ": feature '", f.name, "' has an integer of more than 64 bits"});
-      }
-    }
-  }
-
- protected:
-  /// @param what messages are called, where they are damaged
-  explicit feature_values(std::string_view what) : what_(what) {}
-
-  template <class T>
-  [[nodiscard]] static constexpr feature_kind kind_of() {
-    return std::is_same_v<T, std::string_view> ? feature_kind::bytes
-           : std::is_same_v<T, float>          ? feature_kind::floats
-                                               : feature_kind::integers;
-  }
-  [[nodiscard]] static bool is_message(const wire::field& f, std::uint32_t number) {
-    return f.number == number && f.type == wire::type::bytes;
-  }
-  /// Sorts what has names, of equal ones that which came last behind the others.
-  template <class Named>
-  static void sort(std::vector<Named>& all) {
-    const auto before = [](const Named& a, const Named& b) {
-      const int order = a.name.compare(b.name);
-      return order < 0 || (order == 0 && a.place < b.place);
-    };
-    if (!std::is_sorted(all.begin(), all.end(), before)) std::sort(all.begin(), all.end(), before);
-  }
-  /// The last one of a name; nullptr if there is none.
-  template <class Named>
-  [[nodiscard]] static const Named* last_of(std::span<const Named> sorted, std::string_view name) {
-    const auto behind = std::upper_bound(sorted.begin(), sorted.end(), name,
-                                         [](std::string_view n, const Named& f) { return n < f.name; });
-    return behind != sorted.begin() && (behind - 1)->name == name ? &*(behind - 1) : nullptr;
-  }
-
-  void begin(std::string_view key, std::string_view otherwise) {
-    key_.assign(key.empty() ? otherwise : key);
-    pieces_.clear();
-  }
-  [[nodiscard]] std::string_view key() const { return key_; }
-  template <class Visit>
-  void each_field(std::string_view message, const Visit& visit) const {
-    wire::reader in(message);
-    for (wire::field f; in.next(f);) visit(f);
-    if (!in.good()) fail_damaged();
-  }
-  /// A feature whose values are behind those that are there.
-  [[nodiscard]] feature next_feature(std::size_t place) const {
-    feature f;
-    f.place = place;
-    f.first_piece = pieces_.size();
-    return f;
-  }
-  /// The last list counts; two of a kind are one.
-  void parse_feature(std::string_view message, feature& f) {
-    each_field(message, [&](const wire::field& list) {
-      if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
-      const auto kind = static_cast<feature_kind>(list.number);
-      if (kind != f.kind) {
-        pieces_.resize(f.first_piece);
-        f.kind = kind;
-        f.count = 0;
-      }
-      each_field(list.raw, [&](const wire::field& value) {
-        if (value.number == 1) parse_value(value, f);
-      });
-    });
-    f.pieces = pieces_.size() - f.first_piece;
-  }
-  void check_kind(const feature& f, feature_kind expected) const {
-    if (f.kind != expected)
-      fail(status_code::invalid_argument, {key_, ": feature '", f.name, "' is a list of ", to_string(f.kind),
-                                           ", expected a list of ", to_string(expected)});
-  }
-
- private:
-  void parse_value(const wire::field& value, feature& f) {
-    const std::string_view raw = value.raw;
-    const bool packed = value.type == wire::type::bytes;
-    std::size_t count = 1;
-    if (f.kind == feature_kind::floats) {
-      if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
-      count = raw.size() / 4;
-    } else if (f.kind == feature_kind::integers) {
-      if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
-      count = static_cast<std::size_t>(
-          std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
-    } else if (!packed) {
-      fail_damaged();
-    }
-    f.count += count;
-    pieces_.push_back(raw);
-  }
-  [[noreturn]] TAGMA_COLD void fail_damaged() const {
-    fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
-  }
-
-  std::string_view what_;
-  std::string key_;
-  std::vector<std::string_view> pieces_;  // of the lists: packed numbers, one number, or one value of bytes
-};
-
-}  // namespace detail
-
-/// The features of one example, as views of the message. Used for one after the other, it asks for no more memory.
-class example : public detail::feature_values {
- public:
-  example() : feature_values("tf.train.Example") {}
-  /// Throws as `parse` does.
-  explicit example(std::string_view message, std::string_view key = {}) : example() { parse(message, key); }
-
-  /// Reads another message. Of two features of one name the last one counts.
-  /// Throws `data_loss` where the message is damaged.
-  /// @param message which outlives what is read
-  /// @param key what errors call it
-  void parse(std::string_view message, std::string_view key = {}) {
-    begin(key, "example");
-    features_.clear();
-    each_field(message, [&](const wire::field& f) {
-      if (is_message(f, 1)) parse_features(f.raw);
-    });
-    sort(features_);
-  }
-
-  /// The features, sorted by name.
-  [[nodiscard]] std::span<const feature> features() const { return features_; }
-  /// The feature of that name; nullptr if it is missing.
-  [[nodiscard]] const feature* find(std::string_view name) const {
-    const feature* const found = last_of(features(), name);
-    return found != nullptr && found->kind != feature_kind::none ? found : nullptr;
-  }
-
-  /// Reads a feature of a fixed shape. Throws `invalid_argument` if it is missing and required, of another kind, or has
-  /// more or fewer values.
-  /// @param to as many as the shape has elements
-  template <feature_element T>
-  void read(const fixed_feature<T>& wanted, std::span<T> to) const {
-    const feature* const found = find(wanted.name);
-    if (found != nullptr) {
-      check_kind(*found, kind_of<T>());
-      if (found->count != to.size()) fail_count(wanted.name, "values", found->count, wanted.dims);
-      copy(*found, to.data());
-    } else if (wanted.otherwise.has_value()) {
-      if (wanted.otherwise->size() != to.size())
-        fail_count(wanted.name, "default values", wanted.otherwise->size(), wanted.dims);
-      std::copy(wanted.otherwise->begin(), wanted.otherwise->end(), to.begin());
-    } else {
-      fail(status_code::invalid_argument, {key(), ": feature '", wanted.name, "' is required, and missing"});
-    }
-  }
-  /// Appends the values of a feature that has any number of them, none if it is missing; returns how many. Throws
-  /// `invalid_argument` for one of another kind.
-  template <feature_element T>
-  std::size_t append(std::string_view name, std::vector<T>& to) const {
-    const feature* const found = find(name);
-    if (found == nullptr) return 0;
-    check_kind(*found, kind_of<T>());
-    to.resize(to.size() + found->count);
-    copy(*found, to.data() + (to.size() - found->count));
-    return found->count;
-  }
-
- private:
-  void parse_features(std::string_view message) {
-    each_field(message, [&](const wire::field& entry) {
-      if (!is_message(entry, 1)) return;
-      feature f = next_feature(features_.size());
-      each_field(entry.raw, [&](const wire::field& part) {
-        if (is_message(part, 1)) f.name = part.raw;
-        if (is_message(part, 2)) parse_feature(part.raw, f);
-      });
-      features_.push_back(f);
-    });
-  }
-  [[noreturn]] TAGMA_COLD void fail_count(std::string_view name, std::string_view what, std::size_t count,
-                                          const shape& dims) const {
-    fail(status_code::invalid_argument, {key(), ": feature '", name, "' has ", count, " ", what,
-                                         ", expected those of shape ", tagma::to_string(dims)});
-  }
-
-  std::vector<feature> features_;
-};
-
-namespace detail {
-
-/// The message of a feature with these values.
-/// @{
-[[nodiscard]] inline std::string feature_message(feature_kind kind, std::string_view list) {
-  std::string text;
-  wire::put_bytes(text, static_cast<std::uint32_t>(kind), list);
-  return text;
-}
-[[nodiscard]] inline std::string packed_message(feature_kind kind, std::string_view packed) {
-  std::string list;
-  if (!packed.empty()) wire::put_bytes(list, 1, packed);
-  return feature_message(kind, list);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const float> values) {
-  std::string packed(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-  if constexpr (std::endian::native != std::endian::little) reverse_bytes(packed.data(), values.size(), 4);
-  return packed_message(feature_kind::floats, packed);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const std::int64_t> values) {
-  std::string packed;
-  for (const std::int64_t value : values) wire::put_varint(packed, static_cast<std::uint64_t>(value));
-  return packed_message(feature_kind::integers, packed);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const std::string_view> values) {
-  std::string list;
-  for (const std::string_view value : values) wire::put_bytes(list, 1, value);
-  return feature_message(feature_kind::bytes, list);
-}
-/// @}
-
-}  // namespace detail
-
-/// Writes a message. Features come sorted by name, so that equal examples are equal bytes.
-class example_writer {
- public:
-  /// Adds a feature. Throws `already_exists` for a second one of a name.
-  void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
-  void add(std::string_view name, std::span<const std::int64_t> values) {
-    add_feature(name, detail::feature_of(values));
-  }
-  void add(std::string_view name, std::span<const std::string_view> values) {
-    add_feature(name, detail::feature_of(values));
-  }
-  void clear() { features_.clear(); }
-
-  /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
-  [[nodiscard]] std::string message() const {
-    std::string features;
-    for (const auto& [name, feature] : features_) {
-      std::string entry;
-      wire::put_bytes(entry, 1, name);
-      wire::put_bytes(entry, 2, feature);
-      wire::put_bytes(features, 1, entry);
-    }
-    if (features.size() > INT32_MAX - 16)
-      fail(status_code::invalid_argument,
-           {"an example of ", features.size(), " bytes is too large, 2 GiB is the most"});
-    std::string text;
-    wire::put_bytes(text, 1, features);
-    return text;
-  }
-
- private:
-  void add_feature(std::string_view name, std::string message) {
-    if (!features_.try_emplace(std::string(name), std::move(message)).second)
-      fail(status_code::already_exists, {"the example has a feature '", name, "' already"});
-  }
-
-  std::map<std::string, std::string, std::less<>> features_;
-};
-
-}  // namespace tagma::io
-#endif  // TAGMA_SINGLE_IO_EXAMPLE_HPP
-
-namespace tagma::device {
-namespace cpu::detail {
-
-class example_state final : public kernel_state {
- public:
-  explicit example_state(ir::attribute_list a) {
-    for (int i = 0; i < ir::most_outputs; ++i) {
-      const ir::example_feature f = ir::example_feature_of(a, i);
-      if (f.spec.type == dtype::none) break;
-      wanted_.push_back({f, {}});
-      f.append_name(wanted_.back().name);
-    }
-  }
-  static void run(const kernel_args& args, const run_context& context) {
-    auto& own = static_cast<example_state&>(*args.state);
-    own.parse(args, context);
-    for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
-  }
-
- private:
-  struct wanted {
-    ir::example_feature about;
-    std::string name;
-  };
-
-  void parse(const kernel_args& args, const run_context& context) {
-    const auto* const messages = args.in[0].as<const string_element>();
-    count_ = static_cast<std::size_t>(args.in[0].elements());
-    if (examples_.size() < count_) examples_.resize(count_);
-    for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-      examples_[i].parse(messages[i], "message " + std::to_string(i));
-  }
-  void write(const kernel_args& args, std::size_t i) {
-    switch (wanted_[i].about.spec.type) {
-      case dtype::float32:
-        return write_as<float>(args, i);
-      case dtype::int64:
-        return write_as<std::int64_t>(args, i);
-      default:
-        return write_as<string_element>(args, i);
-    }
-  }
-  template <class T>
-  void write_as(const kernel_args& args, std::size_t i) {
-    const wanted& w = wanted_[i];
-    const shape& declared = w.about.spec.dims;
-    const bool open = !declared.is_static();
-    std::size_t elements = open ? longest(w.name) : static_cast<std::size_t>(declared.elements());
-    auto* to = args.outs[i].as<T>();
-    if (args.late != nullptr) {
-      shape dims = args.in[0].dims;
-      for (const extent e : declared.span()) dims.push_back(e == dyn ? static_cast<extent>(elements) : e);
-      to = reinterpret_cast<T*>(args.late->allocate(static_cast<int>(i), dims));
-    }
-    if (to == nullptr) return;
-    io::fixed_feature<T> fixed{w.name, declared, {}};
-    if (w.about.given > 0)
-      fixed.otherwise.emplace(elements, *args.in[static_cast<std::size_t>(w.about.given)].template as<const T>());
-    for (std::size_t m = 0; m < count_; ++m, to += elements) {
-      if (!open) {
-        examples_[m].read(fixed, std::span<T>(to, elements));
-        continue;
-      }
-      for (std::size_t e = 0; e < elements; ++e) to[e] = T{};
-      if (const io::feature* const found = examples_[m].find(w.name)) examples_[m].copy(*found, to);
-    }
-  }
-  [[nodiscard]] std::size_t longest(const std::string& name) const {
-    std::size_t most = 0;
-    for (std::size_t m = 0; m < count_; ++m)
-      if (const io::feature* const found = examples_[m].find(name); found != nullptr && found->count > most)
-        most = found->count;
-    return most;
-  }
-
-  std::vector<wanted> wanted_;
-  std::vector<io::example> examples_;
-  std::size_t count_ = 0;
-};
-
-struct parse_example_kernel {
-  template <dtype...>
-  static constexpr kernel_entry entry{&example_state::run,
-                                      [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<example_state>(args.attributes);
-                                      }};
-};
-
-}  // namespace cpu::detail
-
-template <>
-struct kernel<on_cpu, ir::key<op::parse_example>> : cpu::detail::parse_example_kernel {};
-template <>
-struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_example_kernel {};
-
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
-// ---- tagma/device/cpu/kernel/parse_sequence_example.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
-
-/// @file
-/// The kernel that takes lists of messages of tf.train.SequenceExample apart.
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
-// ---- tagma/io/sequence_example.hpp
-#ifndef TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
-#define TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
-
-/// @file
-/// tf.train.SequenceExample: the features of an example, its context, and lists of features by name, one a step.
-/// https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/example/example.proto
-
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace tagma::io {
-
-/// A list of features of a sequence example.
-struct feature_list {
-  std::string_view name{};
-  std::size_t place = 0;  ///< in the message, counted from 0
-  std::size_t first_step = 0, steps = 0;
-};
-
-/// A list whose features have as many elements as a shape, each of them in every example.
-template <feature_element T>
-struct fixed_feature_list {
-  std::string name;
-  shape dims{};                 ///< of one step
-  bool may_be_missing = false;  ///< then it has no steps
-};
-
-/// The context and the lists of one sequence example, as views of the message. Used for one after the other, it asks
-/// for no more memory.
-class sequence_example : public detail::feature_values {
- public:
-  sequence_example() : feature_values("tf.train.SequenceExample") {}
-  /// Throws as `parse` does.
-  explicit sequence_example(std::string_view message, std::string_view key = {}) : sequence_example() {
-    parse(message, key);
-  }
-
-  /// Reads another message. Of two lists of one name the last one counts.
-  /// Throws `data_loss` where the message is damaged.
-  /// @param message which outlives what is read
-  /// @param key what errors call it
-  void parse(std::string_view message, std::string_view key = {}) {
-    parse_lists(message, key);
-    context_.parse(message, this->key());  // the field of a context is that of an example's features
-  }
-  /// The same, for its lists alone.
-  void parse_lists(std::string_view message, std::string_view key = {}) {
-    begin(key, "sequence example");
-    lists_.clear();
-    steps_.clear();
-    each_field(message, [&](const wire::field& lists) {
-      if (!is_message(lists, 2)) return;
-      each_field(lists.raw, [&](const wire::field& entry) {
-        if (is_message(entry, 1)) parse_list(entry.raw);
-      });
-    });
-    sort(lists_);
-  }
-
-  /// The features that are no lists.
-  [[nodiscard]] const example& context() const { return context_; }
-  /// The lists, sorted by name.
-  [[nodiscard]] std::span<const feature_list> lists() const { return lists_; }
-  /// The list of that name; nullptr if it is missing.
-  [[nodiscard]] const feature_list* find(std::string_view name) const { return last_of(lists(), name); }
-  /// The features of a list of this example, one a step.
-  [[nodiscard]] std::span<const feature> steps(const feature_list& list) const {
-    return std::span<const feature>(steps_).subspan(list.first_step, list.steps);
-  }
-
-  /// Reads a list whose steps have a fixed shape; returns how many there are.
-  /// Throws `invalid_argument` if it is missing and required, and for a step of another kind, or with more or fewer
-  /// values, which it names.
-  /// @param begin called with the number of steps; what it returns has room for their elements, or is nullptr
-  template <feature_element T, class Begin>
-  std::size_t read(const fixed_feature_list<T>& wanted, const Begin& begin) const {
-    const feature_list* const found = find(wanted.name);
-    if (found == nullptr && !wanted.may_be_missing)
-      fail(status_code::invalid_argument, {key(), ": feature list '", wanted.name, "' is required, and missing"});
-    const std::span<const feature> all = found == nullptr ? std::span<const feature>() : steps(*found);
-    T* to = begin(all.size());
-    const auto elements = static_cast<std::size_t>(wanted.dims.elements());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      check_step(*found, i, kind_of<T>());
-      if (all[i].count != elements)
-        fail(status_code::invalid_argument,
-             {key(), ": step ", i, " of feature list '", wanted.name, "' has ", all[i].count,
-              " values, expected those of shape ", tagma::to_string(wanted.dims)});
-      if (to == nullptr) continue;
-      copy(all[i], to);
-      to += elements;
-    }
-    return all.size();
-  }
-  /// Appends the values of such a list.
-  template <feature_element T>
-  std::size_t read(const fixed_feature_list<T>& wanted, std::vector<T>& to) const {
-    return read(wanted, [&](std::size_t count) {
-      const std::size_t before = to.size();
-      to.resize(before + count * static_cast<std::size_t>(wanted.dims.elements()));
-      return to.data() + before;
-    });
-  }
-  /// Appends the values of a list whose steps have any number of them, and how many each step has; returns how many
-  /// steps there are, none if it is missing. A step without a list of values has none. Throws `invalid_argument` for a
-  /// step of another kind.
-  template <feature_element T>
-  std::size_t append(std::string_view name, std::vector<T>& values, std::vector<std::size_t>& counts) const {
-    const feature_list* const found = find(name);
-    if (found == nullptr) return 0;
-    for (std::size_t i = 0; i < found->steps; ++i) {
-      const feature& step = steps(*found)[i];
-      counts.push_back(step.count);
-      if (step.kind == feature_kind::none) continue;
-      check_step(*found, i, kind_of<T>());
-      values.resize(values.size() + step.count);
-      copy(step, values.data() + (values.size() - step.count));
-    }
-    return found->steps;
-  }
-  /// Throws `invalid_argument` that names the step if it is of another kind.
-  void check_step(const feature_list& list, std::size_t i, feature_kind expected) const {
-    const feature_kind kind = steps(list)[i].kind;
-    if (kind != expected)
-      fail(status_code::invalid_argument, {key(), ": step ", i, " of feature list '", list.name, "' is a list of ",
-                                           to_string(kind), ", expected a list of ", to_string(expected)});
-  }
-
- private:
-  void parse_list(std::string_view message) {
-    feature_list list;
-    list.place = lists_.size();
-    list.first_step = steps_.size();
-    each_field(message, [&](const wire::field& part) {
-      if (is_message(part, 1)) list.name = part.raw;
-      if (!is_message(part, 2)) return;
-      each_field(part.raw, [&](const wire::field& step) {
-        if (!is_message(step, 1)) return;
-        feature f = next_feature(steps_.size() - list.first_step);
-        parse_feature(step.raw, f);
-        steps_.push_back(f);
-      });
-    });
-    list.steps = steps_.size() - list.first_step;
-    for (std::size_t i = list.first_step; i < steps_.size(); ++i) steps_[i].name = list.name;
-    lists_.push_back(list);
-  }
-
-  example context_;
-  std::vector<feature_list> lists_;
-  std::vector<feature> steps_;  // of all lists
-};
-
-/// Writes a message. Features and lists come sorted by name, so that equal examples are equal bytes.
-class sequence_example_writer {
- public:
-  /// The features that are no lists.
-  example_writer context;
-
-  /// Adds a list without steps, unless there is one of this name.
-  void add_list(std::string_view name) { (void)list_of(name); }
-  /// Adds a step to a list, which is made if there is none of this name.
-  /// @{
-  void add_step(std::string_view name, std::span<const float> values) { add(name, detail::feature_of(values)); }
-  void add_step(std::string_view name, std::span<const std::int64_t> values) { add(name, detail::feature_of(values)); }
-  void add_step(std::string_view name, std::span<const std::string_view> values) {
-    add(name, detail::feature_of(values));
-  }
-  /// @}
-  void clear() {
-    context.clear();
-    lists_.clear();
-  }
-
-  /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
-  [[nodiscard]] std::string message() const {
-    std::string lists;
-    for (const auto& [name, list] : lists_) {
-      std::string entry;
-      wire::put_bytes(entry, 1, name);
-      wire::put_bytes(entry, 2, list);
-      wire::put_bytes(lists, 1, entry);
-    }
-    std::string text = context.message();  // the field of an example's features is that of a context
-    if (text.size() + lists.size() > INT32_MAX - 16)
-      fail(status_code::invalid_argument,
-           {"a sequence example of ", text.size() + lists.size(), " bytes is too large, 2 GiB is the most"});
-    wire::put_bytes(text, 2, lists);
-    return text;
-  }
-
- private:
-  [[nodiscard]] std::string& list_of(std::string_view name) {
-    const auto found = lists_.find(name);
-    return found != lists_.end() ? found->second : lists_[std::string(name)];
-  }
-  void add(std::string_view name, std::string_view feature) { wire::put_bytes(list_of(name), 1, feature); }
-
-  std::map<std::string, std::string, std::less<>> lists_;
-};
-
-}  // namespace tagma::io
-#endif  // TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
-
-namespace tagma::device {
-namespace cpu::detail {
-
-class feature_lists_state final : public kernel_state {
- public:
-  explicit feature_lists_state(ir::attribute_list a) {
-    for (int i = 0; i < ir::most_outputs; ++i) {
-      const ir::example_feature f = ir::example_feature_of(a, i);
-      if (f.spec.type == dtype::none) break;
-      wanted_.push_back({f.spec, static_cast<ir::list_use>(f.given), {}});
-      f.append_name(wanted_.back().name);
-    }
-  }
-  static void run(const kernel_args& args, const run_context& context) {
-    auto& own = static_cast<feature_lists_state&>(*args.state);
-    own.parse(args, context);
-    for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
-  }
-
- private:
-  struct wanted {
-    tensor_spec spec;
-    ir::list_use use;
-    std::string name;
-  };
-
-  void parse(const kernel_args& args, const run_context& context) {
-    const auto* const messages = args.in[0].as<const string_element>();
-    count_ = static_cast<std::size_t>(args.in[0].elements());
-    if (examples_.size() < count_) examples_.resize(count_);
-    for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-      examples_[i].parse_lists(messages[i], "message " + std::to_string(i));
-  }
-  void write(const kernel_args& args, std::size_t i) {
-    if (wanted_[i].use == ir::list_use::length) return write_lengths(args, i);
-    switch (wanted_[i].spec.type) {
-      case dtype::float32:
-        return write_as<float>(args, i);
-      case dtype::int64:
-        return write_as<std::int64_t>(args, i);
-      default:
-        return write_as<string_element>(args, i);
-    }
-  }
-  void write_lengths(const kernel_args& args, std::size_t i) {
-    auto* const to = reinterpret_cast<std::int64_t*>(args.late->allocate(static_cast<int>(i), args.in[0].dims));
-    for (std::size_t m = 0; to != nullptr && m < count_; ++m) {
-      const io::feature_list* const found = examples_[m].find(wanted_[i].name);
-      to[m] = found == nullptr ? 0 : static_cast<std::int64_t>(found->steps);
-    }
-  }
-  template <class T>
-  void write_as(const kernel_args& args, std::size_t i) {
-    const wanted& w = wanted_[i];
-    const bool open = !w.spec.dims.is_static();
-    std::size_t most_steps = 0, most_values = 0;
-    for (std::size_t m = 0; m < count_; ++m) {
-      const io::feature_list* const found = examples_[m].find(w.name);
-      if (found == nullptr) continue;
-      most_steps = std::max(most_steps, found->steps);
-      for (const io::feature& step : examples_[m].steps(*found)) most_values = std::max(most_values, step.count);
-    }
-    shape dims = args.in[0].dims;
-    dims.push_back(static_cast<extent>(most_steps));
-    for (const extent e : w.spec.dims.span()) dims.push_back(e == dyn ? static_cast<extent>(most_values) : e);
-    const std::size_t step = open ? most_values : static_cast<std::size_t>(w.spec.dims.elements());
-    auto* to = reinterpret_cast<T*>(args.late->allocate(static_cast<int>(i), dims));
-    if (to == nullptr) return;
-    std::fill_n(to, count_ * most_steps * step, T{});
-    const io::fixed_feature_list<T> fixed{w.name, open ? shape{} : w.spec.dims, w.use == ir::list_use::may_be_missing};
-    for (std::size_t m = 0; m < count_; ++m, to += most_steps * step) {
-      if (open && examples_[m].find(w.name) != nullptr)
-        write_open(examples_[m], *examples_[m].find(w.name), to, step);
-      else
-        (void)examples_[m].read(fixed, [&](std::size_t) { return to; });
-    }
-  }
-  template <class T>
-  static void write_open(const io::sequence_example& from, const io::feature_list& list, T* to, std::size_t step) {
-    constexpr io::feature_kind kind = std::is_same_v<T, float>          ? io::feature_kind::floats
-                                      : std::is_same_v<T, std::int64_t> ? io::feature_kind::integers
-                                                                        : io::feature_kind::bytes;
-    for (std::size_t i = 0; i < list.steps; ++i, to += step) {
-      const io::feature& f = from.steps(list)[i];
-      if (f.kind == io::feature_kind::none) continue;
-      from.check_step(list, i, kind);
-      from.copy(f, to);
-    }
-  }
-
-  std::vector<wanted> wanted_;
-  std::vector<io::sequence_example> examples_;
-  std::size_t count_ = 0;
-};
-
-}  // namespace cpu::detail
-
-template <>
-struct kernel<on_cpu, ir::key<op::parse_feature_lists>> {
-  template <dtype...>
-  static constexpr kernel_entry entry{&cpu::detail::feature_lists_state::run,
-                                      [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<cpu::detail::feature_lists_state>(args.attributes);
-                                      }};
-};
-
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
 // ---- tagma/device/cpu/kernel/queue_list.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
@@ -8854,26 +8395,6 @@ struct kernel<on_cpu, ir::key<op::reader_count>> {
 
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
-// ---- tagma/device/cpu/kernel/text_constant.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
-
-/// @file
-/// The kernel that gives a text of the program: a view of its characters, which last as long as the program.
-
-namespace tagma::device {
-
-template <>
-struct kernel<on_cpu, ir::key<op::text_constant>> {
-  template <dtype...>
-  static constexpr kernel_entry entry{[](const kernel_args& args, const run_context&) {
-    const ir::attribute* const a = args.attributes.data();
-    *args.out.as<string_element>() = {reinterpret_cast<const char*>(a + 1), static_cast<std::size_t>(a[0])};
-  }};
-};
-
-}  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
 
 namespace tagma::device::cpu {
 

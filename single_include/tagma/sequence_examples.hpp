@@ -2601,8 +2601,6 @@ struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_exam
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
 // ---- tagma/device/cpu/kernel/parse_sequence_example.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
 
 /// @file
 /// The kernel that takes lists of messages of tf.train.SequenceExample apart.
@@ -2928,7 +2926,6 @@ struct kernel<on_cpu, ir::key<op::parse_feature_lists>> {
 };
 
 }  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_SEQUENCE_EXAMPLE_HPP
 // ---- tagma/device/cpu/kernel/text_constant.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP

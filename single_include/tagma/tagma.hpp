@@ -2548,16 +2548,17 @@ class graph {
     const int input_count = static_cast<int>(inputs.size()), attribute_count = static_cast<int>(attributes.size());
     // Of few statements, since the compiler runs them: equal nodes must meet, others should not.
     constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ull;
-    std::uint64_t h = op.info->id + static_cast<std::uint64_t>(spec.type);
+    std::uint64_t h =
+        op.info->id + static_cast<std::uint64_t>(spec.type) + 16 * static_cast<std::uint64_t>(extras.value);
     const node_id* const in = inputs.data();
     const attribute* const with = attributes.data();
     for (int k = 0; k < input_count; ++k) h = (h ^ static_cast<std::uint64_t>(in[k]) ^ (h >> 29)) * factor;
     for (int k = 0; k < attribute_count; ++k) h = (h ^ static_cast<std::uint64_t>(with[k]) ^ (h >> 29)) * factor;
     if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
     std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32) ^ (h >> 47)) & bucket_mask_;
-    for (; buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
-      if (!unique && equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request))
-        return buckets_[bucket] - 1;
+    // What no node equals is in no bucket: many of one kind would stand in one row, and each be passed by all others.
+    for (; !unique && buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
+      if (equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request)) return buckets_[bucket] - 1;
     const int controls = static_cast<int>(extras.controls.size()),
               colocated = static_cast<int>(extras.colocated.size());
     if (count_ == node_room_ || edge_count_ + input_count + controls + colocated > edge_room_ ||
@@ -2583,7 +2584,7 @@ class graph {
     if (colocated > 0)
       for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
     for (int k = 0; k < attribute_count; ++k) attributes_[attribute_count_++] = with[k];
-    buckets_[bucket] = count_ + 1;
+    if (!unique) buckets_[bucket] = count_ + 1;
     if (loops_ != nullptr) loops_->added(*loops_, *this, count_);
     return count_++;
   }
@@ -2631,15 +2632,29 @@ class graph {
   loop_observer* loops_ = nullptr;
 };
 
+/// A table with `Times / Part` elements for each node of a graph, of which the first so many are there to be.
+template <class T, std::size_t Nodes, std::size_t Times = 1, std::size_t Part = 1>
+using node_table = fixed_array<T, Nodes == heap_room ? heap_room : Nodes * Times / Part>;
+
 /// Storage for a graph of up to `Nodes` nodes.
 template <std::size_t Nodes>
 struct graph_storage {
-  node nodes[Nodes]{};
-  node_id edges[4 * Nodes]{};
-  attribute attributes[4 * Nodes]{};
-  node_id buckets[4 * Nodes]{};
+  node_table<node, Nodes> nodes{};
+  node_table<node_id, Nodes, 4> edges{};
+  node_table<attribute, Nodes, 4> attributes{};
+  node_table<node_id, Nodes, 4> buckets{};
 
-  [[nodiscard]] constexpr graph view() { return {nodes, edges, attributes, buckets}; }
+  /// For storage on the heap: room for so many nodes, a power of two. Throws `no_memory`.
+  constexpr void allocate(std::size_t room) {
+    make_room(room, nodes);
+    make_room(4 * room, edges, attributes, buckets);
+  }
+  [[nodiscard]] constexpr graph view() {
+    return {{nodes.data(), nodes.size()},
+            {edges.data(), edges.size()},
+            {attributes.data(), attributes.size()},
+            {buckets.data(), buckets.size()}};
+  }
 };
 
 /// One of several results of an operation.
@@ -2692,9 +2707,13 @@ struct fold_args {
   [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, inputs.data()[i]); }
   /// True if input `i` is a constant of this value.
   [[nodiscard]] constexpr bool is(int i, double value) const { return constant(i).is(value); }
-  /// Lets input `i` stand for the node, where its spec is that of the result.
+  /// Lets input `i` stand for the node, where its spec is that of the result. Not a variable: who reads the node behind
+  /// an update reads what the variable was before.
   constexpr void use_input(int i) {
-    if (g.spec(in(i)) == out) result = in(i);
+    if (!(g.spec(in(i)) == out)) return;
+    node_id of = in(i);
+    while (g.info(of).shares_bytes()) of = g.input(of, 0);
+    if (!g.info(of).is(op_kind::variable)) result = in(i);
   }
   constexpr void use_constant(double value) {
     if (out.dims.rank == 0 && is_floating(out.type)) result = emit_constant(g, out.type, value);
@@ -2959,6 +2978,7 @@ struct scope {
   std::string_view prefix{};          ///< of a scope of names
   array_view<const renamed> names{};  ///< what that makes of names inside: a table by hash, for each copy
   int copies = 1;                     ///< of a repeated block, which ends at what its loop carries: `outside[0]`
+  bool alone = false;                 ///< no operand is inside
 
   [[nodiscard]] constexpr bool renames() const { return kind >= scope_kind::names; }
   /// What a name becomes; empty if the scope does not know it.
@@ -4929,6 +4949,7 @@ struct composition {
 /// Base of those whose result has the type of their first input.
 template <int Weight>
 struct elementwise_composition : composition<Weight> {
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
 };
 
@@ -5006,6 +5027,7 @@ struct fraction {
 /// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
 struct mean : composition<3> {
   static constexpr const char* name = "mean";
+  static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
     const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
@@ -5435,6 +5457,7 @@ struct loop_element {
   }
   TAGMA_COLD static constexpr const char* infer(infer_args& a) {
     if (a.in[1].dims.rank == 0) return "a sequence has at least one axis";
+    if (!compatible(a.in[0].dims[0], a.in[1].dims[0])) return "a sequence has an element for each iteration";
     a.out = {a.in[1].type, a.in[1].dims.sub(1, a.in[1].dims.rank)};
     return nullptr;
   }
@@ -5713,11 +5736,14 @@ class loop_table : public loop_observer {
     note_outside(masks_[id]);
   }
   constexpr void add_edge(const back_edge& e) {
-    back_edge* const more = new back_edge[static_cast<std::size_t>(edge_count_) + 1];
-    for (int i = 0; i < edge_count_; ++i) more[i] = edges_[i];
-    more[edge_count_++] = e;
-    delete[] edges_;
-    edges_ = more;
+    if (edge_count_ == edge_room_) {
+      edge_room_ = 2 * edge_room_ + 8;
+      back_edge* const more = new back_edge[static_cast<std::size_t>(edge_room_)];
+      for (int i = 0; i < edge_count_; ++i) more[i] = edges_[i];
+      delete[] edges_;
+      edges_ = more;
+    }
+    edges_[edge_count_++] = e;
   }
   /// True if a step of the body writes the node, into memory that may be where a loop wants it.
   [[nodiscard]] constexpr bool is_written(const graph& g, int l, node_id id) const {
@@ -5824,7 +5850,7 @@ class loop_table : public loop_observer {
   mask* masks_ = nullptr;
   node_id noted_ = 0, room_ = 0;
   back_edge* edges_ = nullptr;
-  int edge_count_ = 0;
+  int edge_count_ = 0, edge_room_ = 0;
   node_id* results_ = nullptr;
   int result_count_ = 0;
   translator* translator_ = nullptr;
@@ -6134,6 +6160,10 @@ struct sparse_softmax_cross_entropy {
 /// -sum(p * log_softmax(logits)), row by row.
 struct softmax_cross_entropy : composition<4> {
   static constexpr const char* name = "softmax_cross_entropy";
+  static constexpr void takes(auto& t) {
+    t.floats(2), t.rule("TAGMA-E141"), t.axes(0, 1), t.rule("TAGMA-E140");
+    t.needs(compatible(t.in(0).dims, t.in(1).dims), "predictions and labels need the same shape");
+  }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return nullptr;
@@ -6561,6 +6591,7 @@ constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id 
 /// The mean of squared deviations from the mean.
 struct variance : composition<8> {
   static constexpr const char* name = "variance";
+  static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr void expand(auto& e) {
     const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
@@ -9357,6 +9388,7 @@ struct softsign : elementwise_composition<4> {
 /// Inputs: x, the slope below zero.
 struct leaky_relu : elementwise_composition<4> {
   static constexpr const char* name = "leaky_relu";
+  static constexpr void takes(auto& t) { t.floats(2); }
   static constexpr void expand(auto& e) {
     const ir::node_id positive = e.emit(greater{}, e.in(0), e.constant(0));
     e.result = e.emit(select{}, positive, e.in(0), e.emit(multiply{}, e.in(0), e.in(1)));
@@ -10040,6 +10072,7 @@ namespace op {
 /// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0.
 struct global_norm : composition<12> {
   static constexpr const char* name = "global_norm";
+  static constexpr void takes(auto& t) { t.inputs(1, INT16_MAX), t.float_at(0), t.all_alike(); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
@@ -10062,6 +10095,7 @@ struct global_norm : composition<12> {
 /// What scales a tensor down to a norm. Inputs: the tensor, the bound.
 struct clip_by_norm : composition<12> {
   static constexpr const char* name = "clip_by_norm";
+  static constexpr void takes(auto& t) { t.floats(2), t.scalar(1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
@@ -10407,8 +10441,16 @@ namespace op {
 
 // One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
 
+/// Base of losses: predictions and labels of one shape.
+struct loss : composition<8> {
+  static constexpr void takes(auto& t) { t.floats(2), takes_labels(t); }
+  static constexpr void takes_labels(auto& t) {
+    t.rule("TAGMA-E140");
+    t.needs(compatible(t.in(0).dims, t.in(1).dims), "predictions and labels need the same shape");
+  }
+};
 /// Base of the losses whose result is one number.
-struct mean_loss : composition<8> {
+struct mean_loss : loss {
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
@@ -10424,7 +10466,8 @@ struct mean_loss : composition<8> {
   }
 };
 /// Base of the losses that sum over the last axis.
-struct row_loss : composition<8> {
+struct row_loss : loss {
+  static constexpr void takes(auto& t) { loss::takes(t), t.rule("TAGMA-E141"), t.axes(0, 1); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return nullptr;
@@ -10450,6 +10493,10 @@ struct mean_absolute_error : mean_loss {
 /// Input 2, if there is one, is delta.
 struct huber_loss : mean_loss {
   static constexpr const char* name = "huber_loss";
+  static constexpr void takes(auto& t) {
+    t.inputs(2, 3), t.float_at(0), t.all_alike(), takes_labels(t);
+    if (t.count() == 3) t.scalar(2);
+  }
   static constexpr void expand(auto& e) {
     const ir::node_id delta = e.inputs.size() == 2 ? e.constant(1) : e.in(2);
     const ir::node_id size = e.emit(abs{}, e.emit(subtract{}, e.in(0), e.in(1)));
@@ -10484,6 +10531,7 @@ struct log_loss : mean_loss {
 };
 struct cosine_distance : mean_loss {
   static constexpr const char* name = "cosine_distance";
+  static constexpr void takes(auto& t) { row_loss::takes(t); }
   static constexpr void expand(auto& e) {
     const ir::node_id cosine = row_loss::sum_of_rows(e, e.emit(multiply{}, e.in(0), e.in(1)));
     e.result = mean_of_all(e, e.emit(subtract{}, e.constant(1), cosine));
@@ -10491,6 +10539,7 @@ struct cosine_distance : mean_loss {
 };
 struct l2_loss : mean_loss {
   static constexpr const char* name = "l2_loss";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void expand(auto& e) {
     const ir::node_id half = e.constant(0.5);
     e.result = e.emit(multiply{}, half, sum_of_all(e, e.emit(square{}, e.in(0))));
@@ -10498,6 +10547,7 @@ struct l2_loss : mean_loss {
 };
 struct sigmoid_cross_entropy : elementwise_composition<9> {
   static constexpr const char* name = "sigmoid_cross_entropy";
+  static constexpr void takes(auto& t) { t.floats(2), loss::takes_labels(t); }
   static constexpr void expand(auto& e) {
     // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
     const ir::node_id zero = e.constant(0);
@@ -12125,6 +12175,11 @@ template <fixed_string Name, extent Count, class Block>
 /// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
 /// is used, and replaces gradients and optimizers by the nodes that compute them.
 
+// ---- tagma/graph/built_graph.hpp
+
+/// @file
+/// A graph that was built, in more room than it needed, and the same in exactly as much.
+
 // ---- tagma/graph/flat_graph.hpp
 
 /// @file
@@ -12218,128 +12273,12 @@ struct graph_view {
 }
 
 }  // namespace tagma::ir
-// ---- tagma/graph/pass/branches.hpp
+// ---- tagma/graph/scopes.hpp
 
 /// @file
-/// The loops of a finished graph. What only one branch reads is done there, so not at all where another is taken.
+/// What device scopes ask for, and what scopes of names call. While the graph is built, every node is reached through a
+/// chain of scopes; here chains and requests are numbers, 0 being none.
 
-// ---- tagma/graph/keep.hpp
-
-/// @file
-/// A value that is computed again only when a variable was written. The pass `fold_frozen` puts it behind such values.
-
-namespace tagma::ir {
-
-/// Its input. No loop goes across it, so that what is kept is not computed with what is not.
-struct keep {
-  static constexpr const char* name = "keep";
-  static constexpr op_kind kind = op_kind::compute;
-  static constexpr void takes(auto& t) { t.any(1); }
-  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
-    a.out = a.in[0];
-    return nullptr;
-  }
-};
-
-}  // namespace tagma::ir
-
-namespace tagma::ir {
-
-/// True for the head of a branch: it is done once or never.
-template <class Graph>
-[[nodiscard]] constexpr bool is_branch(const Graph& g, node_id head) {
-  return g[head].op == &rules<times_head> && g.attributes(head)[0] == 1;
-}
-
-/// @param loop_of of each node of the graph the innermost loop, or -1; written
-template <class Graph>
-TAGMA_COLD constexpr void bring_into_branches(const Graph& g, const loop_table& loops, array_view<const node_id> roots,
-                                              array_view<std::int16_t> loop_of) {
-  bool any = false;
-  for (int l = 0; l < loops.count(); ++l) any = any || is_branch(g, loops.head(l));
-  if (!any) return;
-  constexpr std::int16_t unread = -2, elsewhere = -3;
-  scratch_array<std::int16_t, 256> reader(loop_of.size());
-  for (std::size_t i = 0; i < loop_of.size(); ++i) reader[i] = unread;
-  const auto read = [&](node_id id, std::int16_t by) {
-    reader[id] = reader[id] == unread || reader[id] == by ? by : elsewhere;
-  };
-  for (const node_id root : roots) read(root, elsewhere);
-  for (int e = 0; e < loops.edge_count(); ++e) read(loops.edge(e).next, elsewhere);
-  for (node_id i = g.size(); i-- > 0;) {
-    const op_info& info = g.info(i);
-    const bool moves = (info.has_step() || info.is(op_kind::view)) && info.outputs == 0 && !info.stateful &&
-                       !info.is(op_kind::update) && info.key != &key<keep> && g.controls(i).empty();
-    if (moves && reader[i] >= 0 && loop_of[i] == loops.parent(reader[i]) && is_branch(g, loops.head(reader[i])))
-      loop_of[i] = reader[i];
-    const bool ends = info.is(op_kind::loop) || info.is(op_kind::iterations);
-    for (const node_id in : g.inputs(i)) read(in, ends ? elsewhere : loop_of[i]);
-    for (const node_id in : g.controls(i)) read(in, elsewhere);
-  }
-}
-
-/// Writes which loops a finished graph has, and which nodes are the body of which.
-/// @param built has the outputs; written
-template <class Built>
-constexpr void write_loops(const graph& g, const loop_table& loops, Built& built) {
-  built.loop_count = loops.count();
-  for (int l = 0; l < loops.count(); ++l)
-    built.loops[l] = {loops.head(l), static_cast<std::int16_t>(loops.parent(l)),
-                      static_cast<std::int16_t>(loops.rank(l))};
-  built.back_edge_count = loops.edge_count();
-  for (int i = 0; i < loops.edge_count(); ++i) built.back_edges[i] = loops.edge(i);
-  for (node_id i = 0; i < g.size(); ++i)
-    built.loop_of[i] =
-        static_cast<std::int16_t>(g.info(i).is(op_kind::loop) ? loops.parent(loops.of_head(i)) : loops.loop_of(i));
-  // A carried value begins anew whenever its loop does, whatever it begins with.
-  for (int i = 0; i < loops.edge_count(); ++i) {
-    const node_id carried = loops.edge(i).carried;
-    if (g[carried].op == &rules<loop_result>) continue;
-    built.loop_of[g.input(carried, 1)] = static_cast<std::int16_t>(loops.parent(loops.of_head(g.input(carried, 0))));
-  }
-  bring_into_branches(g, loops, built.roots, {built.loop_of, static_cast<std::size_t>(g.size())});
-}
-
-}  // namespace tagma::ir
-// ---- tagma/graph/pass/differentiate_loops.hpp
-
-/// @file
-/// Reverse-mode differentiation of graphs with loops. The gradient of a loop is a loop that goes the other way: it
-/// carries the gradients of what the loop carries, and reads what the body had computed, which the loop then keeps for
-/// all iterations. A tensor from outside the loop has the sum over all iterations; where that is a sum of products, it
-/// is one product behind the loop.
-
-// ---- tagma/expr/op/row.hpp
-
-/// @file
-/// One row of what a loop has gathered, where it is.
-
-namespace tagma::op {
-
-/// Row attribute 0 of input 0, along its first axis. A view that only plans with loops have: another begins where its
-/// input does.
-struct row {
-  static constexpr const char* name = "row";
-  static constexpr ir::op_kind kind = ir::op_kind::view;
-  static constexpr bool unasked = true;
-
-  static constexpr void takes(auto& t) {
-    t.any(1), t.axes(0, 1), t.attribute("row", 0, (t.in(0).dims[0] < INT32_MAX ? t.in(0).dims[0] : INT32_MAX) - 1);
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {a.in[0].type, a.in[0].dims.sub(1, a.in[0].dims.rank)};
-    return nullptr;
-  }
-  static constexpr void gradient(auto& g) {
-    const int rank = g.in_spec(0).dims.rank;
-    ir::attribute ranges[2 * max_rank]{g.attr(0), g.attr(0) + 1};
-    for (int i = 1; i < rank; ++i) ranges[2 * i + 1] = to_end;
-    const auto part = g.emit_with(expand_dims{}, ir::pack_attributes(1), g.upstream);
-    g.set(0, g.emit_with(slice_gradient{}, {ranges, 2 * rank}, part, g.in(0)));
-  }
-};
-
-}  // namespace tagma::op
 // ---- tagma/graph/pass/differentiate.hpp
 
 /// @file
@@ -12357,6 +12296,7 @@ enum class build_problem : std::uint8_t {
   independent,
   nothing_to_train,
   too_large,
+  too_many_scopes,   ///< more chains of them, devices or functions than there is room for
   malformed_device,  ///< a device function returned a text that names no device
   oversized,         ///< a tensor has more bytes than can be addressed
   beyond_loop,       ///< a value of a body is used behind its loop
@@ -12539,6 +12479,462 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
 }
 
 }  // namespace tagma::ir
+
+namespace tagma::ir {
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+    case op_kind::resource:
+      return true;
+    default:
+      return op.stateful || op.single;
+  }
+}
+
+/// True for nodes that scopes of names make several of, even where these are equal: what has a name that they change,
+/// or a state.
+[[nodiscard]] constexpr bool is_named_by_scopes(const op_info& op) {
+  return is_single(op) && !op.is(op_kind::placeholder) && !op.is(op_kind::literal) && !op.is(op_kind::constant);
+}
+
+namespace detail {
+
+/// A position in the list of chains: the scopes around a node, innermost first.
+using chain_id = std::int16_t;
+
+/// Requests of a graph whose nodes are reached through scopes.
+template <std::size_t Nodes>
+class scope_context : public request_source {
+ public:
+  static constexpr std::size_t most_requests = 64;
+  /// Requests 0 and 1 ask for nothing; 1 since scopes disagree about it.
+  static constexpr std::int16_t nothing = 0, disputed = 1;
+
+  /// @param room for so many nodes, where they are on the heap
+  constexpr scope_context(graph& g, build_status& status, [[maybe_unused]] std::size_t room)
+      : graph_(g), status_(status) {
+    if constexpr (Nodes == heap_room) make_room(room, chain_of_, task_of_);
+    ask = [](request_source& self, const op_info& op, const tensor_spec& spec, std::string_view name) {
+      auto& me = static_cast<scope_context&>(self);
+      int task = -1;
+      return me.resolve(me.ambient_, op, spec, name, task);
+    };
+  }
+
+  /// The chains of a record that is reached through `around`, and of its operands.
+  struct chains {
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+  [[nodiscard]] constexpr chains enter(chain_id around, const record& r) {
+    for (chain_id c = around; c != 0; c = links_[c].outer)
+      for (const record* end : links_[c].layer->outside)
+        if (end == &r) around = links_[c].outer;
+    chains now{around, around};
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
+      const bool both = now.self == now.operands;
+      now.self = link(now.self, *s);
+      if (s->kind != scope_kind::colocate && !s->alone) now.operands = both ? now.self : link(now.operands, *s);
+    }
+    return now;
+  }
+
+  /// The request of a record's node, and the task that a setter chose for it.
+  /// @param called the name of the node
+  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, std::string_view called, int& task) {
+    if (chain == 0 || r.op->info->is(op_kind::constant)) return nothing;
+    return resolve(chain, *r.op->info, r.spec, called, task);
+  }
+  /// The scopes of names of a chain.
+  [[nodiscard]] constexpr chain_id names(chain_id chain) const { return links_[chain].names; }
+  /// Where a node of a record is found that cannot be two, or that no device scope is around.
+  [[nodiscard]] constexpr chain_id base(chain_id chain, const op_info& op) const {
+    return is_single(op) && !is_named_by_scopes(op) ? chain_id{0} : names(chain);
+  }
+  /// True if handles of what is reached through this chain are not those from which its scopes of names were made.
+  [[nodiscard]] constexpr bool hides(chain_id chain) const { return links_[chain].hides; }
+  /// What a record is called; in a repeated block, in the copy that was chosen last.
+  [[nodiscard]] constexpr std::string_view name(chain_id chain, const record& r) const {
+    std::string_view text = r.name;
+    if (!text.empty() && is_named_by_scopes(*r.op->info))
+      for (chain_id c = names(chain); c != 0; c = links_[c].outer) text = renamed_by(c, text);
+    return text;
+  }
+  /// The innermost scope of a chain that is around a repeated block; 0 if there is none.
+  [[nodiscard]] constexpr chain_id repeated(chain_id chain) const {
+    while (chain != 0 && links_[chain].layer->kind != scope_kind::repeated) chain = links_[chain].outer;
+    return chain;
+  }
+  [[nodiscard]] constexpr chain_id around(chain_id chain) const { return links_[chain].outer; }
+  [[nodiscard]] constexpr const scope& layer(chain_id chain) const { return *links_[chain].layer; }
+  /// Chooses the copy of a repeated block that names are given for.
+  constexpr void choose(chain_id chain, int copy) { links_[links_[chain].names].copy = copy; }
+
+  /// Nodes that passes add from now on are asked for by this chain.
+  constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
+
+  /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
+  /// nothing has no opinion.
+  constexpr void agree(node_id id, chain_id chain, const record& r) {
+    if (chain == 0 || chain == chain_of_.values[id] || !status_.good()) return;
+    chain_of_.values[id] = chain;
+    int task = task_of_.values[id];
+    const std::int16_t before = graph_[id].request, now = request(chain, r, name(chain, r), task);
+    if (now == nothing || now == before) return;
+    if (before == nothing) {
+      task_of_.values[id] = static_cast<std::int16_t>(task);
+      graph_.set_request(id, now);
+      return;
+    }
+    const device_spec a = requests_[before], b = requests_[now];
+    device_spec common;
+    if (a.job == b.job) common.job = a.job;
+    if (a.replica == b.replica) common.replica = a.replica;
+    if (a.task == b.task && a.job == b.job) common.task = a.task;
+    if (a.type == b.type) common.type = a.type;
+    if (a.id == b.id && a.type == b.type) common.id = a.id;
+    graph_.set_request(id, common.empty() ? disputed : number(common));
+  }
+  /// Notes how a node that cannot be two was first reached.
+  constexpr void note(node_id id, chain_id chain, int task) {
+    chain_of_.values[id] = chain;
+    task_of_.values[id] = static_cast<std::int16_t>(task);
+  }
+
+  [[nodiscard]] constexpr int request_count() const { return request_count_; }
+  [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
+
+ private:
+  static constexpr int most_links = 1024, most_functions = 16;
+  static constexpr std::size_t most_places = 2 * most_links;
+  struct link_of_chain {
+    const scope* layer = nullptr;
+    chain_id outer = 0;
+    chain_id names = 0;
+    std::int16_t tables = 0;  ///< the first that belongs to these names
+    bool hides = false;
+    int copy = 0;
+  };
+  struct name_table {
+    const scope* layer = nullptr;
+    std::int16_t next = 0;
+  };
+  struct counter {
+    device_function function = nullptr;
+    device_counts counts;
+  };
+
+  /// Each record in a scope has one of its own; what counts is what it asks for and where it ends.
+  [[nodiscard]] static constexpr bool is_one_scope(const scope& a, const scope& b) {
+    if (&a == &b) return true;
+    if (a.kind != b.kind || a.alone != b.alone || a.function != b.function || !(a.spec == b.spec) ||
+        a.outside.size() != b.outside.size())
+      return false;
+    for (std::size_t i = 0; i < a.outside.size(); ++i)
+      if (a.outside[i] != b.outside[i]) return false;
+    return a.prefix == b.prefix;
+  }
+  constexpr chain_id link(chain_id outer, const scope& layer) {
+    std::size_t i = (static_cast<std::size_t>(layer.hash) + 7919 * static_cast<std::size_t>(outer)) % most_places;
+    for (; places_[i] != 0; i = (i + 1) % most_places) {
+      const link_of_chain& found = links_[places_[i]];
+      if (found.outer != outer || !is_one_scope(*found.layer, layer)) continue;
+      if (layer.renames()) keep_names(found.names, layer);
+      return places_[i];
+    }
+    if (link_count_ == most_links) return too_many();
+    const auto id = static_cast<chain_id>(link_count_++);
+    places_[i] = id;
+    const link_of_chain& around = links_[outer];
+    links_[id] = {&layer, outer, around.names, 0,
+                  around.hides || (layer.renames() && layer.kind != scope_kind::all_names)};
+    if (layer.renames()) {
+      links_[id].names = around.names == outer ? id : link(around.names, layer);
+      keep_names(links_[id].names, layer);
+    }
+    return id;
+  }
+  /// Scopes of one prefix that begin at different nodes know different names.
+  constexpr void keep_names(chain_id chain, const scope& layer) {
+    for (int i = links_[chain].tables; i != 0; i = tables_[i].next)
+      if (tables_[i].layer == &layer) return;
+    if (table_count_ == most_links) {
+      too_many();
+      return;
+    }
+    tables_[table_count_] = {&layer, links_[chain].tables};
+    links_[chain].tables = static_cast<std::int16_t>(table_count_++);
+  }
+  [[nodiscard]] constexpr std::string_view renamed_by(chain_id chain, std::string_view name) const {
+    const std::uint64_t hash = hash_text(name);
+    for (int i = links_[chain].tables; i != 0; i = tables_[i].next)
+      if (const std::string_view known = tables_[i].layer->renamed_to(name, hash, links_[chain].copy); !known.empty())
+        return known;
+    return name;
+  }
+  constexpr std::int16_t number(const device_spec& spec) {
+    if (spec.empty()) return nothing;
+    for (int i = 2; i < request_count_; ++i)
+      if (requests_[i] == spec) return static_cast<std::int16_t>(i);
+    if (request_count_ == static_cast<int>(most_requests)) return too_many();
+    requests_[request_count_] = spec;
+    return static_cast<std::int16_t>(request_count_++);
+  }
+  constexpr std::int16_t too_many() {
+    status_.stop(build_problem::too_many_scopes);
+    return 0;
+  }
+  constexpr device_counts* counts_of(device_function function) {
+    int i = 0;
+    while (i < counter_count_ && counters_[i].function != function) ++i;
+    if (i == most_functions) return nullptr;
+    if (i == counter_count_) counters_[counter_count_++].function = function;
+    return &counters_[i].counts;
+  }
+  constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
+                                 int& task) {
+    if (!status_.good() || op.unasked || chain == names(chain)) return nothing;
+    tagma::op_info about{op.name, name, op.is(op_kind::variable), op.is(op_kind::placeholder), spec, {}};
+    for (chain_id c = chain; c != 0; c = links_[c].outer) {
+      const scope& layer = *links_[c].layer;
+      if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
+      if (layer.renames()) continue;
+      if (layer.kind == scope_kind::request) {
+        about.device = fill_from(about.device, layer.spec);
+        continue;
+      }
+      device_counts* const counts = counts_of(layer.function);
+      if (counts == nullptr) return too_many();
+      const device_answer answer = layer.function(about, *counts, task);
+      if (answer.malformed) {
+        status_ = {build_problem::malformed_device, &op, spec, {}, answer.text};
+        return nothing;
+      }
+      about.device = answer.spec;
+    }
+    return number(about.device);
+  }
+
+  graph& graph_;
+  build_status& status_;
+  link_of_chain links_[most_links]{};
+  chain_id places_[most_places]{};  // links by their hashes; 0 is none
+  name_table tables_[most_links]{};
+  device_spec requests_[most_requests]{};
+  counter counters_[most_functions]{};
+  node_table<chain_id, Nodes> chain_of_{};
+  node_table<std::int16_t, Nodes> task_of_{};
+  int link_count_ = 1;
+  int table_count_ = 1;
+  int request_count_ = 2;
+  int counter_count_ = 0;
+  chain_id ambient_ = 0;
+};
+
+}  // namespace detail
+}  // namespace tagma::ir
+
+namespace tagma::ir {
+
+/// The node that a record became where it was reached.
+struct node_of_record {
+  const record* what = nullptr;
+  node_id node = no_node;
+};
+
+/// Storage of a graph under construction and what became of it.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped = false>
+struct built_graph {
+  graph_storage<Nodes> storage;
+  int nodes = 0;
+  int edges = 0;
+  int attributes = 0;
+  fixed_array<node_id, Roots> roots{};
+  build_status status;
+  /// A record may be several nodes, if it is reached through several scopes.
+  node_table<node_of_record, Nodes, 2> records{};
+  int record_count = 0;
+  int request_count = 0;
+  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
+  int loop_count = 0;
+  int back_edge_count = 0;
+  loop_info loops[Looped ? most_loops : 1]{};
+  std::conditional_t<Looped, node_table<back_edge, Nodes, 1, 2>, fixed_array<back_edge, 0>> back_edges{};
+  /// The innermost loop of each node, or -1.
+  std::conditional_t<Looped, node_table<std::int16_t, Nodes>, fixed_array<std::int16_t, 0>> loop_of{};
+
+  /// How many nodes there may be.
+  [[nodiscard]] constexpr std::size_t room() const {
+    if constexpr (Nodes == heap_room)
+      return storage.nodes.size();
+    else
+      return Nodes;
+  }
+  /// For a graph on the heap: room for so many nodes, a power of two, and the outputs. Throws `no_memory`.
+  constexpr void allocate(std::size_t room, std::size_t outputs) {
+    storage.allocate(room);
+    make_room(2 * room, records);
+    make_room(outputs, roots);
+    if constexpr (Looped) make_room(room / 2, back_edges), make_room(room, loop_of);
+  }
+};
+
+/// Which record became which node.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped, bool Looped>
+[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(
+    const built_graph<Nodes, Roots, Scoped, Looped>& built) {
+  return {built.records.data(), built.record_count};
+}
+
+/// Copies the used part of a built graph.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t L = 0, std::size_t B = 0,
+          std::size_t Capacity, std::size_t Roots, bool Scoped, bool Looped>
+[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q, L, B> trim(
+    const built_graph<Capacity, Roots, Scoped, Looped>& built) {
+  flat_graph<N, E, A, Roots, Q, L, B> flat;
+  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes.values[i];
+  for (std::size_t i = 0; i != E; ++i) flat.edges[i] = built.storage.edges.values[i];
+  for (std::size_t i = 0; i != A; ++i) flat.attributes[i] = built.storage.attributes.values[i];
+  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots.values[i];
+  const device_spec* request = built.requests;
+  for (device_spec& r : flat.requests) r = *request++;
+  if constexpr (L > 0) {
+    for (std::size_t i = 0; i < L; ++i) flat.loops[i] = built.loops[i];
+    for (std::size_t i = 0; i != B; ++i) flat.back_edges[i] = built.back_edges.values[i];
+    for (std::size_t i = 0; i < N; ++i) flat.loop_of[i] = built.loop_of.values[i];
+  }
+  return flat;
+}
+
+}  // namespace tagma::ir
+// ---- tagma/graph/pass/branches.hpp
+
+/// @file
+/// The loops of a finished graph. What only one branch reads is done there, so not at all where another is taken.
+
+// ---- tagma/graph/keep.hpp
+
+/// @file
+/// A value that is computed again only when a variable was written. The pass `fold_frozen` puts it behind such values.
+
+namespace tagma::ir {
+
+/// Its input. No loop goes across it, so that what is kept is not computed with what is not.
+struct keep {
+  static constexpr const char* name = "keep";
+  static constexpr op_kind kind = op_kind::compute;
+  static constexpr void takes(auto& t) { t.any(1); }
+  TAGMA_COLD static constexpr const char* infer(infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+
+}  // namespace tagma::ir
+
+namespace tagma::ir {
+
+/// True for the head of a branch: it is done once or never.
+template <class Graph>
+[[nodiscard]] constexpr bool is_branch(const Graph& g, node_id head) {
+  return g[head].op == &rules<times_head> && g.attributes(head)[0] == 1;
+}
+
+/// @param loop_of of each node of the graph the innermost loop, or -1; written
+template <class Graph>
+TAGMA_COLD constexpr void bring_into_branches(const Graph& g, const loop_table& loops, array_view<const node_id> roots,
+                                              array_view<std::int16_t> loop_of) {
+  bool any = false;
+  for (int l = 0; l < loops.count(); ++l) any = any || is_branch(g, loops.head(l));
+  if (!any) return;
+  constexpr std::int16_t unread = -2, elsewhere = -3;
+  scratch_array<std::int16_t, 256> reader(loop_of.size());
+  for (std::size_t i = 0; i < loop_of.size(); ++i) reader[i] = unread;
+  const auto read = [&](node_id id, std::int16_t by) {
+    reader[id] = reader[id] == unread || reader[id] == by ? by : elsewhere;
+  };
+  for (const node_id root : roots) read(root, elsewhere);
+  for (int e = 0; e < loops.edge_count(); ++e) read(loops.edge(e).next, elsewhere);
+  for (node_id i = g.size(); i-- > 0;) {
+    const op_info& info = g.info(i);
+    const bool moves = (info.has_step() || info.is(op_kind::view)) && info.outputs == 0 && !info.stateful &&
+                       !info.is(op_kind::update) && info.key != &key<keep> && g.controls(i).empty();
+    if (moves && reader[i] >= 0 && loop_of[i] == loops.parent(reader[i]) && is_branch(g, loops.head(reader[i])))
+      loop_of[i] = reader[i];
+    const bool ends = info.is(op_kind::loop) || info.is(op_kind::iterations);
+    for (const node_id in : g.inputs(i)) read(in, ends ? elsewhere : loop_of[i]);
+    for (const node_id in : g.controls(i)) read(in, elsewhere);
+  }
+}
+
+/// Writes which loops a finished graph has, and which nodes are the body of which.
+/// @param built has the outputs; written
+template <class Built>
+constexpr void write_loops(const graph& g, const loop_table& loops, Built& built) {
+  built.loop_count = loops.count();
+  for (int l = 0; l < loops.count(); ++l)
+    built.loops[l] = {loops.head(l), static_cast<std::int16_t>(loops.parent(l)),
+                      static_cast<std::int16_t>(loops.rank(l))};
+  built.back_edge_count = loops.edge_count();
+  for (int i = 0; i < loops.edge_count(); ++i) built.back_edges[i] = loops.edge(i);
+  for (node_id i = 0; i < g.size(); ++i)
+    built.loop_of[i] =
+        static_cast<std::int16_t>(g.info(i).is(op_kind::loop) ? loops.parent(loops.of_head(i)) : loops.loop_of(i));
+  // A carried value begins anew whenever its loop does, whatever it begins with.
+  for (int i = 0; i < loops.edge_count(); ++i) {
+    const node_id carried = loops.edge(i).carried;
+    if (g[carried].op == &rules<loop_result>) continue;
+    built.loop_of[g.input(carried, 1)] = static_cast<std::int16_t>(loops.parent(loops.of_head(g.input(carried, 0))));
+  }
+  bring_into_branches(g, loops, built.roots, {&built.loop_of[0], g.size()});
+}
+
+}  // namespace tagma::ir
+// ---- tagma/graph/pass/differentiate_loops.hpp
+
+/// @file
+/// Reverse-mode differentiation of graphs with loops. The gradient of a loop is a loop that goes the other way: it
+/// carries the gradients of what the loop carries, and reads what the body had computed, which the loop then keeps for
+/// all iterations. A tensor from outside the loop has the sum over all iterations; where that is a sum of products, it
+/// is one product behind the loop.
+
+// ---- tagma/expr/op/row.hpp
+
+/// @file
+/// One row of what a loop has gathered, where it is.
+
+namespace tagma::op {
+
+/// Row attribute 0 of input 0, along its first axis. A view that only plans with loops have: another begins where its
+/// input does.
+struct row {
+  static constexpr const char* name = "row";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr bool unasked = true;
+
+  static constexpr void takes(auto& t) {
+    t.any(1), t.axes(0, 1), t.attribute("row", 0, (t.in(0).dims[0] < INT32_MAX ? t.in(0).dims[0] : INT32_MAX) - 1);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[0].dims.sub(1, a.in[0].dims.rank)};
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    const int rank = g.in_spec(0).dims.rank;
+    ir::attribute ranges[2 * max_rank]{g.attr(0), g.attr(0) + 1};
+    for (int i = 1; i < rank; ++i) ranges[2 * i + 1] = to_end;
+    const auto part = g.emit_with(expand_dims{}, ir::pack_attributes(1), g.upstream);
+    g.set(0, g.emit_with(slice_gradient{}, {ranges, 2 * rank}, part, g.in(0)));
+  }
+};
+
+}  // namespace tagma::op
 
 namespace tagma::ir {
 
@@ -12924,268 +13320,6 @@ class loop_differentiator : loop_table::translator {
 /// @file
 /// What is known while a graph is built: which node a record became, and whose a name is.
 
-// ---- tagma/graph/scopes.hpp
-
-/// @file
-/// What device scopes ask for, and what scopes of names call. While the graph is built, every node is reached through a
-/// chain of scopes; here chains and requests are numbers, 0 being none.
-
-namespace tagma::ir {
-
-/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
-[[nodiscard]] constexpr bool is_single(const op_info& op) {
-  switch (op.kind) {
-    case op_kind::optimizer:
-    case op_kind::placeholder:
-    case op_kind::variable:
-    case op_kind::literal:
-    case op_kind::constant:
-    case op_kind::resource:
-      return true;
-    default:
-      return op.stateful || op.single;
-  }
-}
-
-/// True for nodes that scopes of names make several of, even where these are equal: what has a name that they change,
-/// or a state.
-[[nodiscard]] constexpr bool is_named_by_scopes(const op_info& op) {
-  return is_single(op) && !op.is(op_kind::placeholder) && !op.is(op_kind::literal) && !op.is(op_kind::constant);
-}
-
-namespace detail {
-
-/// A position in the list of chains: the scopes around a node, innermost first.
-using chain_id = std::int16_t;
-
-/// Requests of a graph whose nodes are reached through scopes.
-template <std::size_t Nodes>
-class scope_context : public request_source {
- public:
-  static constexpr std::size_t most_requests = 64;
-  /// Requests 0 and 1 ask for nothing; 1 since scopes disagree about it.
-  static constexpr std::int16_t nothing = 0, disputed = 1;
-
-  constexpr scope_context(graph& g, build_status& status) : graph_(g), status_(status) {
-    ask = [](request_source& self, const op_info& op, const tensor_spec& spec, std::string_view name) {
-      auto& me = static_cast<scope_context&>(self);
-      int task = -1;
-      return me.resolve(me.ambient_, op, spec, name, task);
-    };
-  }
-
-  /// The chains of a record that is reached through `around`, and of its operands.
-  struct chains {
-    chain_id self = 0;
-    chain_id operands = 0;
-  };
-  [[nodiscard]] constexpr chains enter(chain_id around, const record& r) {
-    for (chain_id c = around; c != 0; c = links_[c].outer)
-      for (const record* end : links_[c].layer->outside)
-        if (end == &r) around = links_[c].outer;
-    chains now{around, around};
-    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
-      const bool both = now.self == now.operands;
-      now.self = link(now.self, *s);
-      if (s->kind != scope_kind::colocate) now.operands = both ? now.self : link(now.operands, *s);
-    }
-    return now;
-  }
-
-  /// The request of a record's node, and the task that a setter chose for it.
-  /// @param called the name of the node
-  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, std::string_view called, int& task) {
-    if (chain == 0 || r.op->info->is(op_kind::constant)) return nothing;
-    return resolve(chain, *r.op->info, r.spec, called, task);
-  }
-  /// The scopes of names of a chain.
-  [[nodiscard]] constexpr chain_id names(chain_id chain) const { return links_[chain].names; }
-  /// Where a node of a record is found that cannot be two, or that no device scope is around.
-  [[nodiscard]] constexpr chain_id base(chain_id chain, const op_info& op) const {
-    return is_single(op) && !is_named_by_scopes(op) ? chain_id{0} : names(chain);
-  }
-  /// True if handles of what is reached through this chain are not those from which its scopes of names were made.
-  [[nodiscard]] constexpr bool hides(chain_id chain) const { return links_[chain].hides; }
-  /// What a record is called; in a repeated block, in the copy that was chosen last.
-  [[nodiscard]] constexpr std::string_view name(chain_id chain, const record& r) const {
-    std::string_view text = r.name;
-    if (!text.empty() && is_named_by_scopes(*r.op->info))
-      for (chain_id c = names(chain); c != 0; c = links_[c].outer) text = renamed_by(c, text);
-    return text;
-  }
-  /// The innermost scope of a chain that is around a repeated block; 0 if there is none.
-  [[nodiscard]] constexpr chain_id repeated(chain_id chain) const {
-    while (chain != 0 && links_[chain].layer->kind != scope_kind::repeated) chain = links_[chain].outer;
-    return chain;
-  }
-  [[nodiscard]] constexpr chain_id around(chain_id chain) const { return links_[chain].outer; }
-  [[nodiscard]] constexpr const scope& layer(chain_id chain) const { return *links_[chain].layer; }
-  /// Chooses the copy of a repeated block that names are given for.
-  constexpr void choose(chain_id chain, int copy) { links_[links_[chain].names].copy = copy; }
-
-  /// Nodes that passes add from now on are asked for by this chain.
-  constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
-
-  /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
-  /// nothing has no opinion.
-  constexpr void agree(node_id id, chain_id chain, const record& r) {
-    if (chain == 0 || chain == chain_of_[id] || !status_.good()) return;
-    chain_of_[id] = chain;
-    int task = task_of_[id];
-    const std::int16_t before = graph_[id].request, now = request(chain, r, name(chain, r), task);
-    if (now == nothing || now == before) return;
-    if (before == nothing) {
-      task_of_[id] = static_cast<std::int16_t>(task);
-      graph_.set_request(id, now);
-      return;
-    }
-    const device_spec a = requests_[before], b = requests_[now];
-    device_spec common;
-    if (a.job == b.job) common.job = a.job;
-    if (a.replica == b.replica) common.replica = a.replica;
-    if (a.task == b.task && a.job == b.job) common.task = a.task;
-    if (a.type == b.type) common.type = a.type;
-    if (a.id == b.id && a.type == b.type) common.id = a.id;
-    graph_.set_request(id, common.empty() ? disputed : number(common));
-  }
-  /// Notes how a node that cannot be two was first reached.
-  constexpr void note(node_id id, chain_id chain, int task) {
-    chain_of_[id] = chain;
-    task_of_[id] = static_cast<std::int16_t>(task);
-  }
-
-  [[nodiscard]] constexpr int request_count() const { return request_count_; }
-  [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
-
- private:
-  static constexpr int most_links = 1024, most_functions = 16;
-  static constexpr std::size_t most_places = 2 * most_links;
-  struct link_of_chain {
-    const scope* layer = nullptr;
-    chain_id outer = 0;
-    chain_id names = 0;
-    std::int16_t tables = 0;  ///< the first that belongs to these names
-    bool hides = false;
-    int copy = 0;
-  };
-  struct name_table {
-    const scope* layer = nullptr;
-    std::int16_t next = 0;
-  };
-  struct counter {
-    device_function function = nullptr;
-    device_counts counts;
-  };
-
-  /// Each record in a scope has one of its own; what counts is what it asks for and where it ends.
-  [[nodiscard]] static constexpr bool is_one_scope(const scope& a, const scope& b) {
-    if (&a == &b) return true;
-    if (a.kind != b.kind || a.function != b.function || !(a.spec == b.spec) || a.outside.size() != b.outside.size())
-      return false;
-    for (std::size_t i = 0; i < a.outside.size(); ++i)
-      if (a.outside[i] != b.outside[i]) return false;
-    return a.prefix == b.prefix;
-  }
-  constexpr chain_id link(chain_id outer, const scope& layer) {
-    std::size_t i = (static_cast<std::size_t>(layer.hash) + 7919 * static_cast<std::size_t>(outer)) % most_places;
-    for (; places_[i] != 0; i = (i + 1) % most_places) {
-      const link_of_chain& found = links_[places_[i]];
-      if (found.outer != outer || !is_one_scope(*found.layer, layer)) continue;
-      if (layer.renames()) keep_names(found.names, layer);
-      return places_[i];
-    }
-    if (link_count_ == most_links) return too_many();
-    const auto id = static_cast<chain_id>(link_count_++);
-    places_[i] = id;
-    const link_of_chain& around = links_[outer];
-    links_[id] = {&layer, outer, around.names, 0,
-                  around.hides || (layer.renames() && layer.kind != scope_kind::all_names)};
-    if (layer.renames()) {
-      links_[id].names = around.names == outer ? id : link(around.names, layer);
-      keep_names(links_[id].names, layer);
-    }
-    return id;
-  }
-  /// Scopes of one prefix that begin at different nodes know different names.
-  constexpr void keep_names(chain_id chain, const scope& layer) {
-    for (int i = links_[chain].tables; i != 0; i = tables_[i].next)
-      if (tables_[i].layer == &layer) return;
-    if (table_count_ == most_links) {
-      too_many();
-      return;
-    }
-    tables_[table_count_] = {&layer, links_[chain].tables};
-    links_[chain].tables = static_cast<std::int16_t>(table_count_++);
-  }
-  [[nodiscard]] constexpr std::string_view renamed_by(chain_id chain, std::string_view name) const {
-    const std::uint64_t hash = hash_text(name);
-    for (int i = links_[chain].tables; i != 0; i = tables_[i].next)
-      if (const std::string_view known = tables_[i].layer->renamed_to(name, hash, links_[chain].copy); !known.empty())
-        return known;
-    return name;
-  }
-  constexpr std::int16_t number(const device_spec& spec) {
-    if (spec.empty()) return nothing;
-    for (int i = 2; i < request_count_; ++i)
-      if (requests_[i] == spec) return static_cast<std::int16_t>(i);
-    if (request_count_ == static_cast<int>(most_requests)) return too_many();
-    requests_[request_count_] = spec;
-    return static_cast<std::int16_t>(request_count_++);
-  }
-  constexpr std::int16_t too_many() {
-    status_.stop(build_problem::too_large);
-    return 0;
-  }
-  constexpr device_counts* counts_of(device_function function) {
-    int i = 0;
-    while (i < counter_count_ && counters_[i].function != function) ++i;
-    if (i == most_functions) return nullptr;
-    if (i == counter_count_) counters_[counter_count_++].function = function;
-    return &counters_[i].counts;
-  }
-  constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
-                                 int& task) {
-    if (!status_.good() || op.unasked || chain == names(chain)) return nothing;
-    tagma::op_info about{op.name, name, op.is(op_kind::variable), op.is(op_kind::placeholder), spec, {}};
-    for (chain_id c = chain; c != 0; c = links_[c].outer) {
-      const scope& layer = *links_[c].layer;
-      if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
-      if (layer.renames()) continue;
-      if (layer.kind == scope_kind::request) {
-        about.device = fill_from(about.device, layer.spec);
-        continue;
-      }
-      device_counts* const counts = counts_of(layer.function);
-      if (counts == nullptr) return too_many();
-      const device_answer answer = layer.function(about, *counts, task);
-      if (answer.malformed) {
-        status_ = {build_problem::malformed_device, &op, spec, {}, answer.text};
-        return nothing;
-      }
-      about.device = answer.spec;
-    }
-    return number(about.device);
-  }
-
-  graph& graph_;
-  build_status& status_;
-  link_of_chain links_[most_links]{};
-  chain_id places_[most_places]{};  // links by their hashes; 0 is none
-  name_table tables_[most_links]{};
-  device_spec requests_[most_requests]{};
-  counter counters_[most_functions]{};
-  chain_id chain_of_[Nodes]{};
-  std::int16_t task_of_[Nodes]{};
-  int link_count_ = 1;
-  int table_count_ = 1;
-  int request_count_ = 2;
-  int counter_count_ = 0;
-  chain_id ambient_ = 0;
-};
-
-}  // namespace detail
-}  // namespace tagma::ir
-
 namespace tagma::ir::detail {
 
 /// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
@@ -13468,32 +13602,6 @@ class value_numbers {
 
 namespace tagma::ir {
 
-/// The node that a record became where it was reached.
-struct node_of_record {
-  const record* what = nullptr;
-  node_id node = no_node;
-};
-
-/// Storage of a graph under construction and what became of it.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped = false>
-struct built_graph {
-  graph_storage<Nodes> storage;
-  int nodes = 0;
-  int edges = 0;
-  int attributes = 0;
-  node_id roots[Roots > 0 ? Roots : 1]{};
-  build_status status;
-  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
-  int record_count = 0;
-  int request_count = 0;
-  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
-  int loop_count = 0;
-  int back_edge_count = 0;
-  loop_info loops[Looped ? most_loops : 1]{};
-  back_edge back_edges[Looped ? Nodes / 2 : 1]{};
-  std::int16_t loop_of[Looped ? Nodes : 1]{};  ///< the innermost loop of each node, or -1
-};
-
 namespace detail {
 
 /// `differentiate`, with loops where there is a table of them.
@@ -13557,7 +13665,7 @@ struct pending_record<true> {
 };
 
 struct no_scopes {
-  constexpr no_scopes(graph&, build_status&) {}
+  constexpr no_scopes(graph&, build_status&, std::size_t) {}
 };
 
 /// True for a variable that may be the step of an optimizer, by its type and its name. Two such of one name that begin
@@ -13579,9 +13687,10 @@ class graph_builder {
       : built_(built),
         status_(built.status),
         g_(built.storage.view()),
-        scopes_(g_, built.status),
+        scopes_(g_, built.status, built.room()),
         values_(owners),
         asked_(asked) {
+    if constexpr (Nodes == heap_room) allocate(built.room());
     if constexpr (Scoped) g_.ask(&scopes_);
     if constexpr (Looped) g_.observe(&loops_);
   }
@@ -13589,9 +13698,9 @@ class graph_builder {
   /// Adds the nodes behind a record, operands first, and returns its own.
   constexpr node_id build(const record& root) {
     std::size_t depth = 0;
-    stack_[depth++] = {&root};
+    stack_.values[depth++] = {&root};
     while (depth > 0 && good()) {
-      const pending top = stack_[depth - 1];
+      const pending top = stack_.values[depth - 1];
       const record& r = *top.what;
       reached at = reach(top);
       if (at.id != no_node) {
@@ -13628,10 +13737,11 @@ class graph_builder {
 
   /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
   constexpr void build_scoped_parts(const fixed_array<const record*, Roots>& roots) {
-    scratch_array<const record*, 1> seen(4 * Nodes), waiting(4 * Nodes);
+    const std::size_t room = built_.room();
+    scratch_array<const record*, 1> seen(4 * room), waiting(4 * room);
     const auto first_time = [&](const record& r) {
-      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * Nodes - 1);
-      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * Nodes - 1);
+      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * room - 1);
+      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * room - 1);
       const bool is_new = seen[i] == nullptr;
       seen[i] = &r;
       return is_new;
@@ -13639,7 +13749,7 @@ class graph_builder {
     std::size_t depth = 0, count = 0;
     const auto wait = [&](array_view<const record* const> list) {
       for (std::size_t i = list.size(); i-- > 0;)
-        if (count < 2 * Nodes && first_time(*list[i])) waiting[depth++] = list[i], ++count;
+        if (count < 2 * room && first_time(*list[i])) waiting[depth++] = list[i], ++count;
     };
     wait(roots);
     while (depth > 0 && good()) {
@@ -13650,7 +13760,7 @@ class graph_builder {
       }
       wait(r.inputs), wait(r.controls), wait(r.colocated);
     }
-    if (count == 2 * Nodes) status_.stop(build_problem::too_large);
+    if (count == 2 * room) status_.stop(build_problem::too_large);
   }
 
  private:
@@ -13701,14 +13811,14 @@ class graph_builder {
   constexpr void push(array_view<const record* const> list, chain_id chain, std::size_t& depth) {
     for (std::size_t i = list.size(); i-- > 0;) {
       if (memo_find(*list[i], chain) != no_node) continue;
-      if (depth == 4 * Nodes) {
+      if (depth == 4 * built_.room()) {
         status_.stop(build_problem::too_large);
         return;
       }
       if constexpr (Scoped)
-        stack_[depth++] = {list[i], chain};
+        stack_.values[depth++] = {list[i], chain};
       else
-        stack_[depth++] = {list[i]};
+        stack_.values[depth++] = {list[i]};
     }
   }
   constexpr node_id memo_find(const record& r, chain_id chain) {
@@ -13724,7 +13834,7 @@ class graph_builder {
       const chain_id base = scopes_.base(at.self, *key.op->info);
       if (memo_.find(key, base) == no_node) memo_.set(key, base, id);
       if (at.self != base && !is_single(*key.op->info)) memo_.set(key, at.self, id);
-      if (memo_.count > 3 * Nodes) status_.stop(build_problem::too_large);
+      if (memo_.count > 3 * built_.room()) status_.stop(build_problem::too_large);
       if (&key != &r && !scopes_.hides(at.self)) note(key, id);
       if (!at.hidden) note(r, id);
     } else {
@@ -13733,11 +13843,11 @@ class graph_builder {
     }
   }
   constexpr void note(const record& r, node_id id) {
-    if (built_.record_count == static_cast<int>(2 * Nodes)) {
+    if (built_.record_count == static_cast<int>(2 * built_.room())) {
       status_.stop(build_problem::too_large);
       return;
     }
-    built_.records[built_.record_count++] = {&r, id};
+    built_.records.values[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
@@ -13874,7 +13984,7 @@ class graph_builder {
   }
   constexpr void finish_loops() {
     if (loops_.overflow()) status_.stop(build_problem::too_many_loops);
-    if (loops_.edge_count() > static_cast<int>(Nodes / 2)) status_.stop(build_problem::too_large);
+    if (loops_.edge_count() > static_cast<int>(built_.room() / 2)) status_.stop(build_problem::too_large);
     if (!good()) return;
     for (node_id i = 0; i < g_.size(); ++i)
       if (g_.info(i).is(op_kind::update) && loops_.loop_of(i) >= 0)
@@ -13963,17 +14073,34 @@ class graph_builder {
   std::conditional_t<Looped, loop_table, no_loop_table> loops_;
   value_numbers values_;
   array_view<const record* const> asked_;
-  const record* memo_records_[4 * Nodes]{};
-  const record* memo_names_[2 * Nodes]{};
-  node_id memo_nodes_[4 * Nodes]{};
-  chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
-  bool memo_named_[2 * Nodes]{};
-  std::string_view memo_texts_[Scoped ? 2 * Nodes : 1]{};
-  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_, memo_texts_};
-  node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
-  variable_gradient pairs_[Nodes / 2]{};
-  bool wanted_[Nodes]{};
-  pending stack_[4 * Nodes]{};
+  /// A table that is there only with scopes.
+  template <class T, std::size_t Times>
+  using table_of_scopes = std::conditional_t<Scoped, node_table<T, Nodes, Times>, fixed_array<T, 0>>;
+
+  constexpr void allocate(std::size_t room) {
+    make_room(4 * room, memo_records_, memo_nodes_, stack_);
+    make_room(2 * room, memo_names_, memo_named_);
+    if constexpr (Scoped) make_room(4 * room, memo_chains_), make_room(2 * room, memo_texts_);
+    make_room(room, adjoint_, wanted_);
+    make_room(room / 2, variables_, gradients_, pairs_);
+    memo_ = memo();
+  }
+  [[nodiscard]] constexpr record_memo<Scoped> memo() {
+    return {memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_, memo_texts_};
+  }
+
+  node_table<const record*, Nodes, 4> memo_records_{};
+  node_table<const record*, Nodes, 2> memo_names_{};
+  node_table<node_id, Nodes, 4> memo_nodes_{};
+  table_of_scopes<chain_id, 4> memo_chains_{};
+  node_table<bool, Nodes, 2> memo_named_{};
+  table_of_scopes<std::string_view, 2> memo_texts_{};
+  record_memo<Scoped> memo_ = memo();
+  node_table<node_id, Nodes> adjoint_{};
+  node_table<node_id, Nodes, 1, 2> variables_{}, gradients_{};
+  node_table<variable_gradient, Nodes, 1, 2> pairs_{};
+  node_table<bool, Nodes> wanted_{};
+  node_table<pending, Nodes, 4> stack_{};
   /// Copies of nodes with several outputs that wait.
   struct copy_behind {
     node_id of = no_node;
@@ -13991,44 +14118,20 @@ class graph_builder {
 /// @tparam Looped whether some record is a loop
 /// @param owners whose numbers the running program has, in their order
 /// @param gradients that are asked for somewhere behind the roots
+/// @param room for so many nodes, a power of two, where the graph is on the heap
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false, bool Looped = false>
 [[nodiscard]] constexpr auto build_graph(const fixed_array<const record*, Roots>& roots,
                                          array_view<const record* const> owners = {},
-                                         array_view<const record* const> gradients = {}) {
+                                         array_view<const record* const> gradients = {},
+                                         [[maybe_unused]] std::size_t room = Nodes) {
   built_graph<Nodes, Roots, Scoped, Looped> built;
+  if constexpr (Nodes == heap_room) built.allocate(room, roots.size());
   detail::graph_builder<Nodes, Roots, Scoped, Looped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
-  for (std::size_t root = 0; root < Roots; ++root)
-    if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
+  for (std::size_t root = 0; root < roots.size(); ++root)
+    if (built.status.good()) built.roots.values[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
-}
-
-/// Which record became which node.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped, bool Looped>
-[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(
-    const built_graph<Nodes, Roots, Scoped, Looped>& built) {
-  return {built.records, built.record_count};
-}
-
-/// Copies the used part of a built graph.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t L = 0, std::size_t B = 0,
-          std::size_t Capacity, std::size_t Roots, bool Scoped, bool Looped>
-[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q, L, B> trim(
-    const built_graph<Capacity, Roots, Scoped, Looped>& built) {
-  flat_graph<N, E, A, Roots, Q, L, B> flat;
-  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
-  for (std::size_t i = 0; i != E; ++i) flat.edges[i] = built.storage.edges[i];
-  for (std::size_t i = 0; i != A; ++i) flat.attributes[i] = built.storage.attributes[i];
-  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
-  const device_spec* request = built.requests;
-  for (device_spec& r : flat.requests) r = *request++;
-  if constexpr (L > 0) {
-    for (std::size_t i = 0; i < L; ++i) flat.loops[i] = built.loops[i];
-    for (std::size_t i = 0; i != B; ++i) flat.back_edges[i] = built.back_edges[i];
-    for (std::size_t i = 0; i < N; ++i) flat.loop_of[i] = built.loop_of[i];
-  }
-  return flat;
 }
 
 }  // namespace tagma::ir
@@ -14151,22 +14254,22 @@ template <std::size_t N>
 
 namespace tagma::ir {
 
-/// True for each node that is ordered behind `u`, itself included.
+/// True if node `i` is ordered behind node `u`, or is it. Linear in the nodes between them.
 template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  fixed_array<bool, N> result{};
-  if constexpr (N == heap_room) make_room(g.size(), result);
+[[nodiscard]] constexpr bool is_behind(const graph_view& g, node_id u, node_id i) {
+  if (i <= u) return i == u;
+  fixed_array<bool, N> result{};  // of each node from `u` on
+  if constexpr (N == heap_room) make_room(i - u + 1, result);
   bool* const behind = result.data();
   const node* const nodes = g.nodes.data();
-  const int size = g.size();
-  behind[u] = true;
-  for (node_id i = u + 1; i < size; ++i) {
-    const node_id* const in = g.edges.data() + nodes[i].first_edge;
-    const int count = nodes[i].inputs + nodes[i].controls;
+  behind[0] = true;
+  for (node_id j = u + 1; j <= i; ++j) {
+    const node_id* const in = g.edges.data() + nodes[j].first_edge;
+    const int count = nodes[j].inputs + nodes[j].controls;
     for (int k = 0; k < count; ++k)
-      if (behind[in[k]]) behind[i] = true;
+      if (in[k] >= u && behind[in[k] - u]) behind[j - u] = true;
   }
-  return result;
+  return behind[i - u];
 }
 
 /// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
@@ -14192,7 +14295,7 @@ struct variable_versions {
   [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
     node_id waiting = first(variable);
     for (node_id u = waiting; u != no_node && u <= i; u = next(u))
-      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
+      if (is_behind<N>(g, u, i)) waiting = next(u);
     return waiting;
   }
 };
@@ -15995,8 +16098,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     p.fetch_steps[f] = p.sizes.steps;
     const node_id variable = versions.base_of(fetches[f]);
     const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
-    for (std::int32_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
-      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = s;
+    if (update != ir::no_node) p.fetch_steps[f] = nodes[renumbered[update]].step;
   }
   return p;
 }
@@ -16063,12 +16165,11 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F, class Loop
     const node_id self = step.node;
     plan_node& n = nodes[self];
     if constexpr (Loops::any)
-      for (node_id i = 0; i < count; ++i)
-        if (loops.first_of(i) == s) {
-          block_of[i] = p.sizes.blocks;
-          block_holder[p.sizes.blocks] = i;
-          p.blocks.values[p.sizes.blocks++] = {i, s, last_use[i], nodes[i].device};
-        }
+      loops.begin_with(s, [&](node_id i) {
+        block_of[i] = p.sizes.blocks;
+        block_holder[p.sizes.blocks] = i;
+        p.blocks.values[p.sizes.blocks++] = {i, s, last_use[i], nodes[i].device};
+      });
     if (n.op->is(op_kind::update)) continue;
     if constexpr (Loops::any)
       if (loops.owner(self) != ir::no_node) continue;
@@ -16348,7 +16449,7 @@ class loop_storage {
     apart_ = ir::has_late(g);
     if constexpr (N == heap_room) {
       make_room(nodes_, group_, plan_node_of_, start_, carried_in_, rep_first_, home_, step_loop_, kind_, wanted_,
-                history_);
+                history_, begin_of_, next_begin_, copy_of_, next_copy_);
       make_room(count_, parent_, first_, end_, heads_, conditions_, ends_);
     }
     for (std::size_t l = 0; l < count_; ++l) parent_[l] = g.loops[l].parent, first_[l] = -1;
@@ -16380,6 +16481,10 @@ class loop_storage {
       if (g.is_condition(e.carried))
         for (std::size_t l = 0; l < count_; ++l)
           if (g.loops[l].head == g.inputs(e.carried)[0]) conditions_[l] = plan_node_of_[e.carried];
+    fixed_array<node_id, N> next_of{};  // of what is carried, by its number in the graph
+    if constexpr (N == heap_room) make_room(nodes_, next_of);
+    for (std::size_t i = 0; i < nodes_; ++i) next_of[i] = ir::no_node;
+    for (const ir::back_edge& e : g.back_edges) next_of[e.carried] = e.next;
     // Groups: nodes that have one block. A carried value stands for all of it, a stack for its rows.
     for (node_id i = 0; i < count; ++i) {
       const plan_node& n = p.nodes.values[i];
@@ -16395,12 +16500,10 @@ class loop_storage {
         carried_in_[i] = g.loop_of[n.source];
       }
       home_[i] = parent_[g.loop_of[n.source]];
-      for (const ir::back_edge& e : g.back_edges)
-        if (e.carried == n.source) {
-          const node_id next = plan_node_of_[e.next];
-          group_[next] = i;
-          kind_[next] = role::next;
-        }
+      if (next_of[n.source] == ir::no_node) continue;
+      const node_id next = plan_node_of_[next_of[n.source]];
+      group_[next] = i;
+      kind_[next] = role::next;
     }
     for (node_id i = 0; i < count; ++i) {
       const plan_node& n = p.nodes.values[i];
@@ -16427,6 +16530,13 @@ class loop_storage {
       for (int k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs; ++k)
         if (p.operands.values[k] != ir::no_node) note_first(p.operands.values[k], s);
     }
+    // Lists of what is asked for step by step.
+    for (std::size_t s = 0; s < nodes_; ++s) begin_of_[s] = copy_of_[s] = ir::no_node;
+    for (node_id i = count; i-- > 0;) {
+      if (rep_first_[i] >= 0) link(begin_of_[rep_first_[i]], next_begin_[i], i);
+      if (apart_ && start_[i] != ir::no_node && first_[carried_in_[i]] >= 0)
+        link(copy_of_[first_[carried_in_[i]]], next_copy_[i], i);
+    }
   }
 
   enum class role : std::uint8_t { none, start, carried, next, last, rows_carried, rows_next, stack, row };
@@ -16440,7 +16550,11 @@ class loop_storage {
   [[nodiscard]] constexpr node_id group(node_id i) const { return group_[i]; }
   [[nodiscard]] constexpr bool has_history(node_id carried) const { return history_[carried]; }
   [[nodiscard]] constexpr bool wanted(node_id i) const { return wanted_[i]; }
-  [[nodiscard]] constexpr std::int32_t first_of(node_id owner) const { return rep_first_[owner]; }
+  /// Calls `begin(node)` for those whose blocks begin with step `s`.
+  template <class Begin>
+  constexpr void begin_with(std::int32_t s, const Begin& begin) const {
+    for (node_id i = begin_of_[s]; i != ir::no_node; i = next_begin_[i]) begin(i);
+  }
   /// The last step that keeps a tensor alive which step `s` uses.
   [[nodiscard]] constexpr std::int32_t last_use(node_id owner, std::int32_t s) const {
     const int l = loop_below(owner, s);
@@ -16463,11 +16577,14 @@ class loop_storage {
   constexpr void read_in_front(std::int32_t s, const Use& use) const {
     for (std::size_t l = 0; l < count_; ++l)
       if (first_[l] == s && ends_[l] == loop_end::by_number) use(conditions_[l]);
-    for (std::size_t i = 0; apart_ && i < nodes_; ++i)
-      if (start_[i] != ir::no_node && first_[carried_in_[i]] == s) use(start_[i]);
+    for (node_id i = copy_of_[s]; i != ir::no_node; i = next_copy_[i]) use(start_[i]);
   }
 
  private:
+  static constexpr void link(node_id& first, node_id& next, node_id i) {
+    next = first;
+    first = i;
+  }
   template <class Tables>
   static constexpr node_id input(const Tables& p, const plan_node& n, int k) {
     return p.inputs.values[n.first_input + k];
@@ -16492,6 +16609,8 @@ class loop_storage {
   fixed_array<node_id, N> group_{}, plan_node_of_{}, start_{};
   fixed_array<std::int16_t, N> carried_in_{};
   fixed_array<std::int32_t, N> rep_first_{};
+  fixed_array<node_id, N> begin_of_{}, next_begin_{};  // of each step, those whose blocks begin with it
+  fixed_array<node_id, N> copy_of_{}, next_copy_{};    // of each step, those whose starts are copied in front of it
   fixed_array<std::int16_t, N> home_{}, step_loop_{};
   fixed_array<role, N> kind_{};
   fixed_array<bool, N> wanted_{}, history_{};
@@ -17051,6 +17170,8 @@ inline constexpr bool states_its_most = ir::differ(Problem, ir::build_problem::e
 template <ir::build_problem Problem>
 inline constexpr bool goes_back_once = ir::differ(Problem, ir::build_problem::second_while);
 template <ir::build_problem Problem>
+inline constexpr bool has_few_scopes = ir::differ(Problem, ir::build_problem::too_many_scopes);
+template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = ir::differ(Problem, ir::build_problem::too_large);
 /// No tensor has more bytes than can be addressed, and so not the result of `Operation`.
 template <ir::build_problem Problem, class Operation, class Result>
@@ -17304,6 +17425,10 @@ class program {
   carried values_;
 };
 
+/// An option of `compile`.
+struct soft_placement_option {};
+inline constexpr soft_placement_option soft_placement{};
+
 /// A program is printed by <tagma/explain.hpp>: TAGMA-E171.
 template <class Stream, class Closure>
 Stream& operator<<(Stream& stream, const program<Closure>&) {
@@ -17311,6 +17436,9 @@ Stream& operator<<(Stream& stream, const program<Closure>&) {
                 "TAGMA-E171 <<: what prints a program is tagma::explain(program), of <tagma/explain.hpp>");
   return stream;
 }
+
+/// Programs whose graphs the C++ compiler builds. A file with TAGMA_LATE has others (plan/late_program.hpp).
+namespace early {
 
 /// What is compiled has no outputs.
 #define TAGMA_REFUSES_CLOSURE(Closure)                                                                               \
@@ -17323,7 +17451,8 @@ Stream& operator<<(Stream& stream, const program<Closure>&) {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E264 and E265.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161, E172, E204 to E207, E264, E265 and
+/// E273.
 template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
@@ -17364,6 +17493,9 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
                 "TAGMA-E219 compile: the gradient of a while_loop has no gradient itself");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::has_few_scopes<Graph::problem>,
+                "TAGMA-E273 compile: scopes ask for more than 62 devices, have more than 16 functions, or are around "
+                "nodes in more than 1,023 ways");
   static_assert(diagnose::tensors_are_addressable<Graph::problem, Operation, First>,
                 "TAGMA-E081 compile: a tensor has at most 2^56 bytes");
   static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
@@ -17378,10 +17510,6 @@ template <class Closure, class Graph = typename decltype(detail::choose_graph<Cl
   }
 }
 
-/// An option of `compile`.
-struct soft_placement_option {};
-inline constexpr soft_placement_option soft_placement{};
-
 /// The same, but a node may be elsewhere where the device that a scope asks for has no kernel for it, or is of a type
 /// that the program does not know: type and number are dropped, job, replica and task hold.
 template <class Closure>
@@ -17392,6 +17520,12 @@ template <class Closure>
     TAGMA_REFUSES_CLOSURE(Closure);
   }
 }
+
+}  // namespace early
+
+#if !defined(TAGMA_LATE)
+using early::compile;
+#endif
 
 }  // namespace tagma
 
@@ -17537,9 +17671,10 @@ struct graph_tables {
 
 /// The nodes of a graph that a handle stands for, in no order: none if the graph does not have it, more than one if
 /// device scopes ask for it in several places.
+/// @param all which record became which node
 /// @return how many
-template <class Graph>
-constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
+constexpr int find_nodes(const ir::graph_view& g, array_view<const ir::node_of_record> all, const ir::record& r,
+                         array_view<ir::node_id> nodes) {
   int count = 0;
   const auto add = [&](ir::node_id id) {
     for (int i = 0; i < count; ++i)
@@ -17547,13 +17682,10 @@ constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
     nodes[count++] = id;
   };
   if (r.op->info->is(ir::op_kind::placeholder)) {
-    for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-      if (Graph::view.info(i).is(ir::op_kind::placeholder) && Graph::view[i].name == r.name &&
-          Graph::view[i].spec == r.spec)
-        add(i);
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == r.name && g[i].spec == r.spec) add(i);
     return count;
   }
-  const auto all = ir::nodes_of(Graph::built);
   for (const ir::node_of_record& n : all)
     if (n.what == &r) add(n.node);
   if (count == 0 && r.bare != nullptr && !r.is_renamed() && ir::is_single(*r.op->info))
@@ -17566,12 +17698,12 @@ template <class Graph, class Id>
 struct nodes_of_handle {
   static constexpr int count = [] {
     fixed_array<ir::node_id, Graph::nodes> all{};
-    return find_nodes<Graph>(*find_record<Id>(), all);
+    return find_nodes(Graph::view, ir::nodes_of(Graph::built), *find_record<Id>(), all);
   }();
   static constexpr auto nodes = [] {
     fixed_array<ir::node_id, Graph::nodes> all{};
     fixed_array<ir::node_id, static_cast<std::size_t>(count)> some{};
-    find_nodes<Graph>(*find_record<Id>(), all);
+    find_nodes(Graph::view, ir::nodes_of(Graph::built), *find_record<Id>(), all);
     for (int i = 0; i < count; ++i) some[i] = all[i];
     return some;
   }();
@@ -17608,6 +17740,21 @@ constexpr auto no_feed() {
     return diagnose::no_feed<Argument>{};
 }
 
+/// True for what may be fed instead of being computed.
+[[nodiscard]] constexpr bool is_computed(const ir::op_info& info) {
+  return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) || info.is(ir::op_kind::iterations) ||
+         (info.has_step() && !info.is(ir::op_kind::update));
+}
+
+/// What is wrong with a value as one for a tensor of type `Spec`.
+template <class Spec, class Value>
+constexpr auto fault_of_value() {
+  if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename Spec::element_type>)
+    return diagnose::other_element_type<Spec, Value>{};
+  else if constexpr (!tensor_like<Value> && !range_like<Value> && Spec::value.dims.rank != 0)
+    return diagnose::number_for_a_tensor<Spec, Value>{};
+}
+
 /// What a feed is for.
 template <class Graph, class Argument>
 struct feed_traits {
@@ -17640,11 +17787,6 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr fed_node about =
       node == ir::no_node ? fed_node{} : fed_node{operation, Graph::view[node].name, node, declared.dims};
 
-  static constexpr bool is_computed() {
-    const ir::op_info& info = Graph::view.info(node);
-    return info.is(ir::op_kind::view) || info.is(ir::op_kind::output) || info.is(ir::op_kind::iterations) ||
-           (info.has_step() && !info.is(ir::op_kind::update));
-  }
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)
       for (const ir::node_id c : Graph::view.controls(i))
@@ -17655,14 +17797,12 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr auto fault() {
     if constexpr (node == ir::no_node)
       return diagnose::not_in_program<spec_type>{};
-    else if constexpr (replaces && !is_computed())
+    else if constexpr (replaces && !is_computed(Graph::view.info(node)))
       return diagnose::not_computed<spelled<fixed_copy<&operation>()>, spec_type>{};
     else if constexpr (replaces && is_waited_for())
       return diagnose::waited_for<spelled<fixed_copy<&operation>()>, spec_type>{};
-    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
-      return diagnose::other_element_type<spec_type, Value>{};
-    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
-      return diagnose::number_for_a_tensor<spec_type, Value>{};
+    else
+      return fault_of_value<spec_type, Value>();
   }
 };
 
@@ -19752,9 +19892,19 @@ struct misplaced {
   using there = decltype(list_devices<typename Plan::where>(std::make_index_sequence<Plan::where::device_count>{}));
 };
 
+/// What is wrong with what a run fetches, whatever its program is.
+struct fetch_check {
+  template <class What>
+  static auto find(no_list<What>) {
+    return std::conditional_t<std::is_same_v<What, diagnose::refused>, What, diagnose::no_fetch<What>>{};
+  }
+};
+
 /// Whether the arguments of a run fit a program, and whether its plan can run.
 template <class Graph, class... Arguments>
-struct run_check {
+struct run_check : fetch_check {
+  using fetch_check::find;
+
   template <class... E>
   static auto find(fetch_list<E...>) {
     using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...,
@@ -19763,10 +19913,6 @@ struct run_check {
       return find_in_plan<compiled_plan<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
     else
       return arguments{};
-  }
-  template <class What>
-  static auto find(no_list<What>) {
-    return std::conditional_t<std::is_same_v<What, diagnose::refused>, What, diagnose::no_fetch<What>>{};
   }
   template <class Plan>
   static auto find_in_plan() {
@@ -20207,6 +20353,15 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
       if (!is_integer(type)) return;
       for (std::size_t i = 0; i < size_of(type); ++i, integer >>= 8) to[i] = static_cast<std::byte>(integer & 0xff);
   }
+}
+/// The same where the number is all there is: integers are without its fraction, and the nearest there are of 64 bits.
+TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number) {
+  const bool fits = number >= -0x1p63 && number < 0x1p63;
+  store_scalar(to, type, number,
+               fits         ? static_cast<std::int64_t>(number)
+               : number > 0 ? INT64_MAX
+               : number < 0 ? INT64_MIN
+                            : 0);
 }
 
 }  // namespace tagma::runtime::detail
@@ -21849,8 +22004,7 @@ class bound_plan {
       if (!n.op->is_number()) continue;  // a view of one has its storage
       std::byte* const to = scalars_.data() + 16 * n.slot;
       if (n.op->is(ir::op_kind::constant)) {
-        const double number = ir::as_double(attributes_of(n)[0]);
-        detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
+        detail::store_scalar(to, n.spec.type, ir::as_double(attributes_of(n)[0]));
       } else {
         const carried_value* value = values.find(n.value);
         if (value == nullptr)
@@ -22076,7 +22230,7 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
   const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
   for (std::size_t e = 0; e < count; ++e) {
     const double number = is_drawn ? initial_number(kind, key, e, a, b) : a;
-    detail::store_scalar(to + e * size, spec.type, number, static_cast<std::int64_t>(number));
+    detail::store_scalar(to + e * size, spec.type, number);
   }
 }
 
@@ -24684,6 +24838,64 @@ template <class Tables>
     };
 }
 
+/// What a session does with its program: variables, devices, and runs by plans that are constants. <tagma/late.hpp> has
+/// another for programs that a process compiles.
+template <class Program>
+class program_session {
+ public:
+  using graph = typename Program::graph;
+  using tables = graph_tables<graph>;
+
+  program_session(const Program& program, const session_options& options)
+      : core_(tables::variables, runtime::devices_of<placed_graph<graph>>(), program.values(), options,
+              runtime::start_accelerators<graph, placed_graph<graph>>(options.gpu, options.kinds),
+              finder_of_resources<tables>()) {}
+
+  [[nodiscard]] runtime::session_core& core() { return core_; }
+
+  /// Runs the plan of the outputs `Output`, by position.
+  /// @param take called with the number and the value of each
+  template <int... Output, class Take, class... Arguments>
+  void run(const Take& take, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
+    using run_graph = graph_of_run<graph, Arguments...>;
+    using plan = compiled_plan<run_graph, Output...>;
+    constexpr std::size_t placeholders = graph_tables<run_graph>::placeholders;
+    constexpr std::size_t limit_count = (std::size_t{0} + ... + std::is_same_v<Arguments, run_limits>);
+    raw_view feeds[placeholders + 1]{};
+    string_element texts[sizeof...(Arguments) + 1];
+    std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
+    [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
+    (take_argument<run_graph>(taken, arguments), ...);
+    core_.run({plan::view,
+               runtime::kernels_of<plan>(),
+               {feeds, placeholders},
+               {{limits, limit_count}, limit_count > 1 ? &runtime::join : nullptr},
+               at},
+              take);
+  }
+
+ private:
+  /// Where the arguments of a run go.
+  struct taken_arguments {
+    raw_view* feeds;
+    string_element* text;
+    run_limits* limits;
+    const source_line& at;
+  };
+  template <class RunGraph, class Id, class Value>
+  static void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
+    using given = feed_traits<graph, feed<Id, Value>>;
+    const raw_view value = feed_view<given>(f.value, *to.text++, to.at);
+    for (const int i : given::template positions<RunGraph>) to.feeds[i] = value;
+  }
+  template <class RunGraph>
+  static void take_argument(taken_arguments& to, const run_limits& l) {
+    *to.limits++ = l;
+  }
+
+  runtime::session_core core_;
+};
+
 /// The result of a run: a tuple for a list, its only element for a single output.
 template <class What, class Results>
 [[nodiscard]] constexpr auto unwrap(Results&& results) {
@@ -24752,10 +24964,7 @@ class session {
   /// Finds the devices, allocates the variables and runs their initializers.
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   template <class Unmade = decltype(detail::find_unmade<tables>())>
-  explicit session(const Program& program, const session_options& options = {})
-      : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerators<graph, detail::placed_graph<graph>>(options.gpu, options.kinds),
-              detail::finder_of_resources<tables>()) {
+  explicit session(const Program& program, const session_options& options = {}) : own_(program, options) {
     static_assert(
         diagnose::makes_resources<Unmade>,
         "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
@@ -24813,60 +25022,29 @@ class session {
   /// Ends the session before the object does. Runs under way are cancelled, and it waits until they have ended; `save`
   /// and `restore` are waited for. From then on these and `run` throw Cancelled. Closing again does nothing. The
   /// destructor closes. Not to be called by a kernel of a run of this session, which would wait for itself.
-  void close() { core_.close(-1); }
+  void close() { core().close(-1); }
   /// The same, but it waits `patience` at most. False if something goes on by then; the destructor waits for it.
   template <duration_like Duration>
   [[nodiscard]] bool close(Duration patience) {
     const std::int64_t ns = time_limit(patience).ns();
-    return core_.close(ns < 0 ? 0 : ns);
+    return core().close(ns < 0 ? 0 : ns);
   }
 
-  [[nodiscard]] runtime::session_core& core() { return core_; }
+  [[nodiscard]] runtime::session_core& core() { return own_.core(); }
 
  private:
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
-  /// Where the arguments of a run go.
-  struct taken_arguments {
-    raw_view* feeds;
-    string_element* text;
-    run_limits* limits;
-    const source_line& at;
-  };
-  template <class RunGraph, class Id, class Value>
-  static void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
-    using given = detail::feed_traits<graph, feed<Id, Value>>;
-    const raw_view value = detail::feed_view<given>(f.value, *to.text++, to.at);
-    for (const int i : given::template positions<RunGraph>) to.feeds[i] = value;
-  }
-  template <class RunGraph>
-  static void take_argument(taken_arguments& to, const run_limits& l) {
-    *to.limits++ = l;
-  }
-
   template <class Fault, class... E, class... Arguments>
   auto run_all(fetch_list<E...>, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
-    if constexpr (std::is_void_v<Fault>) {
-      using run_graph = detail::graph_of_run<graph, Arguments...>;
-      using plan = detail::compiled_plan<run_graph, position_of<E>...>;
-      constexpr std::size_t placeholders = detail::graph_tables<run_graph>::placeholders;
-      constexpr std::size_t limit_count = (std::size_t{0} + ... + std::is_same_v<Arguments, run_limits>);
-      raw_view feeds[placeholders + 1]{};
-      string_element texts[sizeof...(Arguments) + 1];
-      std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
-      [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
-      (take_argument<run_graph>(taken, arguments), ...);
-      core_.run({plan::view,
-                 runtime::kernels_of<plan>(),
-                 {feeds, placeholders},
-                 {{limits, limit_count}, limit_count > 1 ? &runtime::join : nullptr},
-                 at},
-                [&results](std::size_t f, const raw_view& value) {
-                  take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
-                });
-    }
+    if constexpr (std::is_void_v<Fault>)
+      own_.template run<position_of<E>...>(
+          [&results](std::size_t f, const raw_view& value) {
+            take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
+          },
+          at, arguments...);
     return results;
   }
 
@@ -24875,7 +25053,7 @@ class session {
     ((I == f ? detail::fetched_value<typename E::spec_type>::take(std::get<I>(results), value) : void()), ...);
   }
 
-  runtime::session_core core_;
+  detail::program_session<std::remove_const_t<Program>> own_;
 };
 
 }  // namespace tagma
@@ -26580,17 +26758,14 @@ TAGMA_INLINE void write(void* to, const pack<T, W>& p) {
 }  // namespace detail
 
 namespace detail {
-/// The first `bytes` of `room` bytes, and zeros behind them. Out of line: g++ writes a copy of a few bytes out, in
-/// several cases, and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes
-/// longer than the loop where a tensor has few elements.
-[[gnu::noinline]] inline void copy_padded(void* to, const void* from, std::size_t bytes, std::size_t room) {
+/// Copies the bytes of less than eight elements. Out of line: g++ writes a copy of a few bytes out, in several cases,
+/// and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes longer than the
+/// loop where a tensor has few elements.
+[[gnu::noinline]] inline void copy_few(void* to, const void* from, std::size_t bytes) {
   char* const t = static_cast<char*>(to);
   const char* const f = static_cast<const char*>(from);
-  std::size_t i = bytes == room ? room : 0;
-  for (; i + 16 <= room; i += 16) __builtin_memset(t + i, 0, 16);
-  for (; i < room; ++i) t[i] = 0;
   if (bytes >= 16) {
-    for (i = 0; i + 16 <= bytes; i += 16) __builtin_memcpy(t + i, f + i, 16);
+    for (std::size_t i = 0; i + 16 <= bytes; i += 16) __builtin_memcpy(t + i, f + i, 16);
     __builtin_memcpy(t + (bytes - 16), f + (bytes - 16), 16);
   } else if (bytes >= 8) {
     __builtin_memcpy(t, f, 8);
@@ -26599,8 +26774,22 @@ namespace detail {
     __builtin_memcpy(t, f, 4);
     __builtin_memcpy(t + (bytes - 4), f + (bytes - 4), 4);
   } else {
-    for (i = 0; i < bytes; ++i) t[i] = f[i];
+    for (std::size_t i = 0; i < bytes; ++i) t[i] = f[i];
   }
+}
+/// Copies `n` elements of `Size` bytes, less than eight. One by itself is what scalars are.
+template <std::size_t Size>
+TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
+  if (n == 1)
+    __builtin_memcpy(to, from, Size);
+  else
+    copy_few(to, from, static_cast<std::size_t>(n) * Size);
+}
+/// The same, and zeros behind them: eight elements.
+template <std::size_t Size>
+TAGMA_INLINE void copy_padded(void* to, const void* from, std::int64_t n) {
+  __builtin_memset(to, 0, 8 * Size);
+  copy_rest<Size>(to, from, n);
 }
 }  // namespace detail
 
@@ -28586,7 +28775,7 @@ class matrix_convolution {
   }
   void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups;
-    std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
+    if (count * p_.input_size() > 0) std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
     for (std::int64_t g = 0; g < p_.groups; ++g) {
       gemm(gemm_args<T>{false, true, count * p_.positions(), p_.patch(), own, dy + g * own, p_.filters,
                         filter + g * own, p_.filters, windows, p_.patch()});
@@ -28696,7 +28885,7 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 #endif
   if (!done && s.matrices != nullptr)
     s.matrices->run(a, b, bias, s.after.relu, out, *context.threads);
-  else if (!done)
+  else if (!done && args.out.elements() > 0)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);
 }
@@ -29394,18 +29583,21 @@ struct join_row {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static C block(const T* from, std::int64_t n) {
-    P a = splat<P>(Join::template neutral<C>()), b = a, c = a, d = a;
+    C total = Join::template neutral<C>();
     std::int64_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-      a = Join::apply(a, load<8>(from + i));
-      b = Join::apply(b, load<8>(from + i + 8));
-      c = Join::apply(c, load<8>(from + i + 16));
-      d = Join::apply(d, load<8>(from + i + 24));
+    if (n >= 8) {  // lanes that have nothing to join would be joined all the same
+      P a = splat<P>(total), b = a, c = a, d = a;
+      for (; i + 32 <= n; i += 32) {
+        a = Join::apply(a, load<8>(from + i));
+        b = Join::apply(b, load<8>(from + i + 8));
+        c = Join::apply(c, load<8>(from + i + 16));
+        d = Join::apply(d, load<8>(from + i + 24));
+      }
+      for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
+      a = Join::apply(Join::apply(a, b), Join::apply(c, d));
+      total = lane(a, 0);
+      for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
     }
-    for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
-    a = Join::apply(Join::apply(a, b), Join::apply(c, d));
-    C total = lane(a, 0);
-    for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
     for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
     return total;
   }
@@ -30256,12 +30448,8 @@ struct update_body {
   static constexpr std::size_t slots = Update::slots.size();
   using pointers = T* const*;
 
-  TAGMA_INLINE static void copy_rest(T* to, const T* from, std::int64_t n) {
-    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
-    copy_padded(to, from, bytes, bytes);
-  }
   TAGMA_INLINE static T* move_rest(T* to, const T* from, std::int64_t n) {
-    copy_padded(to, from, static_cast<std::size_t>(n) * sizeof(T), 8 * sizeof(T));
+    copy_padded<sizeof(T)>(to, from, n);
     return to;
   }
   TAGMA_INLINE static void run(T* v, pointers slot_pointers, const T* g, const update_numbers<C>* numbers,
@@ -30289,8 +30477,8 @@ struct update_body {
       g = move_rest(rest_of[1], g + count, rest);
       count = 8;
     }
-    copy_rest(value_end - rest, v, rest);
-    for (std::size_t k = 0; k < slots; ++k) copy_rest(slot_pointers[k] + n - rest, slot[k], rest);
+    copy_rest<sizeof(T)>(value_end - rest, v, rest);
+    for (std::size_t k = 0; k < slots; ++k) copy_rest<sizeof(T)>(slot_pointers[k] + n - rest, slot[k], rest);
   }
 };
 
@@ -30540,7 +30728,8 @@ struct max_pool_gradient_body {
     const bool once = p->rows.stride == p->rows.size && p->columns.stride == p->columns.size && p->rows.before == 0 &&
                       p->columns.before == 0 && p->rows.out * p->rows.stride >= p->rows.in &&
                       p->columns.out * p->columns.stride >= p->columns.in;
-    if (!once) std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
+    if (!once && p->input_size() > 0)
+      std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
           P sum = select(found, load_some(dy + from, n), zero);
@@ -30553,7 +30742,8 @@ struct max_pool_gradient_body {
 template <class T>
 struct max_pool_select_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* u, T* out) {
-    std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p->output_size()) * sizeof(T));
+    if (p->output_size() > 0)
+      std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p->output_size()) * sizeof(T));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t to, const auto& found, int n) __attribute__((always_inline)) {
           store_some(out + to, select(found, load_some(u + at, n), load_some(out + to, n)), n);
@@ -30585,7 +30775,8 @@ template <class T>
 struct average_pool_gradient_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
+    if (p->input_size() > 0)
+      std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, dy += p->channels) {
         const pool_window w(*p, i, j);
@@ -31698,12 +31889,15 @@ requires Load::contiguous struct held_load<Load> {
   }
 };
 
-/// The last elements of a row, followed by zeros.
+/// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
 template <class Load>
-TAGMA_INLINE void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
-  constexpr auto size = static_cast<std::int64_t>(sizeof(typename Load::stored_type));
-  copy_padded(to, Load::contiguous ? from + i * size : from,
-              static_cast<std::size_t>(Load::contiguous ? n * size : size), static_cast<std::size_t>(size * lanes));
+TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
+                      [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
+  if constexpr (Load::contiguous) {
+    constexpr std::size_t size = sizeof(typename Load::stored_type);
+    static_assert(lanes == 8);
+    copy_padded<size>(to, from + i * static_cast<std::int64_t>(size), n);
+  }
 }
 
 /// Calls the body of an operation with as many operands as it takes. Each device has its own such function:
@@ -31762,8 +31956,9 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   }
 }
 
-/// Rows `first` to `last` of a loop.
-inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
+/// Rows `first` to `last` of a loop. Out of line: what it keeps in registers, loops of one row would save as well.
+[[gnu::noinline]] inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first,
+                                       std::int64_t last) {
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
   for (std::int64_t row = first; row < last; ++row) {
@@ -31789,8 +31984,8 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
 }
 
 /// Runs the parts of a loop, on several threads if it is long. The split depends on the extents alone.
-inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
-                       void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
+[[gnu::noinline]] inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
+                                         void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
   const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
@@ -31801,7 +31996,10 @@ inline void share_loop(const loop_extents& e, const kernel_args& args, const run
   });
 }
 inline void run_loop(const kernel_args& args, const run_context& context) {
-  share_loop(static_cast<const loop_state*>(args.state)->extents, args, context, &run_part);
+  const auto& s = *static_cast<const loop_state*>(args.state);
+  if (s.extents.rows == 1 && s.extents.inner <= 2 * task_elements)
+    return run_elements(args, s, 0, s.extents.inner);  // as `share_loop` would, by a shorter way
+  share_loop(s.extents, args, context, &run_part);
 }
 
 /// Works out the strides of a loop.
@@ -31846,9 +32044,8 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
-          const std::size_t bytes = static_cast<std::size_t>(rest) * sizeof(result);
-          return cpu::detail::copy_padded(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)), to, bytes,
-                                          bytes);
+          return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)),
+                                                        to, rest);
         }
         if (rest == 0) return;
         (cpu::detail::pad<Load>(padded[L], from[L], n - rest, rest), ...);
@@ -31913,6 +32110,13 @@ struct kernel_table {
 
 }  // namespace runtime
 }  // namespace tagma
+
+// By a macro, since this header has nothing of it for those who do not ask.
+#if defined(TAGMA_LATE)
+#define TAGMA_LATE_HEADER "tagma/late.hpp"
+#include TAGMA_LATE_HEADER
+#undef TAGMA_LATE_HEADER
+#endif
 
 // ---- tagma/base/epilogue.hpp
 

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <string>
 
+#include "tagma/device/operation_faces.hpp"
 #include "tagma/graph/heap_build.hpp"
+#include "tagma/graph/verify.hpp"
 #include "tagma/plan/heap_plan.hpp"
 #include "tagma/plan/passes.hpp"
 
@@ -173,11 +175,20 @@ void check_single_plans(std::index_sequence<I...>) {
       difference_of_plans<detail::compiled_plan<typename Program::graph, static_cast<int>(I)>>()...};
   for (const std::string& of_one : found) CHECK(of_one == "");
 }
-/// Checks the graph of a program, the plan of all outputs, and that of each.
+/// Checks that who reads a graph from a file takes it, if files can have all of its operations.
 template <class Closure>
-void check_plans(const program<Closure>&) {
+void check_verified(const program<Closure>& of) {
+  const ir::graph_view g = program<Closure>::graph::view;
+  for (const ir::node& n : g.nodes)
+    if (device::operations::find_operation_face(n.op->info->name) == nullptr) return;
+  CHECK_NOTHROW(ir::verify(g, device::operations::operation_faces(), of.values().parts().size()));
+}
+/// Checks the graph of a program, also as a reader of files does, the plan of all outputs, and that of each.
+template <class Closure>
+void check_plans(const program<Closure>& of) {
   using one = program<Closure>;
   CHECK(checked_graph<Closure>::difference() == "");
+  check_verified(of);
   CHECK(difference_of_plans<typename one::full_plan>() == "");
   check_single_plans<one>(std::make_index_sequence<one::graph::output_count>{});
 }

@@ -83,6 +83,16 @@ TEST_CASE("programs with loops, branches and what kernels find are written") {
   check_written(tg::any_program(tg::compile([=] { return tg::outputs(chosen, tg::gradient(chosen, x)); })));
 }
 
+TEST_CASE("an output that nobody named has a name that no other has") {
+  constexpr auto second = tg::placeholder<"output_1", float>();
+  const auto doubled = second * 2.0f;
+  const tg::any_program program(tg::compile([=] { return tg::outputs(second, doubled, second); }));
+  CHECK(program.outputs() == std::vector<std::string>{"output_1", "output_1_", "output_2"});
+  for (int i = 0; i < 3; ++i) CHECK(program.find_output(program.outputs()[static_cast<std::size_t>(i)]) == i);
+  CHECK(program.find_output("output_0") == -1);
+  check_written(program);
+}
+
 TEST_CASE("every byte of a program that is changed is noticed, or is verified") {
   const std::string bytes = tg::write_program(small());
   REQUIRE(bytes.size() < 2000);

@@ -4,13 +4,20 @@
 /// @file
 /// Whether tables that somebody else made are a finished graph: nothing is believed that can be worked out.
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/hash.hpp"
 #include "tagma/base/heap_array.hpp"
+#include "tagma/base/heap_room.hpp"
+#include "tagma/base/scratch_array.hpp"
 #include "tagma/expr/name.hpp"
 #include "tagma/graph/flat_graph.hpp"
 #include "tagma/graph/pass/branches.hpp"
+#include "tagma/graph/pass/prune.hpp"
 #include "tagma/ir/arguments.hpp"
 
 namespace tagma::ir {
@@ -25,7 +32,12 @@ class graph_verifier {
  public:
   /// @param values how many numbers are written in place
   TAGMA_COLD graph_verifier(const graph_view& g, operation_faces faces, std::size_t values)
-      : g_(g), faces_(faces), values_(values) {}
+      : g_(g), faces_(faces.size()), values_(values) {
+    std::size_t count = 0;
+    for (const operation_face* const f : faces) faces_[count++] = f;
+    std::sort(faces_.begin(), faces_.end(),
+              [](const operation_face* a, const operation_face* b) { return std::less<>()(a->rules, b->rules); });
+  }
 
   TAGMA_COLD void run() {
     if (g_.nodes.size() > static_cast<std::size_t>(INT32_MAX) / 8)
@@ -40,6 +52,7 @@ class graph_verifier {
         refuse({"is no output"});
     }
     check_names();
+    check_results();
     check_loops();
   }
 
@@ -50,9 +63,11 @@ class graph_verifier {
     fail(status_code::invalid_argument, text);
   }
   [[nodiscard]] TAGMA_COLD const operation_face& face_of(const node& n) const {
-    for (const operation_face* const f : faces_)
-      if (f->rules == n.op) return *f;
-    refuse({"has no operation that a graph may have"});
+    const operation_face* const* const found =
+        std::lower_bound(faces_.begin(), faces_.end(), n.op,
+                         [](const operation_face* f, const op_rules* op) { return std::less<>()(f->rules, op); });
+    if (found == faces_.end() || (*found)->rules != n.op) refuse({"has no operation that a graph may have"});
+    return **found;
   }
   /// A list of nodes in front of this one.
   TAGMA_COLD void check_list(array_view<const node_id> list, const char* what) const {
@@ -76,10 +91,10 @@ class graph_verifier {
     check_list(g_.colocated(at_), "what it is placed with");
 
     const operation_face& face = face_of(n);
-    heap_array<tensor_spec> in(static_cast<std::size_t>(n.inputs));
-    for (int i = 0; i < n.inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(at_)[i]].spec;
-    infer_args args{{in.data(), in.size()}, g_.attributes(at_), n.spec};
-    const heap_array<resource_input> things(uses_resource() ? in.size() : 0);
+    scratch_array<tensor_spec, 8> in(n.inputs);
+    for (int i = 0; i < n.inputs; ++i) in[i] = g_[g_.inputs(at_)[i]].spec;
+    infer_args args{in.view(), g_.attributes(at_), n.spec};
+    const heap_array<resource_input> things(uses_resource() ? static_cast<std::size_t>(n.inputs) : 0);
     for (std::size_t i = 0; i < things.size(); ++i)
       if (const node_id of = g_.inputs(at_)[i]; g_.info(of).is(op_kind::resource))
         things[i] = {g_.info(of).name, g_.attributes(of)};
@@ -109,9 +124,9 @@ class graph_verifier {
     const node_id of = g_.inputs(at_)[0];
     const attribute which = g_.attributes(at_)[0];
     if (which >= g_.info(of).outputs) refuse({"is result ", which, " of ", g_.info(of).name, ", which has fewer"});
-    heap_array<tensor_spec> in(static_cast<std::size_t>(g_[of].inputs));
-    for (int i = 0; i < g_[of].inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(of)[i]].spec;
-    infer_args args{{in.data(), in.size()}, g_.attributes(of), {}, static_cast<int>(which)};
+    scratch_array<tensor_spec, 8> in(g_[of].inputs);
+    for (int i = 0; i < g_[of].inputs; ++i) in[i] = g_[g_.inputs(of)[i]].spec;
+    infer_args args{in.view(), g_.attributes(of), {}, static_cast<int>(which)};
     (void)g_.info(of).infer(args);  // it was asked before
     if (args.out.type == dtype::none) refuse({"is a result that ", g_.info(of).name, " does not have"});
     (void)n;
@@ -132,16 +147,49 @@ class graph_verifier {
           refuse({op.name, ": writes over input ", k});
     }
   }
-  /// A name is of one thing.
+  /// What has a name, and the hash of that.
+  struct named_node {
+    std::uint64_t hash = 0;
+    node_id id = no_node;
+  };
+  [[nodiscard]] TAGMA_COLD bool share_name(node_id a, node_id b) const {
+    return g_.info(a).id == g_.info(b).id && g_[a].name == g_[b].name && g_[a].suffix == g_[b].suffix;
+  }
+  /// A name is of one thing. Names are sorted, and not looked up by their hash alone, which whoever wrote them knows.
   TAGMA_COLD void check_names() {
+    heap_array<named_node> named(g_.nodes.size());
+    std::size_t count = 0;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (has_name(g_.info(i))) named[count++] = {hash_combine(hash_text(g_[i].name), hash_text(g_[i].suffix)), i};
+    const auto comes_before = [this](const named_node& a, const named_node& b) {
+      if (a.hash != b.hash) return a.hash < b.hash;
+      const node &one = g_[a.id], &other = g_[b.id];
+      if (g_.info(a.id).id != g_.info(b.id).id) return g_.info(a.id).id < g_.info(b.id).id;
+      if (const int order = one.name.compare(other.name); order != 0) return order < 0;
+      if (const int order = one.suffix.compare(other.suffix); order != 0) return order < 0;
+      return a.id < b.id;
+    };
+    std::sort(named.begin(), named.begin() + count, comes_before);
+    // Of several faults, the first in the order of the graph.
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < count; ++i)
+      if (share_name(named[i - 1].id, named[i].id) && (first == 0 || named[i].id < named[first].id)) first = i;
+    if (first == 0) return;
+    at_ = named[first].id;
+    refuse({"TAGMA-E060 ", g_.info(at_).name, " '", g_[at_].name, g_[at_].suffix, "' is node ", named[first - 1].id,
+            " as well"});
+  }
+
+  /// A result has one place, that of one node.
+  TAGMA_COLD void check_results() {
+    static_assert(most_outputs <= 8);
+    heap_array<std::uint8_t> taken(g_.nodes.size());
     for (at_ = 0; at_ < g_.size(); ++at_) {
-      const node& n = g_[at_];
-      if (!has_name(g_.info(at_))) continue;
-      const bool is_resource = g_.info(at_).is(op_kind::resource);
-      for (node_id i = 0; i < at_; ++i)
-        if (g_.info(i).kind == g_.info(at_).kind && (!is_resource || g_[i].op == n.op) && g_[i].name == n.name &&
-            g_[i].suffix == n.suffix)
-          refuse({"TAGMA-E060 ", g_.info(at_).name, " '", n.name, n.suffix, "' is node ", i, " as well"});
+      if (!g_.info(at_).is(op_kind::output)) continue;
+      const node_id of = g_.inputs(at_)[0];
+      const auto which = static_cast<unsigned>(1) << g_.attributes(at_)[0];
+      if ((taken[of] & which) != 0) refuse({"is result ", g_.attributes(at_)[0], " of node ", of, " once more"});
+      taken[of] = static_cast<std::uint8_t>(taken[of] | which);
     }
   }
 
@@ -176,6 +224,7 @@ class graph_verifier {
                 {buckets.data(), room});
     loop_table loops;
     again.observe(&loops);
+    std::uint64_t ranks = 0;
     for (at_ = 0; at_ < g_.size(); ++at_) {
       const node& one = g_[at_];
       if (g_.info(at_).is(op_kind::loop) && (g_.loops[loops.count()].head != at_ || g_.loops[loops.count()].rank < 0 ||
@@ -185,15 +234,26 @@ class graph_verifier {
           again.emit_as(*one.op, one.spec, g_.inputs(at_), g_.attributes(at_),
                         {g_.controls(at_), one.name, one.suffix, one.value, one.request, g_.colocated(at_)});
       if (made != at_) refuse({"is node ", made, " once more"});
-      if (g_.info(at_).is(op_kind::loop)) loops.set_rank(g_.loops[loops.count() - 1].rank);
+      if (!g_.info(at_).is(op_kind::loop)) continue;
+      const int rank = g_.loops[loops.count() - 1].rank;
+      if (((ranks >> rank) & 1) != 0) refuse({"has the rank of another loop, ", rank});
+      ranks |= std::uint64_t{1} << rank;
+      loops.set_rank(rank);
     }
+    next_of_ = heap_array<node_id>(n);
+    std::fill(next_of_.begin(), next_of_.end(), no_node);
+    heap_array<bool> is_next(n);
     for (const back_edge& e : g_.back_edges) {
       at_ = e.carried >= 0 && e.carried < g_.size() ? e.carried : 0;
-      if (at_ != e.carried || !is_carried(at_) || loops.next_of(at_) != no_node) refuse({"is carried by no loop"});
+      if (at_ != e.carried || !is_carried(at_) || next_of_[at_] != no_node) refuse({"is carried by no loop"});
       if (e.next < 0 || e.next >= g_.size() || !(g_[e.next].spec == g_[at_].spec))
         refuse({"has no next value of its type and shape"});
+      if (is_next[e.next]) refuse({"has a next value, node ", e.next, ", that is another's as well"});
+      is_next[e.next] = true;
+      next_of_[at_] = e.next;
       loops.add_edge(e);
     }
+    check_starts();
     for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
     found_loops found;
     found.back_edges = heap_array<back_edge>(carried + 1);
@@ -208,6 +268,47 @@ class graph_verifier {
     for (at_ = 0; at_ < g_.size(); ++at_)
       if (found.loop_of[at_] != g_.loop_of[at_])
         refuse({"is said to be in loop ", g_.loop_of[at_], ", and is in ", found.loop_of[at_]});
+    for (at_ = 0; at_ < g_.size(); ++at_) check_reach(loops);
+    for (const node_id root : g_.roots)
+      if (g_.loop_of[root] >= 0)
+        fail(status_code::invalid_argument,
+             {"output is node ", root, ", which is in the body of loop ", g_.loop_of[root]});
+  }
+  /// What a node reads is in its loop, or in one around it. Only what a loop hands out is read behind it.
+  TAGMA_COLD void check_reach(const loop_table& loops) const {
+    const array_view<const node_id> in = g_.inputs(at_);
+    const bool leaves = g_.info(at_).is(op_kind::iterations);
+    const int from = leaves ? loops.of_head(in[1]) : g_.loop_of[at_];
+    if (leaves && (g_.loop_of[in[0]] != from || g_.loop_of[at_] != g_.loops[from].parent))
+      refuse({"is of loop ", from, ", and node ", in[0], " is not"});
+    for (const array_view<const node_id> list : {in, g_.controls(at_)})
+      for (const node_id i : list) {
+        if (g_.info(at_).is(op_kind::loop) && g_.info(i).is(op_kind::loop)) continue;  // only the number of iterations
+        int l = from;
+        while (l >= 0 && l != g_.loop_of[i]) l = g_.loops[l].parent;
+        if (l != g_.loop_of[i]) refuse({"reads node ", i, ", which is in the body of loop ", g_.loop_of[i]});
+      }
+  }
+  /// A carried value begins with a copy of its own, over which iterations write.
+  TAGMA_COLD void check_starts() {
+    heap_array<node_id> owner(g_.nodes.size());
+    std::fill(owner.begin(), owner.end(), no_node);
+    for (at_ = 0; at_ < g_.size(); ++at_) {
+      if (g_[at_].op != &rules<loop_carried>) continue;
+      const node_id start = g_.inputs(at_)[1];
+      if (g_[start].op != &rules<loop_copy> || g_[start].inputs != 1 || owner[start] != no_node)
+        refuse({"begins with node ", start, ", which is no copy for it alone"});
+      owner[start] = at_;
+    }
+    const auto needs = prune<heap_room>(g_, g_.roots);
+    for (at_ = 0; at_ < g_.size(); ++at_)
+      for (int k = 0; k < g_[at_].inputs; ++k)
+        if (const node_id in = g_.inputs(at_)[k];
+            owner[in] != no_node && owner[in] != at_ && wants_value(needs[at_]) && !g_.info(at_).ignores_elements(k))
+          refuse({"reads node ", in, ", with which node ", owner[in], " begins"});
+    for (const node_id root : g_.roots)
+      if (owner[root] != no_node)
+        fail(status_code::invalid_argument, {"output is node ", root, ", with which node ", owner[root], " begins"});
   }
   /// What a body must not do, and what it hands on, which its steps have written.
   TAGMA_COLD void check_body(const graph& g, const loop_table& loops) const {
@@ -216,12 +317,12 @@ class graph_verifier {
     if (inside && op.is(op_kind::update)) refuse({"TAGMA-E206 ", op.name, ": is in the body of a loop"});
     if (inside && op.late) refuse({"TAGMA-E207 ", op.name, ": is in the body of a loop"});
     const array_view<const node_id> in = g_.inputs(at_);
-    if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), loops.next_of(at_)))
-      refuse({op.name, ": no step of the body makes the next value, node ", loops.next_of(at_)});
+    if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), next_of_[at_]))
+      refuse({op.name, ": no step of the body makes the next value, node ", next_of_[at_]});
     if (g_[at_].op == &rules<loop_stack> && !has_memory(g_.info(in[0])))
       refuse({op.name, ": no step makes node ", in[0]});
     if (g_[at_].op != &rules<loop_last>) return;
-    if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || loops.next_of(in[0]) != in[2])
+    if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || next_of_[in[0]] != in[2])
       refuse({op.name, ": node ", in[0], " is not what the loop carries to node ", in[2]});
   }
   /// True for what is gathered: steps write it, or it is what a loop, or one inside of it, carries or makes.
@@ -234,7 +335,8 @@ class graph_verifier {
   }
 
   const graph_view& g_;
-  operation_faces faces_;
+  heap_array<const operation_face*> faces_;  // by the address of their rules
+  heap_array<node_id> next_of_;              // of each node that a loop carries, while loops are checked
   std::size_t values_;
   node_id at_ = 0;
 };

@@ -149,16 +149,17 @@ class graph {
     const int input_count = static_cast<int>(inputs.size()), attribute_count = static_cast<int>(attributes.size());
     // Of few statements, since the compiler runs them: equal nodes must meet, others should not.
     constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ull;
-    std::uint64_t h = op.info->id + static_cast<std::uint64_t>(spec.type);
+    std::uint64_t h =
+        op.info->id + static_cast<std::uint64_t>(spec.type) + 16 * static_cast<std::uint64_t>(extras.value);
     const node_id* const in = inputs.data();
     const attribute* const with = attributes.data();
     for (int k = 0; k < input_count; ++k) h = (h ^ static_cast<std::uint64_t>(in[k]) ^ (h >> 29)) * factor;
     for (int k = 0; k < attribute_count; ++k) h = (h ^ static_cast<std::uint64_t>(with[k]) ^ (h >> 29)) * factor;
     if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
     std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32) ^ (h >> 47)) & bucket_mask_;
-    for (; buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
-      if (!unique && equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request))
-        return buckets_[bucket] - 1;
+    // What no node equals is in no bucket: many of one kind would stand in one row, and each be passed by all others.
+    for (; !unique && buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
+      if (equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request)) return buckets_[bucket] - 1;
     const int controls = static_cast<int>(extras.controls.size()),
               colocated = static_cast<int>(extras.colocated.size());
     if (count_ == node_room_ || edge_count_ + input_count + controls + colocated > edge_room_ ||
@@ -184,7 +185,7 @@ class graph {
     if (colocated > 0)
       for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
     for (int k = 0; k < attribute_count; ++k) attributes_[attribute_count_++] = with[k];
-    buckets_[bucket] = count_ + 1;
+    if (!unique) buckets_[bucket] = count_ + 1;
     if (loops_ != nullptr) loops_->added(*loops_, *this, count_);
     return count_++;
   }

@@ -380,11 +380,14 @@ class loop_table : public loop_observer {
     note_outside(masks_[id]);
   }
   constexpr void add_edge(const back_edge& e) {
-    back_edge* const more = new back_edge[static_cast<std::size_t>(edge_count_) + 1];
-    for (int i = 0; i < edge_count_; ++i) more[i] = edges_[i];
-    more[edge_count_++] = e;
-    delete[] edges_;
-    edges_ = more;
+    if (edge_count_ == edge_room_) {
+      edge_room_ = 2 * edge_room_ + 8;
+      back_edge* const more = new back_edge[static_cast<std::size_t>(edge_room_)];
+      for (int i = 0; i < edge_count_; ++i) more[i] = edges_[i];
+      delete[] edges_;
+      edges_ = more;
+    }
+    edges_[edge_count_++] = e;
   }
   /// True if a step of the body writes the node, into memory that may be where a loop wants it.
   [[nodiscard]] constexpr bool is_written(const graph& g, int l, node_id id) const {
@@ -491,7 +494,7 @@ class loop_table : public loop_observer {
   mask* masks_ = nullptr;
   node_id noted_ = 0, room_ = 0;
   back_edge* edges_ = nullptr;
-  int edge_count_ = 0;
+  int edge_count_ = 0, edge_room_ = 0;
   node_id* results_ = nullptr;
   int result_count_ = 0;
   translator* translator_ = nullptr;

@@ -5,6 +5,7 @@
 /// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,9 @@ namespace detail {
 struct shared_program final : counted_object {
   ir::heap_graph graph;
   carried values;
-  std::vector<std::string> outputs;  ///< their names
-  bool soft = false;                 ///< compiled with `soft_placement`
+  std::vector<std::string> outputs;           ///< their names
+  std::map<std::string_view, int> positions;  ///< of the outputs, by their names
+  bool soft = false;                          ///< compiled with `soft_placement`
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
@@ -65,9 +67,8 @@ class any_program {
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
   [[nodiscard]] int find_output(std::string_view name) const {
-    for (std::size_t i = 0; i < outputs().size(); ++i)
-      if (outputs()[i] == name) return static_cast<int>(i);
-    return -1;
+    const auto found = shared_->positions.find(name);
+    return found == shared_->positions.end() ? -1 : found->second;
   }
 
   /// As of a compiled program.
@@ -86,13 +87,15 @@ class any_program {
     const ir::graph_view g = graph();
     if (!names.empty() && names.size() != g.roots.size())
       fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+    std::vector<std::string>& own = shared_->outputs;
+    own.reserve(g.roots.size());  // no name moves
     for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      std::string name = names.empty() ? detail::name_of_output(g, i) : std::string(names[i]);
-      if (find_output(name) >= 0) {
-        if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-        name = sentence({"output_", i});
-      }
-      shared_->outputs.push_back(static_cast<std::string&&>(name));
+      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
+      std::string& name = own.back();
+      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
+      if (put()) continue;
+      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+      for (name = sentence({"output_", i}); !put();) name += '_';
     }
   }
 

@@ -316,8 +316,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     p.fetch_steps[f] = p.sizes.steps;
     const node_id variable = versions.base_of(fetches[f]);
     const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
-    for (std::int32_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
-      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = s;
+    if (update != ir::no_node) p.fetch_steps[f] = nodes[renumbered[update]].step;
   }
   return p;
 }
@@ -384,12 +383,11 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F, class Loop
     const node_id self = step.node;
     plan_node& n = nodes[self];
     if constexpr (Loops::any)
-      for (node_id i = 0; i < count; ++i)
-        if (loops.first_of(i) == s) {
-          block_of[i] = p.sizes.blocks;
-          block_holder[p.sizes.blocks] = i;
-          p.blocks.values[p.sizes.blocks++] = {i, s, last_use[i], nodes[i].device};
-        }
+      loops.begin_with(s, [&](node_id i) {
+        block_of[i] = p.sizes.blocks;
+        block_holder[p.sizes.blocks] = i;
+        p.blocks.values[p.sizes.blocks++] = {i, s, last_use[i], nodes[i].device};
+      });
     if (n.op->is(op_kind::update)) continue;
     if constexpr (Loops::any)
       if (loops.owner(self) != ir::no_node) continue;

@@ -30,7 +30,7 @@ class loop_storage {
     apart_ = ir::has_late(g);
     if constexpr (N == heap_room) {
       make_room(nodes_, group_, plan_node_of_, start_, carried_in_, rep_first_, home_, step_loop_, kind_, wanted_,
-                history_);
+                history_, begin_of_, next_begin_, copy_of_, next_copy_);
       make_room(count_, parent_, first_, end_, heads_, conditions_, ends_);
     }
     for (std::size_t l = 0; l < count_; ++l) parent_[l] = g.loops[l].parent, first_[l] = -1;
@@ -62,6 +62,10 @@ class loop_storage {
       if (g.is_condition(e.carried))
         for (std::size_t l = 0; l < count_; ++l)
           if (g.loops[l].head == g.inputs(e.carried)[0]) conditions_[l] = plan_node_of_[e.carried];
+    fixed_array<node_id, N> next_of{};  // of what is carried, by its number in the graph
+    if constexpr (N == heap_room) make_room(nodes_, next_of);
+    for (std::size_t i = 0; i < nodes_; ++i) next_of[i] = ir::no_node;
+    for (const ir::back_edge& e : g.back_edges) next_of[e.carried] = e.next;
     // Groups: nodes that have one block. A carried value stands for all of it, a stack for its rows.
     for (node_id i = 0; i < count; ++i) {
       const plan_node& n = p.nodes.values[i];
@@ -77,12 +81,10 @@ class loop_storage {
         carried_in_[i] = g.loop_of[n.source];
       }
       home_[i] = parent_[g.loop_of[n.source]];
-      for (const ir::back_edge& e : g.back_edges)
-        if (e.carried == n.source) {
-          const node_id next = plan_node_of_[e.next];
-          group_[next] = i;
-          kind_[next] = role::next;
-        }
+      if (next_of[n.source] == ir::no_node) continue;
+      const node_id next = plan_node_of_[next_of[n.source]];
+      group_[next] = i;
+      kind_[next] = role::next;
     }
     for (node_id i = 0; i < count; ++i) {
       const plan_node& n = p.nodes.values[i];
@@ -109,6 +111,13 @@ class loop_storage {
       for (int k = step.first_operand + step.operands; k < step.first_operand + step.operands + step.outputs; ++k)
         if (p.operands.values[k] != ir::no_node) note_first(p.operands.values[k], s);
     }
+    // Lists of what is asked for step by step.
+    for (std::size_t s = 0; s < nodes_; ++s) begin_of_[s] = copy_of_[s] = ir::no_node;
+    for (node_id i = count; i-- > 0;) {
+      if (rep_first_[i] >= 0) link(begin_of_[rep_first_[i]], next_begin_[i], i);
+      if (apart_ && start_[i] != ir::no_node && first_[carried_in_[i]] >= 0)
+        link(copy_of_[first_[carried_in_[i]]], next_copy_[i], i);
+    }
   }
 
   enum class role : std::uint8_t { none, start, carried, next, last, rows_carried, rows_next, stack, row };
@@ -122,7 +131,11 @@ class loop_storage {
   [[nodiscard]] constexpr node_id group(node_id i) const { return group_[i]; }
   [[nodiscard]] constexpr bool has_history(node_id carried) const { return history_[carried]; }
   [[nodiscard]] constexpr bool wanted(node_id i) const { return wanted_[i]; }
-  [[nodiscard]] constexpr std::int32_t first_of(node_id owner) const { return rep_first_[owner]; }
+  /// Calls `begin(node)` for those whose blocks begin with step `s`.
+  template <class Begin>
+  constexpr void begin_with(std::int32_t s, const Begin& begin) const {
+    for (node_id i = begin_of_[s]; i != ir::no_node; i = next_begin_[i]) begin(i);
+  }
   /// The last step that keeps a tensor alive which step `s` uses.
   [[nodiscard]] constexpr std::int32_t last_use(node_id owner, std::int32_t s) const {
     const int l = loop_below(owner, s);
@@ -145,11 +158,14 @@ class loop_storage {
   constexpr void read_in_front(std::int32_t s, const Use& use) const {
     for (std::size_t l = 0; l < count_; ++l)
       if (first_[l] == s && ends_[l] == loop_end::by_number) use(conditions_[l]);
-    for (std::size_t i = 0; apart_ && i < nodes_; ++i)
-      if (start_[i] != ir::no_node && first_[carried_in_[i]] == s) use(start_[i]);
+    for (node_id i = copy_of_[s]; i != ir::no_node; i = next_copy_[i]) use(start_[i]);
   }
 
  private:
+  static constexpr void link(node_id& first, node_id& next, node_id i) {
+    next = first;
+    first = i;
+  }
   template <class Tables>
   static constexpr node_id input(const Tables& p, const plan_node& n, int k) {
     return p.inputs.values[n.first_input + k];
@@ -174,6 +190,8 @@ class loop_storage {
   fixed_array<node_id, N> group_{}, plan_node_of_{}, start_{};
   fixed_array<std::int16_t, N> carried_in_{};
   fixed_array<std::int32_t, N> rep_first_{};
+  fixed_array<node_id, N> begin_of_{}, next_begin_{};  // of each step, those whose blocks begin with it
+  fixed_array<node_id, N> copy_of_{}, next_copy_{};    // of each step, those whose starts are copied in front of it
   fixed_array<std::int16_t, N> home_{}, step_loop_{};
   fixed_array<role, N> kind_{};
   fixed_array<bool, N> wanted_{}, history_{};

@@ -466,8 +466,7 @@ class bound_plan {
       if (!n.op->is_number()) continue;  // a view of one has its storage
       std::byte* const to = scalars_.data() + 16 * n.slot;
       if (n.op->is(ir::op_kind::constant)) {
-        const double number = ir::as_double(attributes_of(n)[0]);
-        detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
+        detail::store_scalar(to, n.spec.type, ir::as_double(attributes_of(n)[0]));
       } else {
         const carried_value* value = values.find(n.value);
         if (value == nullptr)

@@ -103,7 +103,7 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
   const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
   for (std::size_t e = 0; e < count; ++e) {
     const double number = is_drawn ? initial_number(kind, key, e, a, b) : a;
-    detail::store_scalar(to + e * size, spec.type, number, static_cast<std::int64_t>(number));
+    detail::store_scalar(to + e * size, spec.type, number);
   }
 }
 

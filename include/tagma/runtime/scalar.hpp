@@ -33,5 +33,14 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
       for (std::size_t i = 0; i < size_of(type); ++i, integer >>= 8) to[i] = static_cast<std::byte>(integer & 0xff);
   }
 }
+/// The same where the number is all there is: integers are without its fraction, and the nearest there are of 64 bits.
+TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number) {
+  const bool fits = number >= -0x1p63 && number < 0x1p63;
+  store_scalar(to, type, number,
+               fits         ? static_cast<std::int64_t>(number)
+               : number > 0 ? INT64_MAX
+               : number < 0 ? INT64_MIN
+                            : 0);
+}
 
 }  // namespace tagma::runtime::detail

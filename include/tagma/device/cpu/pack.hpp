@@ -202,17 +202,14 @@ TAGMA_INLINE void write(void* to, const pack<T, W>& p) {
 }  // namespace detail
 
 namespace detail {
-/// The first `bytes` of `room` bytes, and zeros behind them. Out of line: g++ writes a copy of a few bytes out, in
-/// several cases, and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes
-/// longer than the loop where a tensor has few elements.
-[[gnu::noinline]] inline void copy_padded(void* to, const void* from, std::size_t bytes, std::size_t room) {
+/// Copies the bytes of less than eight elements. Out of line: g++ writes a copy of a few bytes out, in several cases,
+/// and there is one at the end of each loop. Pieces may overlap: no call of the C library, which takes longer than the
+/// loop where a tensor has few elements.
+[[gnu::noinline]] inline void copy_few(void* to, const void* from, std::size_t bytes) {
   char* const t = static_cast<char*>(to);
   const char* const f = static_cast<const char*>(from);
-  std::size_t i = bytes == room ? room : 0;
-  for (; i + 16 <= room; i += 16) __builtin_memset(t + i, 0, 16);
-  for (; i < room; ++i) t[i] = 0;
   if (bytes >= 16) {
-    for (i = 0; i + 16 <= bytes; i += 16) __builtin_memcpy(t + i, f + i, 16);
+    for (std::size_t i = 0; i + 16 <= bytes; i += 16) __builtin_memcpy(t + i, f + i, 16);
     __builtin_memcpy(t + (bytes - 16), f + (bytes - 16), 16);
   } else if (bytes >= 8) {
     __builtin_memcpy(t, f, 8);
@@ -221,8 +218,22 @@ namespace detail {
     __builtin_memcpy(t, f, 4);
     __builtin_memcpy(t + (bytes - 4), f + (bytes - 4), 4);
   } else {
-    for (i = 0; i < bytes; ++i) t[i] = f[i];
+    for (std::size_t i = 0; i < bytes; ++i) t[i] = f[i];
   }
+}
+/// Copies `n` elements of `Size` bytes, less than eight. One by itself is what scalars are.
+template <std::size_t Size>
+TAGMA_INLINE void copy_rest(void* to, const void* from, std::int64_t n) {
+  if (n == 1)
+    __builtin_memcpy(to, from, Size);
+  else
+    copy_few(to, from, static_cast<std::size_t>(n) * Size);
+}
+/// The same, and zeros behind them: eight elements.
+template <std::size_t Size>
+TAGMA_INLINE void copy_padded(void* to, const void* from, std::int64_t n) {
+  __builtin_memset(to, 0, 8 * Size);
+  copy_rest<Size>(to, from, n);
 }
 }  // namespace detail
 

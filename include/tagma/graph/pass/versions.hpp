@@ -10,22 +10,22 @@
 
 namespace tagma::ir {
 
-/// True for each node that is ordered behind `u`, itself included.
+/// True if node `i` is ordered behind node `u`, or is it. Linear in the nodes between them.
 template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  fixed_array<bool, N> result{};
-  if constexpr (N == heap_room) make_room(g.size(), result);
+[[nodiscard]] constexpr bool is_behind(const graph_view& g, node_id u, node_id i) {
+  if (i <= u) return i == u;
+  fixed_array<bool, N> result{};  // of each node from `u` on
+  if constexpr (N == heap_room) make_room(i - u + 1, result);
   bool* const behind = result.data();
   const node* const nodes = g.nodes.data();
-  const int size = g.size();
-  behind[u] = true;
-  for (node_id i = u + 1; i < size; ++i) {
-    const node_id* const in = g.edges.data() + nodes[i].first_edge;
-    const int count = nodes[i].inputs + nodes[i].controls;
+  behind[0] = true;
+  for (node_id j = u + 1; j <= i; ++j) {
+    const node_id* const in = g.edges.data() + nodes[j].first_edge;
+    const int count = nodes[j].inputs + nodes[j].controls;
     for (int k = 0; k < count; ++k)
-      if (behind[in[k]]) behind[i] = true;
+      if (in[k] >= u && behind[in[k] - u]) behind[j - u] = true;
   }
-  return result;
+  return behind[i - u];
 }
 
 /// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
@@ -51,7 +51,7 @@ struct variable_versions {
   [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
     node_id waiting = first(variable);
     for (node_id u = waiting; u != no_node && u <= i; u = next(u))
-      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
+      if (is_behind<N>(g, u, i)) waiting = next(u);
     return waiting;
   }
 };

@@ -149,7 +149,7 @@ class matrix_convolution {
   }
   void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
     const std::int64_t own = p_.filters / p_.groups;
-    std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
+    if (count * p_.input_size() > 0) std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
     for (std::int64_t g = 0; g < p_.groups; ++g) {
       gemm(gemm_args<T>{false, true, count * p_.positions(), p_.patch(), own, dy + g * own, p_.filters,
                         filter + g * own, p_.filters, windows, p_.patch()});
@@ -259,7 +259,7 @@ TAGMA_COLD void convolve(const kernel_args& args, const run_context& context) {
 #endif
   if (!done && s.matrices != nullptr)
     s.matrices->run(a, b, bias, s.after.relu, out, *context.threads);
-  else if (!done)
+  else if (!done && args.out.elements() > 0)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);
 }

@@ -53,12 +53,15 @@ requires Load::contiguous struct held_load<Load> {
   }
 };
 
-/// The last elements of a row, followed by zeros.
+/// The last elements of a row, followed by zeros; what is the same for all lanes is held already.
 template <class Load>
-TAGMA_INLINE void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
-  constexpr auto size = static_cast<std::int64_t>(sizeof(typename Load::stored_type));
-  copy_padded(to, Load::contiguous ? from + i * size : from,
-              static_cast<std::size_t>(Load::contiguous ? n * size : size), static_cast<std::size_t>(size * lanes));
+TAGMA_INLINE void pad([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
+                      [[maybe_unused]] std::int64_t i, [[maybe_unused]] std::int64_t n) {
+  if constexpr (Load::contiguous) {
+    constexpr std::size_t size = sizeof(typename Load::stored_type);
+    static_assert(lanes == 8);
+    copy_padded<size>(to, from + i * static_cast<std::int64_t>(size), n);
+  }
 }
 
 /// Calls the body of an operation with as many operands as it takes. Each device has its own such function:
@@ -117,8 +120,9 @@ inline void point_at_row(const loop_extents& e, const kernel_args& args, std::in
   }
 }
 
-/// Rows `first` to `last` of a loop.
-inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
+/// Rows `first` to `last` of a loop. Out of line: what it keeps in registers, loops of one row would save as well.
+[[gnu::noinline]] inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first,
+                                       std::int64_t last) {
   const loop_extents& e = s.extents;
   const std::byte* in[most_loads];
   for (std::int64_t row = first; row < last; ++row) {
@@ -144,8 +148,8 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
 }
 
 /// Runs the parts of a loop, on several threads if it is long. The split depends on the extents alone.
-inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
-                       void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
+[[gnu::noinline]] inline void share_loop(const loop_extents& e, const kernel_args& args, const run_context& context,
+                                         void (*part)(const kernel_args&, std::int64_t, std::int64_t)) {
   const bool one_row = e.rows == 1;
   const std::int64_t count = one_row ? e.inner : e.rows;
   const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
@@ -156,7 +160,10 @@ inline void share_loop(const loop_extents& e, const kernel_args& args, const run
   });
 }
 inline void run_loop(const kernel_args& args, const run_context& context) {
-  share_loop(static_cast<const loop_state*>(args.state)->extents, args, context, &run_part);
+  const auto& s = *static_cast<const loop_state*>(args.state);
+  if (s.extents.rows == 1 && s.extents.inner <= 2 * task_elements)
+    return run_elements(args, s, 0, s.extents.inner);  // as `share_loop` would, by a shorter way
+  share_loop(s.extents, args, context, &run_part);
 }
 
 /// Works out the strides of a loop.
@@ -201,9 +208,8 @@ struct fused_loop<on_cpu, types<Load...>, types<Operation...>> {
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
         if (to != out) {
-          const std::size_t bytes = static_cast<std::size_t>(rest) * sizeof(result);
-          return cpu::detail::copy_padded(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)), to, bytes,
-                                          bytes);
+          return cpu::detail::copy_rest<sizeof(result)>(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)),
+                                                        to, rest);
         }
         if (rest == 0) return;
         (cpu::detail::pad<Load>(padded[L], from[L], n - rest, rest), ...);

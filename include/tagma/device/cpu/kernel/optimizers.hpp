@@ -25,12 +25,8 @@ struct update_body {
   static constexpr std::size_t slots = Update::slots.size();
   using pointers = T* const*;
 
-  TAGMA_INLINE static void copy_rest(T* to, const T* from, std::int64_t n) {
-    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
-    copy_padded(to, from, bytes, bytes);
-  }
   TAGMA_INLINE static T* move_rest(T* to, const T* from, std::int64_t n) {
-    copy_padded(to, from, static_cast<std::size_t>(n) * sizeof(T), 8 * sizeof(T));
+    copy_padded<sizeof(T)>(to, from, n);
     return to;
   }
   TAGMA_INLINE static void run(T* v, pointers slot_pointers, const T* g, const update_numbers<C>* numbers,
@@ -58,8 +54,8 @@ struct update_body {
       g = move_rest(rest_of[1], g + count, rest);
       count = 8;
     }
-    copy_rest(value_end - rest, v, rest);
-    for (std::size_t k = 0; k < slots; ++k) copy_rest(slot_pointers[k] + n - rest, slot[k], rest);
+    copy_rest<sizeof(T)>(value_end - rest, v, rest);
+    for (std::size_t k = 0; k < slots; ++k) copy_rest<sizeof(T)>(slot_pointers[k] + n - rest, slot[k], rest);
   }
 };
 

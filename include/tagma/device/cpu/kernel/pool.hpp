@@ -86,7 +86,8 @@ struct max_pool_gradient_body {
     const bool once = p->rows.stride == p->rows.size && p->columns.stride == p->columns.size && p->rows.before == 0 &&
                       p->columns.before == 0 && p->rows.out * p->rows.stride >= p->rows.in &&
                       p->columns.out * p->columns.stride >= p->columns.in;
-    if (!once) std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
+    if (!once && p->input_size() > 0)
+      std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
           P sum = select(found, load_some(dy + from, n), zero);
@@ -99,7 +100,8 @@ struct max_pool_gradient_body {
 template <class T>
 struct max_pool_select_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* u, T* out) {
-    std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p->output_size()) * sizeof(T));
+    if (p->output_size() > 0)
+      std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p->output_size()) * sizeof(T));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t to, const auto& found, int n) __attribute__((always_inline)) {
           store_some(out + to, select(found, load_some(u + at, n), load_some(out + to, n)), n);
@@ -131,7 +133,8 @@ template <class T>
 struct average_pool_gradient_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
+    if (p->input_size() > 0)
+      std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, dy += p->channels) {
         const pool_window w(*p, i, j);

@@ -84,18 +84,21 @@ struct join_row {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static C block(const T* from, std::int64_t n) {
-    P a = splat<P>(Join::template neutral<C>()), b = a, c = a, d = a;
+    C total = Join::template neutral<C>();
     std::int64_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-      a = Join::apply(a, load<8>(from + i));
-      b = Join::apply(b, load<8>(from + i + 8));
-      c = Join::apply(c, load<8>(from + i + 16));
-      d = Join::apply(d, load<8>(from + i + 24));
+    if (n >= 8) {  // lanes that have nothing to join would be joined all the same
+      P a = splat<P>(total), b = a, c = a, d = a;
+      for (; i + 32 <= n; i += 32) {
+        a = Join::apply(a, load<8>(from + i));
+        b = Join::apply(b, load<8>(from + i + 8));
+        c = Join::apply(c, load<8>(from + i + 16));
+        d = Join::apply(d, load<8>(from + i + 24));
+      }
+      for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
+      a = Join::apply(Join::apply(a, b), Join::apply(c, d));
+      total = lane(a, 0);
+      for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
     }
-    for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
-    a = Join::apply(Join::apply(a, b), Join::apply(c, d));
-    C total = lane(a, 0);
-    for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
     for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
     return total;
   }
