@@ -131,6 +131,13 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1052,112 +1059,23 @@ namespace detail {
 class graph_verifier {
  public:
   /// @param values how many numbers are written in place
-  TAGMA_COLD graph_verifier(const graph_view& g, operation_faces faces, std::size_t values)
-      : g_(g), faces_(faces), values_(values) {}
+  graph_verifier(const graph_view& g, operation_faces faces, std::size_t values);
 
-  TAGMA_COLD void run() {
-    if (g_.nodes.size() > static_cast<std::size_t>(INT32_MAX) / 8)
-      fail(status_code::invalid_argument, {"a graph cannot have ", g_.nodes.size(), " nodes"});
-    for (at_ = 0; at_ < g_.size(); ++at_) check_node(g_[at_]);
-    for (const node_id root : g_.roots) {
-      if (root < 0 || root >= g_.size())
-        fail(status_code::invalid_argument, {"output is node ", root, " of ", g_.size()});
-      at_ = root;
-      const op_info& op = g_.info(root);
-      if (op.is(op_kind::loop) || op.is(op_kind::iterated) || op.is(op_kind::resource) || op.outputs > 0)
-        refuse({"is no output"});
-    }
-    check_names();
-    check_loops();
-  }
+  void run();
 
  private:
-  [[noreturn]] TAGMA_COLD void refuse(std::initializer_list<text_part> parts) const {
-    std::string text = sentence({"node ", at_, ": "});
-    append_parts(text, parts);
-    fail(status_code::invalid_argument, text);
-  }
-  [[nodiscard]] TAGMA_COLD const operation_face& face_of(const node& n) const {
-    for (const operation_face* const f : faces_)
-      if (f->rules == n.op) return *f;
-    refuse({"has no operation that a graph may have"});
-  }
+  [[noreturn]] void refuse(std::initializer_list<text_part> parts) const;
+  [[nodiscard]] const operation_face& face_of(const node& n) const;
   /// A list of nodes in front of this one.
-  TAGMA_COLD void check_list(array_view<const node_id> list, const char* what) const {
-    for (const node_id i : list)
-      if (i < 0 || i >= at_) refuse({what, " is node ", i, ", and is one in front of it"});
-  }
+  void check_list(array_view<const node_id> list, const char* what) const;
 
-  TAGMA_COLD void check_node(const node& n) {
-    if (n.inputs < 0 || n.controls < 0 || n.colocated < 0 || n.first_edge < 0 ||
-        std::int64_t{n.first_edge} + n.inputs + n.controls + n.colocated > static_cast<std::int64_t>(g_.edges.size()))
-      refuse({"its edges are outside of the list of ", g_.edges.size()});
-    if (n.attribute_count < 0 || n.first_attribute < 0 ||
-        std::int64_t{n.first_attribute} + n.attribute_count > static_cast<std::int64_t>(g_.attribute_pool.size()))
-      refuse({"its attributes are outside of the list of ", g_.attribute_pool.size()});
-    if (n.request < 0 || (n.request > 0 && static_cast<std::size_t>(n.request) >= g_.requests.size()))
-      refuse({"asks for device ", n.request, " of ", g_.requests.size()});
-    if (n.value < -1 || n.value >= static_cast<std::int64_t>(values_))
-      refuse({"takes value ", n.value, " of ", values_});
-    check_list(g_.inputs(at_), "an input");
-    check_list(g_.controls(at_), "what it waits for");
-    check_list(g_.colocated(at_), "what it is placed with");
-
-    const operation_face& face = face_of(n);
-    heap_array<tensor_spec> in(static_cast<std::size_t>(n.inputs));
-    for (int i = 0; i < n.inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(at_)[i]].spec;
-    infer_args args{{in.data(), in.size()}, g_.attributes(at_), n.spec};
-    input_roles roles;
-    const bool several = face.info().outputs > 0;
-    for (int k = 0; k < (several ? face.info().outputs : 1); ++k) {
-      args.output = k;
-      if (const refusal r = check_arguments(face, args, &roles)) refuse({to_string(r, face.info(), args)});
-    }
-    const tensor_spec found = several ? tensor_spec{} : face.info().is(op_kind::output) ? result_of(n) : args.out;
-    if (!(found == n.spec))
-      refuse({face.info().name, ": the result is said to be ", to_string(n.spec), ", and is ", to_string(found)});
-    check_roles(face.info(), roles);
-    const bool named = face.info().is(op_kind::placeholder) || face.info().is(op_kind::variable);
-    if (named && !is_name(n.name)) refuse({face.info().name, ": '", n.name, "' is no name"});
-  }
+  void check_node(const node& n);
   /// What the operation that a result is of makes of it.
-  [[nodiscard]] TAGMA_COLD tensor_spec result_of(const node& n) const {
-    const node_id of = g_.inputs(at_)[0];
-    const attribute which = g_.attributes(at_)[0];
-    if (which >= g_.info(of).outputs) refuse({"is result ", which, " of ", g_.info(of).name, ", which has fewer"});
-    heap_array<tensor_spec> in(static_cast<std::size_t>(g_[of].inputs));
-    for (int i = 0; i < g_[of].inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(of)[i]].spec;
-    infer_args args{{in.data(), in.size()}, g_.attributes(of), {}, static_cast<int>(which)};
-    (void)g_.info(of).infer(args);  // it was asked before
-    if (args.out.type == dtype::none) refuse({"is a result that ", g_.info(of).name, " does not have"});
-    (void)n;
-    return args.out;
-  }
+  [[nodiscard]] tensor_spec result_of(const node& n) const;
   /// What inputs are beside their types.
-  TAGMA_COLD void check_roles(const op_info& op, const input_roles& roles) const {
-    const array_view<const node_id> in = g_.inputs(at_);
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      const op_info& of = g_.info(in[i]);
-      const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0, goes = i < 64 && ((roles.heads >> i) & 1) != 0;
-      if (writes && !of.is(op_kind::variable)) refuse({"TAGMA-E065 ", op.name, ": input ", i, " is no variable"});
-      for (std::size_t k = 0; writes && k < in.size(); ++k)
-        if (k != i && k < 64 && ((roles.variables >> k) & 1) != 0 && in[k] == in[i])
-          refuse({op.name, ": writes over input ", k});
-      if (goes && !of.is(op_kind::loop)) refuse({op.name, ": input ", i, " is no head of a loop"});
-      if (!goes && of.is(op_kind::loop) && !op.is(op_kind::loop)) refuse({op.name, ": input ", i, " is a head"});
-      if (of.outputs > 0 && !op.is(op_kind::output)) refuse({op.name, ": input ", i, " has several results"});
-    }
-  }
+  void check_roles(const op_info& op, const input_roles& roles) const;
   /// A name is of one thing.
-  TAGMA_COLD void check_names() {
-    for (at_ = 0; at_ < g_.size(); ++at_) {
-      const node& n = g_[at_];
-      if (!g_.info(at_).is(op_kind::placeholder) && !g_.info(at_).is(op_kind::variable)) continue;
-      for (node_id i = 0; i < at_; ++i)
-        if (g_.info(i).kind == g_.info(at_).kind && g_[i].name == n.name && g_[i].suffix == n.suffix)
-          refuse({"TAGMA-E060 ", g_.info(at_).name, " '", n.name, n.suffix, "' is node ", i, " as well"});
-    }
-  }
+  void check_names();
 
   /// What `write_loops` writes.
   struct found_loops {
@@ -1169,83 +1087,12 @@ class graph_verifier {
     array_view<const node_id> roots;
   };
   /// Builds the graph once more, which tells which nodes are in which loop, and compares.
-  TAGMA_COLD void check_loops() {
-    std::size_t heads = 0, carried = 0;
-    for (node_id i = 0; i < g_.size(); ++i) {
-      heads += g_.info(i).is(op_kind::loop) ? 1u : 0u;
-      carried += is_carried(i) ? 1u : 0u;
-    }
-    if (heads != g_.loops.size() || heads > static_cast<std::size_t>(most_loops) || carried != g_.back_edges.size() ||
-        g_.loop_of.size() != (heads == 0 ? 0 : g_.nodes.size()))
-      fail(status_code::invalid_argument, {"a graph of ", heads, " loops that carry ", carried,
-                                           " values has tables of ", g_.loops.size(), " and ", g_.back_edges.size()});
-    if (heads == 0) return;
-    const std::size_t n = g_.nodes.size();
-    std::size_t room = 64;
-    while (room < 4 * n) room *= 2;
-    heap_array<node> nodes(n);
-    heap_array<node_id> edges(g_.edges.size() + 1), buckets(room);
-    heap_array<attribute> attributes(g_.attribute_pool.size() + 1);
-    graph again({nodes.data(), n}, {edges.data(), edges.size()}, {attributes.data(), attributes.size()},
-                {buckets.data(), room});
-    loop_table loops;
-    again.observe(&loops);
-    for (at_ = 0; at_ < g_.size(); ++at_) {
-      const node& one = g_[at_];
-      if (g_.info(at_).is(op_kind::loop) && (g_.loops[loops.count()].head != at_ || g_.loops[loops.count()].rank < 0 ||
-                                             g_.loops[loops.count()].rank >= most_loops))
-        refuse({"is no head in the table of loops"});
-      const node_id made =
-          again.emit_as(*one.op, one.spec, g_.inputs(at_), g_.attributes(at_),
-                        {g_.controls(at_), one.name, one.suffix, one.value, one.request, g_.colocated(at_)});
-      if (made != at_) refuse({"is node ", made, " once more"});
-      if (g_.info(at_).is(op_kind::loop)) loops.set_rank(g_.loops[loops.count() - 1].rank);
-    }
-    for (const back_edge& e : g_.back_edges) {
-      at_ = e.carried >= 0 && e.carried < g_.size() ? e.carried : 0;
-      if (at_ != e.carried || !is_carried(at_) || loops.next_of(at_) != no_node) refuse({"is carried by no loop"});
-      if (e.next < 0 || e.next >= g_.size() || !(g_[e.next].spec == g_[at_].spec))
-        refuse({"has no next value of its type and shape"});
-      loops.add_edge(e);
-    }
-    for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
-    found_loops found;
-    found.back_edges = heap_array<back_edge>(carried + 1);
-    heap_array<std::int16_t> loop_of(n);
-    found.loop_of = loop_of.data();
-    found.roots = g_.roots;
-    write_loops(again, loops, found);
-    for (int l = 0; l < found.loop_count; ++l)
-      if (found.loops[l].parent != g_.loops[l].parent || found.loops[l].head != g_.loops[l].head)
-        fail(status_code::invalid_argument,
-             {"loop ", l, " is said to be in loop ", g_.loops[l].parent, ", and is in ", found.loops[l].parent});
-    for (at_ = 0; at_ < g_.size(); ++at_)
-      if (found.loop_of[at_] != g_.loop_of[at_])
-        refuse({"is said to be in loop ", g_.loop_of[at_], ", and is in ", found.loop_of[at_]});
-  }
+  void check_loops();
   /// What a body must not do, and what it hands on, which its steps have written.
-  TAGMA_COLD void check_body(const graph& g, const loop_table& loops) const {
-    const op_info& op = g_.info(at_);
-    const bool inside = loops.loop_of(at_) >= 0;
-    if (inside && op.is(op_kind::update)) refuse({"TAGMA-E206 ", op.name, ": is in the body of a loop"});
-    if (inside && op.late) refuse({"TAGMA-E207 ", op.name, ": is in the body of a loop"});
-    const array_view<const node_id> in = g_.inputs(at_);
-    if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), loops.next_of(at_)))
-      refuse({op.name, ": no step of the body makes the next value, node ", loops.next_of(at_)});
-    if (g_[at_].op == &rules<loop_stack> && !has_memory(g_.info(in[0])))
-      refuse({op.name, ": no step makes node ", in[0]});
-    if (g_[at_].op != &rules<loop_last>) return;
-    if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || loops.next_of(in[0]) != in[2])
-      refuse({op.name, ": node ", in[0], " is not what the loop carries to node ", in[2]});
-  }
+  void check_body(const graph& g, const loop_table& loops) const;
   /// True for what is gathered: steps write it, or it is what a loop, or one inside of it, carries or makes.
-  [[nodiscard]] static bool has_memory(const op_info& of) {
-    return of.is(op_kind::compute) || of.is(op_kind::elementwise) || of.is(op_kind::output) ||
-           of.is(op_kind::iterated) || of.is(op_kind::iterations);
-  }
-  [[nodiscard]] bool is_carried(node_id i) const {
-    return g_[i].op == &rules<loop_carried> || g_[i].op == &rules<loop_result>;
-  }
+  [[nodiscard]] static bool has_memory(const op_info& of);
+  [[nodiscard]] bool is_carried(node_id i) const;
 
   const graph_view& g_;
   operation_faces faces_;
@@ -1259,7 +1106,207 @@ class graph_verifier {
 /// they read, and every operation takes what it is given and makes what is said.
 /// @param values how many numbers the program has beside it
 /// Throws InvalidArgument with the number of the node.
-TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::size_t values) {
+void verify(const graph_view& g, operation_faces faces, std::size_t values);
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/verify.ipp
+
+/// @file
+/// Definitions of verify.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir::detail {
+
+TAGMA_COLD TAGMA_DECL graph_verifier::graph_verifier(const graph_view& g, operation_faces faces, std::size_t values)
+    : g_(g), faces_(faces), values_(values) {}
+
+TAGMA_COLD TAGMA_DECL void graph_verifier::run() {
+  if (g_.nodes.size() > static_cast<std::size_t>(INT32_MAX) / 8)
+    fail(status_code::invalid_argument, {"a graph cannot have ", g_.nodes.size(), " nodes"});
+  for (at_ = 0; at_ < g_.size(); ++at_) check_node(g_[at_]);
+  for (const node_id root : g_.roots) {
+    if (root < 0 || root >= g_.size())
+      fail(status_code::invalid_argument, {"output is node ", root, " of ", g_.size()});
+    at_ = root;
+    const op_info& op = g_.info(root);
+    if (op.is(op_kind::loop) || op.is(op_kind::iterated) || op.is(op_kind::resource) || op.outputs > 0)
+      refuse({"is no output"});
+  }
+  check_names();
+  check_loops();
+}
+
+TAGMA_COLD TAGMA_DECL void graph_verifier::refuse(std::initializer_list<text_part> parts) const {
+  std::string text = sentence({"node ", at_, ": "});
+  append_parts(text, parts);
+  fail(status_code::invalid_argument, text);
+}
+
+TAGMA_COLD TAGMA_DECL const operation_face& graph_verifier::face_of(const node& n) const {
+  for (const operation_face* const f : faces_)
+    if (f->rules == n.op) return *f;
+  refuse({"has no operation that a graph may have"});
+}
+
+TAGMA_COLD TAGMA_DECL void graph_verifier::check_list(array_view<const node_id> list, const char* what) const {
+  for (const node_id i : list)
+    if (i < 0 || i >= at_) refuse({what, " is node ", i, ", and is one in front of it"});
+}
+
+TAGMA_COLD TAGMA_DECL void graph_verifier::check_node(const node& n) {
+  if (n.inputs < 0 || n.controls < 0 || n.colocated < 0 || n.first_edge < 0 ||
+      std::int64_t{n.first_edge} + n.inputs + n.controls + n.colocated > static_cast<std::int64_t>(g_.edges.size()))
+    refuse({"its edges are outside of the list of ", g_.edges.size()});
+  if (n.attribute_count < 0 || n.first_attribute < 0 ||
+      std::int64_t{n.first_attribute} + n.attribute_count > static_cast<std::int64_t>(g_.attribute_pool.size()))
+    refuse({"its attributes are outside of the list of ", g_.attribute_pool.size()});
+  if (n.request < 0 || (n.request > 0 && static_cast<std::size_t>(n.request) >= g_.requests.size()))
+    refuse({"asks for device ", n.request, " of ", g_.requests.size()});
+  if (n.value < -1 || n.value >= static_cast<std::int64_t>(values_)) refuse({"takes value ", n.value, " of ", values_});
+  check_list(g_.inputs(at_), "an input");
+  check_list(g_.controls(at_), "what it waits for");
+  check_list(g_.colocated(at_), "what it is placed with");
+
+  const operation_face& face = face_of(n);
+  heap_array<tensor_spec> in(static_cast<std::size_t>(n.inputs));
+  for (int i = 0; i < n.inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(at_)[i]].spec;
+  infer_args args{{in.data(), in.size()}, g_.attributes(at_), n.spec};
+  input_roles roles;
+  const bool several = face.info().outputs > 0;
+  for (int k = 0; k < (several ? face.info().outputs : 1); ++k) {
+    args.output = k;
+    if (const refusal r = check_arguments(face, args, &roles)) refuse({to_string(r, face.info(), args)});
+  }
+  const tensor_spec found = several ? tensor_spec{} : face.info().is(op_kind::output) ? result_of(n) : args.out;
+  if (!(found == n.spec))
+    refuse({face.info().name, ": the result is said to be ", to_string(n.spec), ", and is ", to_string(found)});
+  check_roles(face.info(), roles);
+  const bool named = face.info().is(op_kind::placeholder) || face.info().is(op_kind::variable);
+  if (named && !is_name(n.name)) refuse({face.info().name, ": '", n.name, "' is no name"});
+}
+
+TAGMA_COLD TAGMA_DECL tensor_spec graph_verifier::result_of(const node& n) const {
+  const node_id of = g_.inputs(at_)[0];
+  const attribute which = g_.attributes(at_)[0];
+  if (which >= g_.info(of).outputs) refuse({"is result ", which, " of ", g_.info(of).name, ", which has fewer"});
+  heap_array<tensor_spec> in(static_cast<std::size_t>(g_[of].inputs));
+  for (int i = 0; i < g_[of].inputs; ++i) in[static_cast<std::size_t>(i)] = g_[g_.inputs(of)[i]].spec;
+  infer_args args{{in.data(), in.size()}, g_.attributes(of), {}, static_cast<int>(which)};
+  (void)g_.info(of).infer(args);  // it was asked before
+  if (args.out.type == dtype::none) refuse({"is a result that ", g_.info(of).name, " does not have"});
+  (void)n;
+  return args.out;
+}
+
+TAGMA_COLD TAGMA_DECL void graph_verifier::check_roles(const op_info& op, const input_roles& roles) const {
+  const array_view<const node_id> in = g_.inputs(at_);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const op_info& of = g_.info(in[i]);
+    const bool writes = i < 64 && ((roles.variables >> i) & 1) != 0, goes = i < 64 && ((roles.heads >> i) & 1) != 0;
+    if (writes && !of.is(op_kind::variable)) refuse({"TAGMA-E065 ", op.name, ": input ", i, " is no variable"});
+    for (std::size_t k = 0; writes && k < in.size(); ++k)
+      if (k != i && k < 64 && ((roles.variables >> k) & 1) != 0 && in[k] == in[i])
+        refuse({op.name, ": writes over input ", k});
+    if (goes && !of.is(op_kind::loop)) refuse({op.name, ": input ", i, " is no head of a loop"});
+    if (!goes && of.is(op_kind::loop) && !op.is(op_kind::loop)) refuse({op.name, ": input ", i, " is a head"});
+    if (of.outputs > 0 && !op.is(op_kind::output)) refuse({op.name, ": input ", i, " has several results"});
+  }
+}
+
+TAGMA_COLD TAGMA_DECL void graph_verifier::check_names() {
+  for (at_ = 0; at_ < g_.size(); ++at_) {
+    const node& n = g_[at_];
+    if (!g_.info(at_).is(op_kind::placeholder) && !g_.info(at_).is(op_kind::variable)) continue;
+    for (node_id i = 0; i < at_; ++i)
+      if (g_.info(i).kind == g_.info(at_).kind && g_[i].name == n.name && g_[i].suffix == n.suffix)
+        refuse({"TAGMA-E060 ", g_.info(at_).name, " '", n.name, n.suffix, "' is node ", i, " as well"});
+  }
+}
+
+TAGMA_COLD TAGMA_DECL void graph_verifier::check_loops() {
+  std::size_t heads = 0, carried = 0;
+  for (node_id i = 0; i < g_.size(); ++i) {
+    heads += g_.info(i).is(op_kind::loop) ? 1u : 0u;
+    carried += is_carried(i) ? 1u : 0u;
+  }
+  if (heads != g_.loops.size() || heads > static_cast<std::size_t>(most_loops) || carried != g_.back_edges.size() ||
+      g_.loop_of.size() != (heads == 0 ? 0 : g_.nodes.size()))
+    fail(status_code::invalid_argument, {"a graph of ", heads, " loops that carry ", carried, " values has tables of ",
+                                         g_.loops.size(), " and ", g_.back_edges.size()});
+  if (heads == 0) return;
+  const std::size_t n = g_.nodes.size();
+  std::size_t room = 64;
+  while (room < 4 * n) room *= 2;
+  heap_array<node> nodes(n);
+  heap_array<node_id> edges(g_.edges.size() + 1), buckets(room);
+  heap_array<attribute> attributes(g_.attribute_pool.size() + 1);
+  graph again({nodes.data(), n}, {edges.data(), edges.size()}, {attributes.data(), attributes.size()},
+              {buckets.data(), room});
+  loop_table loops;
+  again.observe(&loops);
+  for (at_ = 0; at_ < g_.size(); ++at_) {
+    const node& one = g_[at_];
+    if (g_.info(at_).is(op_kind::loop) && (g_.loops[loops.count()].head != at_ || g_.loops[loops.count()].rank < 0 ||
+                                           g_.loops[loops.count()].rank >= most_loops))
+      refuse({"is no head in the table of loops"});
+    const node_id made =
+        again.emit_as(*one.op, one.spec, g_.inputs(at_), g_.attributes(at_),
+                      {g_.controls(at_), one.name, one.suffix, one.value, one.request, g_.colocated(at_)});
+    if (made != at_) refuse({"is node ", made, " once more"});
+    if (g_.info(at_).is(op_kind::loop)) loops.set_rank(g_.loops[loops.count() - 1].rank);
+  }
+  for (const back_edge& e : g_.back_edges) {
+    at_ = e.carried >= 0 && e.carried < g_.size() ? e.carried : 0;
+    if (at_ != e.carried || !is_carried(at_) || loops.next_of(at_) != no_node) refuse({"is carried by no loop"});
+    if (e.next < 0 || e.next >= g_.size() || !(g_[e.next].spec == g_[at_].spec))
+      refuse({"has no next value of its type and shape"});
+    loops.add_edge(e);
+  }
+  for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
+  found_loops found;
+  found.back_edges = heap_array<back_edge>(carried + 1);
+  heap_array<std::int16_t> loop_of(n);
+  found.loop_of = loop_of.data();
+  found.roots = g_.roots;
+  write_loops(again, loops, found);
+  for (int l = 0; l < found.loop_count; ++l)
+    if (found.loops[l].parent != g_.loops[l].parent || found.loops[l].head != g_.loops[l].head)
+      fail(status_code::invalid_argument,
+           {"loop ", l, " is said to be in loop ", g_.loops[l].parent, ", and is in ", found.loops[l].parent});
+  for (at_ = 0; at_ < g_.size(); ++at_)
+    if (found.loop_of[at_] != g_.loop_of[at_])
+      refuse({"is said to be in loop ", g_.loop_of[at_], ", and is in ", found.loop_of[at_]});
+}
+
+TAGMA_COLD TAGMA_DECL void graph_verifier::check_body(const graph& g, const loop_table& loops) const {
+  const op_info& op = g_.info(at_);
+  const bool inside = loops.loop_of(at_) >= 0;
+  if (inside && op.is(op_kind::update)) refuse({"TAGMA-E206 ", op.name, ": is in the body of a loop"});
+  if (inside && op.late) refuse({"TAGMA-E207 ", op.name, ": is in the body of a loop"});
+  const array_view<const node_id> in = g_.inputs(at_);
+  if (is_carried(at_) && !loops.is_written(g, loops.of_head(in[0]), loops.next_of(at_)))
+    refuse({op.name, ": no step of the body makes the next value, node ", loops.next_of(at_)});
+  if (g_[at_].op == &rules<loop_stack> && !has_memory(g_.info(in[0])))
+    refuse({op.name, ": no step makes node ", in[0]});
+  if (g_[at_].op != &rules<loop_last>) return;
+  if (!is_carried(in[0]) || g_.inputs(in[0])[0] != in[1] || loops.next_of(in[0]) != in[2])
+    refuse({op.name, ": node ", in[0], " is not what the loop carries to node ", in[2]});
+}
+
+TAGMA_DECL bool graph_verifier::has_memory(const op_info& of) {
+  return of.is(op_kind::compute) || of.is(op_kind::elementwise) || of.is(op_kind::output) || of.is(op_kind::iterated) ||
+         of.is(op_kind::iterations);
+}
+
+TAGMA_DECL bool graph_verifier::is_carried(node_id i) const {
+  return g_[i].op == &rules<loop_carried> || g_[i].op == &rules<loop_result>;
+}
+
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_COLD TAGMA_DECL void verify(const graph_view& g, operation_faces faces, std::size_t values) {
   detail::graph_verifier(g, faces, values).run();
 }
 
@@ -1329,10 +1376,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -1341,13 +1385,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -1361,40 +1400,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -1406,24 +1423,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -1431,7 +1436,87 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -1439,6 +1524,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 // ---- tagma/base/replace_file.hpp
 #ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
@@ -1466,13 +1552,77 @@ namespace tagma {
 namespace detail {
 
 /// "a/b/" of "a/b/c", "./" of "c".
-[[nodiscard]] inline std::string directory_of(std::string_view path) {
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
 }
 
-/// Where a path leads to if its last part is a link, or a link to a link.
-[[nodiscard]] inline std::string follow_links(const std::string& path) {
+TAGMA_DECL std::string follow_links(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < 40; ++links) {  // as many as Linux follows
     char text[PATH_MAX];
@@ -1484,86 +1634,69 @@ namespace detail {
   fail_errno(ELOOP, path, "replaced");
 }
 
-/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
-/// behind by a process that died, and whoever replaces the same file next removes it.
-class replacement {
- public:
-  /// @param directory an open directory
-  /// @param name of the file to be replaced
-  /// @param mode for `open`
-  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
-      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
-    stem_ += ".tagma-";
-    remove_litter();
-    static std::atomic<unsigned> counter{0};
-    while (true) {
-      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-      if (file_.get() < 0 && errno == EEXIST) continue;
-      if (file_.get() < 0) fail_errno(errno, path, "created");
-      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
-      struct stat made {};
-      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
-    }
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
   }
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement() {
-    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
-  }
+}
 
-  [[nodiscard]] int get() const { return file_.get(); }
-  [[nodiscard]] bool rename(const std::string& to) {
-    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
-  }
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
 
- private:
-  [[nodiscard]] static bool lock(int file, int how) {
-    int status = 0;
-    do status = ::flock(file, how);
-    while (status != 0 && errno == EINTR);
-    return status == 0;
-  }
-  /// Whether an open file is still the one of this name.
-  [[nodiscard]] bool is_named(int file) const {
-    struct stat open {};
-    struct stat named {};
-    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-  }
-  /// Stem, digits, a hyphen, digits, ".tmp".
-  [[nodiscard]] bool is_temporary(std::string_view name) const {
-    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
-    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
-    const std::size_t hyphen = name.find_first_not_of("0123456789");
-    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
-           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
-  }
-  void remove_litter() {
-    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
-    if (list == nullptr) return;
-    while (const dirent* const entry = ::readdir(list)) {
-      name_ = entry->d_name;
-      if (!is_temporary(name_)) continue;
-      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
-      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
-      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
-        (void)::unlinkat(directory_, name_.c_str(), 0);
-    }
-    ::closedir(list);
-  }
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
 
-  int directory_;
-  std::string stem_, name_;
-  descriptor file_{-1};
-  bool renamed_ = false;
-};
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
 
-/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
-/// more than everybody.
-inline void copy_access(int to, const struct stat& from) {
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
   struct stat now {};
   mode_t mode = from.st_mode & 0777;
   if (::fstat(to, &now) != 0) return;
@@ -1573,7 +1706,7 @@ inline void copy_access(int to, const struct stat& from) {
   (void)::fchmod(to, mode);
 }
 
-inline void write_all(int file, std::string_view bytes, std::string_view path) {
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
   while (!bytes.empty()) {
     const auto n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
@@ -1582,24 +1715,18 @@ inline void write_all(int file, std::string_view bytes, std::string_view path) {
   }
 }
 
-/// Whether all of an open file or directory is on the disk.
-[[nodiscard]] inline bool flush(int file) {
+TAGMA_DECL bool flush(int file) {
   int status = 0;
   do status = ::fsync(file);
   while (status != 0 && errno == EINTR);
   return status == 0;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
-/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
-/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
-/// `permission_denied`, `resource_exhausted` and so on; each names the path.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
@@ -1619,6 +1746,7 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 // ---- tagma/device/operation_faces.hpp
 
@@ -1933,21 +2061,57 @@ namespace detail {
 struct crc_tables {
   std::uint32_t of[8][256]{};
 
-  explicit crc_tables(std::uint32_t polynomial) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t c = byte;
-      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
-      of[0][byte] = c;
-    }
-    for (int place = 1; place < 8; ++place)
-      for (std::uint32_t byte = 0; byte < 256; ++byte)
-        of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
-  }
+  explicit crc_tables(std::uint32_t polynomial);
 };
 
 /// Goes on with the checksum `crc`, whose bits are inverted.
-[[nodiscard]] inline std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
-                                              std::size_t size) {
+[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                       std::size_t size);
+
+/// CRC-32C by tables.
+[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The checksum of bytes.
+[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+
+// ---- tagma/io/crc32c.ipp
+#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
+#define TAGMA_SINGLE_IO_CRC32C_IPP
+
+/// @file
+/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t c = byte;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+    of[0][byte] = c;
+  }
+  for (int place = 1; place < 8; ++place)
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+}
+
+TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   const auto& t = tables.of;
   for (; size >= 8; at += 8, size -= 8) {
@@ -1960,22 +2124,21 @@ struct crc_tables {
   return crc;
 }
 
-/// CRC-32C by tables.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0x82f63b78u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0xedb88320u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-}  // namespace detail
+}  // namespace tagma::io::detail
 
-/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
-[[nodiscard]] inline std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+namespace tagma::io {
+
+TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
 #if defined(__SSE4_2__) && defined(__x86_64__)
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t state = ~crc;
@@ -1992,19 +2155,10 @@ struct crc_tables {
 #endif
 }
 
-/// The checksum of bytes.
-[[nodiscard]] inline std::uint32_t crc32c(std::string_view bytes) {
-  return extend_crc32c(0, bytes.data(), bytes.size());
-}
-
-/// The form in which files hold a checksum of what may itself hold checksums.
-[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8u;
-  return (turned >> 17) | (turned << 15);
-}
+TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
 // ---- tagma/plan/any_program.hpp
 #ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
@@ -2096,31 +2250,14 @@ class heap_graph {
  public:
   heap_graph() = default;
   /// A copy of a graph. Throws `no_memory`.
-  explicit heap_graph(const graph_view& g) {
-    copy(nodes_, g.nodes);
-    copy(edges_, g.edges);
-    copy(attributes_, g.attribute_pool);
-    copy(roots_, g.roots);
-    copy(requests_, g.requests);
-    copy(loops_, g.loops);
-    copy(back_edges_, g.back_edges);
-    copy(loop_of_, g.loop_of);
-    keep_names();
-  }
+  explicit heap_graph(const graph_view& g);
   heap_graph(heap_graph&&) = default;
   heap_graph& operator=(heap_graph&&) = default;
 
-  [[nodiscard]] graph_view view() const {
-    return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
-  }
+  [[nodiscard]] graph_view view() const;
   /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
   /// @param placeholder the rules of that operation
-  void feed(node_id id, const op_rules& placeholder) {
-    node& n = nodes_[id];
-    n.op = &placeholder;
-    n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-    n.value = -1;
-  }
+  void feed(node_id id, const op_rules& placeholder);
 
  private:
   template <class T>
@@ -2129,19 +2266,7 @@ class heap_graph {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
   }
   /// Copies all names into memory of its own.
-  void keep_names() {
-    std::size_t length = 0;
-    for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
-    text_.allocate(length);
-    char* to = text_.data();
-    const auto keep = [&](std::string_view& name) {
-      const char* const from = name.data();
-      for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
-      name = {to, name.size()};
-      to += name.size();
-    };
-    for (node& n : nodes_) keep(n.name), keep(n.suffix);
-  }
+  void keep_names();
 
   fixed_array<node, heap_room> nodes_;
   fixed_array<node_id, heap_room> edges_;
@@ -2155,6 +2280,55 @@ class heap_graph {
 };
 
 }  // namespace tagma::ir
+
+// ---- tagma/graph/heap_graph.ipp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+
+/// @file
+/// Definitions of heap_graph.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+
+TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
+  copy(nodes_, g.nodes);
+  copy(edges_, g.edges);
+  copy(attributes_, g.attribute_pool);
+  copy(roots_, g.roots);
+  copy(requests_, g.requests);
+  copy(loops_, g.loops);
+  copy(back_edges_, g.back_edges);
+  copy(loop_of_, g.loop_of);
+  keep_names();
+}
+
+TAGMA_DECL graph_view heap_graph::view() const {
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+}
+
+TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
+  node& n = nodes_[id];
+  n.op = &placeholder;
+  n.inputs = n.controls = n.colocated = n.attribute_count = 0;
+  n.value = -1;
+}
+
+TAGMA_DECL void heap_graph::keep_names() {
+  std::size_t length = 0;
+  for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
+  text_.allocate(length);
+  char* to = text_.data();
+  const auto keep = [&](std::string_view& name) {
+    const char* const from = name.data();
+    for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
+    name = {to, name.size()};
+    to += name.size();
+  };
+  for (node& n : nodes_) keep(n.name), keep(n.suffix);
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
 #endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
 // ---- tagma/plan/heap_site.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
@@ -2177,43 +2351,17 @@ namespace tagma::ir {
 namespace detail {
 
 /// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
+[[nodiscard]] std::string label(const graph_view& g, node_id i);
 
 /// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
+[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
 
-[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
+[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
 
-[[nodiscard]] inline std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
+[[nodiscard]] std::string devices_text(const device_set& set);
 
 /// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
+[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
 
 }  // namespace detail
 
@@ -2234,7 +2382,88 @@ namespace detail {
 }
 
 /// A failure as a sentence; empty if there is none.
-[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
+[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
+
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                           bool soft = false, array_view<const std::string_view> assigned = {});
+
+namespace detail {
+[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                      const device_set& set);
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
+/// @}
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/placement.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+
+/// @file
+/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string label(const graph_view& g, node_id i) {
+  const node& n = g[i];
+  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
+  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
+}
+
+TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
+TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
+  std::string text;
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
+  return text.empty() ? "<no registered kernels>" : text;
+}
+
+TAGMA_DECL std::string devices_text(const device_set& set) {
+  std::string text = "[";
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
+  return text + " ]";
+}
+
+TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
+  std::string text;
+  for (const node_id i : {f.node, f.other}) {
+    if (i == no_node) continue;
+    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
+  }
+  return text;
+}
+
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
   if (f.problem == place_problem::none) return {};
   if (f.problem == place_problem::no_devices) return "No devices are registered";
   const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
@@ -2273,20 +2502,8 @@ namespace detail {
   }
 }
 
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
-                                                  const device_set& devices, bool soft = false,
-                                                  array_view<const std::string_view> assigned = {}) {
+TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                        bool soft, array_view<const std::string_view> assigned) {
   const std::size_t count = g.nodes.size();
   heap_placement p(count);
   const heap_array<place_group> groups(count);
@@ -2295,9 +2512,11 @@ struct heap_placement {
   return p;
 }
 
-namespace detail {
-[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                             const device_set& set) {
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
   std::string text;
   for (node_id i = 0; i < g.size(); ++i)
     if (device[i] >= 0)
@@ -2309,20 +2528,17 @@ namespace detail {
           .append("\n");
   return text;
 }
-}  // namespace detail
 
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
   return detail::placed_text({p.device.data(), p.device.size()}, g, set);
 }
-/// @}
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 // ---- tagma/plan/heap_plan.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
@@ -2347,12 +2563,7 @@ class planned_heap_graph {
  public:
   /// Throws `no_memory`.
   /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g) : view_(g) {
-    if (!ir::has_late(g)) return;
-    tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-    view_.nodes = tables_.node;
-    view_.edges = tables_.edge;
-  }
+  explicit planned_heap_graph(const ir::graph_view& g);
   planned_heap_graph(const planned_heap_graph&) = delete;
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
@@ -2368,63 +2579,20 @@ class heap_plan {
  public:
   /// Throws `no_memory`.
   /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where)
-      : where_(where) {
-    const ir::graph_view& g = planned.view();
-    fixed_array<node_id, heap_room> wanted;
-    wanted.allocate(fetches.size());
-    for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-    const auto needs = ir::prune<heap_room>(g, fetches);
-    const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-    const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                       : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-    auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-    if (where.devices.size() > 1 && !tables.contradictory)
-      tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-    if (g.loops.empty())
-      static_cast<raw&>(tables_) = assign_storage(tables);
-    else
-      tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-  }
+  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const {
-    const plan_sizes& n = tables_.sizes;
-    return {{tables_.nodes.data(), n.nodes},
-            {tables_.inputs.data(), n.inputs},
-            {tables_.attributes.data(), n.attributes},
-            {tables_.steps.data(), n.steps},
-            {tables_.operands.data(), n.operands},
-            {tables_.blocks.data(), n.blocks},
-            tables_.fetches,
-            tables_.fetch_steps,
-            tables_.feeds,
-            tables_.writes_variables,
-            where_.devices,
-            where_.reasons,
-            {tables_.loops.data(), tables_.loop_count},
-            {tables_.rows.data(), tables_.row_count}};
-  }
+  [[nodiscard]] plan_view view() const;
   /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const {
-    return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-  }
+  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const {
-    return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-  }
+  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
   /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const {
-    const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-    const node_id i = tables_.operands[at];
-    return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-  }
+  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
   /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
   /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const {
-    return plan::peak_bytes<heap_room, heap_room>(view(), size);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
 
  private:
   using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
@@ -2434,6 +2602,81 @@ class heap_plan {
 };
 
 }  // namespace tagma::plan
+
+// ---- tagma/plan/heap_plan.ipp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+
+/// @file
+/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::plan {
+
+TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  if (!ir::has_late(g)) return;
+  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
+  view_.nodes = tables_.node;
+  view_.edges = tables_.edge;
+}
+
+TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
+                                const plan_site& where)
+    : where_(where) {
+  const ir::graph_view& g = planned.view();
+  fixed_array<node_id, heap_room> wanted;
+  wanted.allocate(fetches.size());
+  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
+  const auto needs = ir::prune<heap_room>(g, fetches);
+  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
+  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  if (where.devices.size() > 1 && !tables.contradictory)
+    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  if (g.loops.empty())
+    static_cast<raw&>(tables_) = assign_storage(tables);
+  else
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+}
+
+TAGMA_DECL plan_view heap_plan::view() const {
+  const plan_sizes& n = tables_.sizes;
+  return {{tables_.nodes.data(), n.nodes},
+          {tables_.inputs.data(), n.inputs},
+          {tables_.attributes.data(), n.attributes},
+          {tables_.steps.data(), n.steps},
+          {tables_.operands.data(), n.operands},
+          {tables_.blocks.data(), n.blocks},
+          tables_.fetches,
+          tables_.fetch_steps,
+          tables_.feeds,
+          tables_.writes_variables,
+          where_.devices,
+          where_.reasons,
+          {tables_.loops.data(), tables_.loop_count},
+          {tables_.rows.data(), tables_.row_count}};
+}
+
+TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
+  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
+}
+
+TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
+  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
+}
+
+TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
+  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
+  const node_id i = tables_.operands[at];
+  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
+}
+
+TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
+  return plan::peak_bytes<heap_room, heap_room>(view(), size);
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
 
 namespace tagma::plan {
@@ -2489,11 +2732,7 @@ struct shared_program final : counted_object {
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
-[[nodiscard]] TAGMA_COLD inline std::string name_of_output(const ir::graph_view& g, std::size_t i) {
-  const ir::node& n = g[g.roots[i]];
-  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
-                                                               : sentence({n.name, n.suffix});
-}
+[[nodiscard]] std::string name_of_output(const ir::graph_view& g, std::size_t i);
 
 }  // namespace detail
 
@@ -2510,14 +2749,7 @@ class any_program {
                     {names.begin(), names.size()}) {}
   /// @param soft as `soft_placement`
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
-              array_view<const std::string_view> names = {})
-      : shared_(new detail::shared_program) {
-    detail::shared_program& to = *shared_;
-    to.graph = ir::heap_graph(graph);
-    to.values = values;
-    to.soft = soft;
-    name_outputs(names);
-  }
+              array_view<const std::string_view> names = {});
 
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
   [[nodiscard]] const carried& values() const { return shared_->values; }
@@ -2525,42 +2757,80 @@ class any_program {
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
-  [[nodiscard]] int find_output(std::string_view name) const {
-    for (std::size_t i = 0; i < outputs().size(); ++i)
-      if (outputs()[i] == name) return static_cast<int>(i);
-    return -1;
-  }
+  [[nodiscard]] int find_output(std::string_view name) const;
 
   /// As of a compiled program.
   /// @{
   [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
   [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const {
-    const plan::heap_site site(graph(), soft());
-    const plan::planned_heap_graph planned(graph());
-    return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const;
   /// @}
 
  private:
-  void name_outputs(array_view<const std::string_view> names) {
-    const ir::graph_view g = graph();
-    if (!names.empty() && names.size() != g.roots.size())
-      fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
-    for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      std::string name = names.empty() ? detail::name_of_output(g, i) : std::string(names[i]);
-      if (find_output(name) >= 0) {
-        if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-        name = sentence({"output_", i});
-      }
-      shared_->outputs.push_back(static_cast<std::string&&>(name));
-    }
-  }
+  void name_outputs(array_view<const std::string_view> names);
 
   counted<detail::shared_program> shared_;
 };
 
 }  // namespace tagma
+
+// ---- tagma/plan/any_program.ipp
+#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+
+/// @file
+/// Definitions of any_program.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::string name_of_output(const ir::graph_view& g, std::size_t i) {
+  const ir::node& n = g[g.roots[i]];
+  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
+                                                               : sentence({n.name, n.suffix});
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL any_program::any_program(const ir::graph_view& graph, const carried& values, bool soft,
+                                    array_view<const std::string_view> names)
+    : shared_(new detail::shared_program) {
+  detail::shared_program& to = *shared_;
+  to.graph = ir::heap_graph(graph);
+  to.values = values;
+  to.soft = soft;
+  name_outputs(names);
+}
+
+TAGMA_DECL int any_program::find_output(std::string_view name) const {
+  for (std::size_t i = 0; i < outputs().size(); ++i)
+    if (outputs()[i] == name) return static_cast<int>(i);
+  return -1;
+}
+
+TAGMA_DECL std::int64_t any_program::peak_bytes(extent batch) const {
+  const plan::heap_site site(graph(), soft());
+  const plan::planned_heap_graph planned(graph());
+  return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
+}
+
+TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> names) {
+  const ir::graph_view g = graph();
+  if (!names.empty() && names.size() != g.roots.size())
+    fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+  for (std::size_t i = 0; i < g.roots.size(); ++i) {
+    std::string name = names.empty() ? detail::name_of_output(g, i) : std::string(names[i]);
+    if (find_output(name) >= 0) {
+      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+      name = sentence({"output_", i});
+    }
+    shared_->outputs.push_back(static_cast<std::string&&>(name));
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 
 namespace tagma {
@@ -2966,6 +3236,7 @@ TAGMA_COLD inline void write_program(const any_program& program, const std::stri
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -136,6 +136,13 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -606,7 +613,35 @@ struct interpreted_state final : kernel_state {
 };
 
 /// As many copies of an element as a block has.
-inline void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
+void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n);
+
+/// Computes `n` neighbouring elements.
+void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+               std::byte* scratch);
+
+void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last);
+
+/// As `run_loop`, with the same split.
+void run_interpreted(const kernel_args& args, const run_context& context);
+
+owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&);
+
+}  // namespace detail
+
+/// The kernel of a loop.
+/// @param recipe outlives all calls
+[[nodiscard]] kernel_entry interpreted(const loop_recipe& recipe);
+
+}  // namespace tagma::device::cpu
+
+// ---- tagma/device/cpu/interpreted_loop.ipp
+
+/// @file
+/// Definitions of interpreted_loop.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
   const auto fill = [&]<class T>(T element) {
     __builtin_memcpy(&element, from, sizeof element);
     T* const row = reinterpret_cast<T*>(to);
@@ -624,9 +659,8 @@ inline void repeat_element(std::byte* to, const std::byte* from, std::int64_t si
   }
 }
 
-/// Computes `n` neighbouring elements.
-inline void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
-                      std::byte* scratch) {
+TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+                          std::byte* scratch) {
   const loop_recipe& r = s.recipe;
   const std::byte* value[most_loads + most_rows];
   const auto row = [&](std::int16_t i) { return scratch + static_cast<std::size_t>(i) * row_bytes; };
@@ -664,7 +698,7 @@ inline void interpret(const interpreted_state& s, std::byte* out, const std::byt
   }
 }
 
-[[gnu::noinline]] inline void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+[[gnu::noinline]] TAGMA_DECL void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
   const auto& s = *static_cast<const interpreted_state*>(args.state);
   alignas(64) std::byte scratch[most_rows * row_bytes];  // of which rows that are not used are never touched
   const loop_extents& e = s.extents;
@@ -680,22 +714,21 @@ inline void interpret(const interpreted_state& s, std::byte* out, const std::byt
   }
 }
 
-/// As `run_loop`, with the same split.
-inline void run_interpreted(const kernel_args& args, const run_context& context) {
+TAGMA_DECL void run_interpreted(const kernel_args& args, const run_context& context) {
   share_loop(static_cast<const interpreted_state*>(args.state)->extents, args, context, &interpret_part);
 }
 
-[[gnu::cold]] inline owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
+[[gnu::cold]] TAGMA_DECL owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
   auto state = make_owned<interpreted_state>(args);
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
   return state;
 }
 
-}  // namespace detail
+}  // namespace tagma::device::cpu::detail
 
-/// The kernel of a loop.
-/// @param recipe outlives all calls
-[[nodiscard]] inline kernel_entry interpreted(const loop_recipe& recipe) {
+namespace tagma::device::cpu {
+
+TAGMA_DECL kernel_entry interpreted(const loop_recipe& recipe) {
   kernel_entry entry{&detail::run_interpreted, &detail::prepare_interpreted};
   entry.recipe = &recipe;
   return entry;
@@ -1102,12 +1135,7 @@ class planned_heap_graph {
  public:
   /// Throws `no_memory`.
   /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g) : view_(g) {
-    if (!ir::has_late(g)) return;
-    tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-    view_.nodes = tables_.node;
-    view_.edges = tables_.edge;
-  }
+  explicit planned_heap_graph(const ir::graph_view& g);
   planned_heap_graph(const planned_heap_graph&) = delete;
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
@@ -1123,63 +1151,20 @@ class heap_plan {
  public:
   /// Throws `no_memory`.
   /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where)
-      : where_(where) {
-    const ir::graph_view& g = planned.view();
-    fixed_array<node_id, heap_room> wanted;
-    wanted.allocate(fetches.size());
-    for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-    const auto needs = ir::prune<heap_room>(g, fetches);
-    const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-    const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                       : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-    auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-    if (where.devices.size() > 1 && !tables.contradictory)
-      tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-    if (g.loops.empty())
-      static_cast<raw&>(tables_) = assign_storage(tables);
-    else
-      tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-  }
+  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const {
-    const plan_sizes& n = tables_.sizes;
-    return {{tables_.nodes.data(), n.nodes},
-            {tables_.inputs.data(), n.inputs},
-            {tables_.attributes.data(), n.attributes},
-            {tables_.steps.data(), n.steps},
-            {tables_.operands.data(), n.operands},
-            {tables_.blocks.data(), n.blocks},
-            tables_.fetches,
-            tables_.fetch_steps,
-            tables_.feeds,
-            tables_.writes_variables,
-            where_.devices,
-            where_.reasons,
-            {tables_.loops.data(), tables_.loop_count},
-            {tables_.rows.data(), tables_.row_count}};
-  }
+  [[nodiscard]] plan_view view() const;
   /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const {
-    return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-  }
+  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const {
-    return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-  }
+  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
   /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const {
-    const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-    const node_id i = tables_.operands[at];
-    return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-  }
+  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
   /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
   /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const {
-    return plan::peak_bytes<heap_room, heap_room>(view(), size);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
 
  private:
   using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
@@ -1189,6 +1174,81 @@ class heap_plan {
 };
 
 }  // namespace tagma::plan
+
+// ---- tagma/plan/heap_plan.ipp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+
+/// @file
+/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::plan {
+
+TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  if (!ir::has_late(g)) return;
+  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
+  view_.nodes = tables_.node;
+  view_.edges = tables_.edge;
+}
+
+TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
+                                const plan_site& where)
+    : where_(where) {
+  const ir::graph_view& g = planned.view();
+  fixed_array<node_id, heap_room> wanted;
+  wanted.allocate(fetches.size());
+  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
+  const auto needs = ir::prune<heap_room>(g, fetches);
+  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
+  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  if (where.devices.size() > 1 && !tables.contradictory)
+    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  if (g.loops.empty())
+    static_cast<raw&>(tables_) = assign_storage(tables);
+  else
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+}
+
+TAGMA_DECL plan_view heap_plan::view() const {
+  const plan_sizes& n = tables_.sizes;
+  return {{tables_.nodes.data(), n.nodes},
+          {tables_.inputs.data(), n.inputs},
+          {tables_.attributes.data(), n.attributes},
+          {tables_.steps.data(), n.steps},
+          {tables_.operands.data(), n.operands},
+          {tables_.blocks.data(), n.blocks},
+          tables_.fetches,
+          tables_.fetch_steps,
+          tables_.feeds,
+          tables_.writes_variables,
+          where_.devices,
+          where_.reasons,
+          {tables_.loops.data(), tables_.loop_count},
+          {tables_.rows.data(), tables_.row_count}};
+}
+
+TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
+  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
+}
+
+TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
+  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
+}
+
+TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
+  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
+  const node_id i = tables_.operands[at];
+  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
+}
+
+TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
+  return plan::peak_bytes<heap_room, heap_room>(view(), size);
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
 
 namespace tagma::runtime {
@@ -1219,12 +1279,7 @@ class kernel_registry {
   explicit kernel_registry(array_view<const array_view<const row>> families) : families_(families) {}
 
   /// The kernels of an operation; empty if there are none.
-  [[nodiscard]] row find(const char* key) const {
-    for (const array_view<const row>& family : families_)
-      for (const row& one : family)
-        if (one[0].key == key) return one;
-    return {};
-  }
+  [[nodiscard]] row find(const char* key) const;
 
  private:
   array_view<const array_view<const row>> families_;
@@ -1241,10 +1296,7 @@ template <class Type>
   for (std::size_t i = 0; i < count; ++i) append_parts(text, {i == 0 ? "" : ", ", to_string(type(i))});
   return text + ")";
 }
-[[noreturn]] TAGMA_COLD inline void refuse(const ir::op_info& op, dtype out, const std::string& types) {
-  fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
-                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out)});
-}
+[[noreturn]] void refuse(const ir::op_info& op, dtype out, const std::string& types);
 
 /// Makes the recipe of one loop.
 class recipe_maker {
@@ -1253,18 +1305,7 @@ class recipe_maker {
                array_view<const plan::loop_operation> operations)
       : from_(from), loads_(loads), operations_(operations), values_(loads.size() + operations.size()) {}
 
-  [[nodiscard]] loop_recipe make() {
-    recipe_.inputs.allocate(loads_.size());
-    recipe_.calls.allocate(3 * operations_.size());
-    for (std::size_t l = 0; l < loads_.size(); ++l) add_input(l);
-    find_last_uses();
-    for (std::size_t o = 0; o < operations_.size(); ++o) add_operation(o);
-    heap_array<loop_call> calls(calls_);
-    for (std::size_t i = 0; i < calls_; ++i) calls[i] = recipe_.calls[i];
-    recipe_.calls = static_cast<heap_array<loop_call>&&>(calls);
-    recipe_.rows = rows_;
-    return static_cast<loop_recipe&&>(recipe_);
-  }
+  [[nodiscard]] loop_recipe make();
 
  private:
   /// A load or a result: where it is, and the type that is computed with.
@@ -1274,90 +1315,19 @@ class recipe_maker {
     std::size_t last_use = 0;
   };
 
-  void add_input(std::size_t l) {
-    const dtype type = loads_[l].type;
-    loop_input& in = recipe_.inputs[l];
-    in.size = static_cast<std::int64_t>(size_of(type));
-    in.repeated = !loads_[l].contiguous;
-    if (is_half(type)) in.convert = conversion(type, dtype::float32);
-    if (in.repeated || in.convert != nullptr) in.row = static_cast<std::int16_t>(rows_++);
-    values_[l] = {static_cast<std::int16_t>(l), computed_as(type), 0};
-  }
-  void find_last_uses() {
-    for (std::size_t o = 0; o < operations_.size(); ++o)
-      for (int k = 0; k < operands(operations_[o]); ++k) values_[operations_[o].operand[k]].last_use = o;
-  }
-  [[nodiscard]] int operands(const plan::loop_operation& o) const {
-    const kernel_registry::row row = from_.find(o.op->key);
-    if (row.empty()) refuse(*o.op, o.type, {});
-    return row[0].types.inputs;
-  }
+  void add_input(std::size_t l);
+  void find_last_uses();
+  [[nodiscard]] int operands(const plan::loop_operation& o) const;
 
-  void add_operation(std::size_t o) {
-    const plan::loop_operation& op = operations_[o];
-    const bool last = o + 1 == operations_.size();
-    value& result = values_[loads_.size() + o];
-    result.type = computed_as(op.type);
-    const std::int16_t row = last && !is_half(op.type) ? std::int16_t{-1} : take_row();
-    if (op.op->key == &ir::key<op::cast>) {
-      const value& in = values_[op.operand[0]];
-      if (is_half(op.type) && is_wider_than_float(in.type)) {
-        // Rounded once.
-        const std::int16_t half = last ? std::int16_t{-1} : take_row();
-        call(conversion(in.type, op.type), in.place, half);
-        if (last) return;
-        call(conversion(op.type, dtype::float32), place_of(half), row);
-        give_back(half);
-      } else {
-        call(conversion(in.type, result.type), in.place, row);
-      }
-    } else {
-      loop_call& c = recipe_.calls[calls_++];
-      c.operands = static_cast<std::int16_t>(operands(op));
-      c.result = row;
-      for (int k = 0; k < c.operands; ++k) c.operand[k] = values_[op.operand[k]].place;
-      c.span = body(op);
-    }
-    if (last && row >= 0) call(conversion(dtype::float32, op.type), place_of(row), -1);
-    result.place = place_of(row);
-    for (int k = 0; k < operands(op); ++k) {
-      value& in = values_[op.operand[k]];
-      if (in.last_use != o || static_cast<std::size_t>(op.operand[k]) < loads_.size() || in.place < 0) continue;
-      give_back(static_cast<std::int16_t>(in.place - static_cast<std::int16_t>(loads_.size())));
-      in.place = -1;
-    }
-  }
-  [[nodiscard]] std::int16_t place_of(std::int16_t row) const {
-    return static_cast<std::int16_t>(static_cast<std::int16_t>(loads_.size()) + row);
-  }
-  void call(span_function span, std::int16_t from, std::int16_t to) {
-    loop_call& c = recipe_.calls[calls_++];
-    c.span = span;
-    c.operand[0] = from;
-    c.operands = 1;
-    c.result = to;
-  }
+  void add_operation(std::size_t o);
+  [[nodiscard]] std::int16_t place_of(std::int16_t row) const;
+  void call(span_function span, std::int16_t from, std::int16_t to);
   [[nodiscard]] std::int16_t take_row() { return free_ > 0 ? free_rows_[--free_] : static_cast<std::int16_t>(rows_++); }
   void give_back(std::int16_t row) { free_rows_[free_++] = row; }
 
-  [[nodiscard]] static bool is_wider_than_float(dtype type) {
-    return type == dtype::float64 || type == dtype::int64 || type == dtype::int32;
-  }
-  [[nodiscard]] span_function conversion(dtype from, dtype to) const {
-    for (const registered_kernel& k : from_.find(&ir::key<op::cast>))
-      if (k.types.in[0] == from && k.types.out == to) return k.span();
-    refuse(ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
-  }
-  [[nodiscard]] span_function body(const plan::loop_operation& o) const {
-    const auto type = [&](std::size_t k) { return values_[o.operand[k]].type; };
-    const kernel_registry::row row = from_.find(o.op->key);
-    for (const registered_kernel& k : row) {
-      bool fits = k.span != nullptr && k.types.out == computed_as(o.type);
-      for (int i = 0; fits && i < k.types.inputs; ++i) fits = k.types.in[i] == type(static_cast<std::size_t>(i));
-      if (fits) return k.span();
-    }
-    refuse(*o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
-  }
+  [[nodiscard]] static bool is_wider_than_float(dtype type);
+  [[nodiscard]] span_function conversion(dtype from, dtype to) const;
+  [[nodiscard]] span_function body(const plan::loop_operation& o) const;
 
   const kernel_registry& from_;
   array_view<const plan::loop_load> loads_;
@@ -1375,43 +1345,179 @@ class recipe_maker {
 class found_kernels final : public runtime::step_kernels {
  public:
   /// Throws Unimplemented for a step without kernel.
-  found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
-      : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()) {
-    for (std::size_t s = 0; s < entries_.size(); ++s) {
-      const auto step = static_cast<std::int32_t>(s);
-      if (plan.view().steps[s].fused) {
-        recipes_[s] = detail::recipe_maker(from, plan.loads(step), plan.operations(step)).make();
-        entries_[s] = interpreted(recipes_[s]);
-      } else {
-        entries_[s] = find(from, plan, plan.view().steps[s]);
-      }
-    }
-  }
+  found_kernels(const kernel_registry& from, const plan::heap_plan& plan);
   [[nodiscard]] array_view<const kernel_entry> entries() const override { return entries_; }
 
  private:
   [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
-                                         const plan::plan_step& step) {
-    const plan::plan_view tables = plan.view();
-    const ir::op_info& op = *tables.nodes[step.node].op;
-    const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
-    const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
-    const dtype out = tables.nodes[step.node].spec.type;
-    for (const registered_kernel& k : from.find(op.key)) {
-      bool fits = outputs > 0 || k.types.out == out;
-      // Of the inputs behind those, `infer` knows the types.
-      for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
-        fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
-      for (std::size_t i = 0; fits && i < outputs; ++i)
-        fits = type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
-      if (fits) return k.entry;
-    }
-    detail::refuse(op, out, detail::types_text(inputs, type));
-  }
+                                         const plan::plan_step& step);
 
   heap_array<kernel_entry> entries_;
   heap_array<loop_recipe> recipes_;
 };
+
+}  // namespace tagma::device::cpu
+
+// ---- tagma/device/cpu/found_kernels.ipp
+
+/// @file
+/// Definitions of found_kernels.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
+  for (const array_view<const row>& family : families_)
+    for (const row& one : family)
+      if (one[0].key == key) return one;
+  return {};
+}
+
+}  // namespace tagma::device::cpu
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL void refuse(const ir::op_info& op, dtype out, const std::string& types) {
+  fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
+                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out)});
+}
+
+TAGMA_DECL loop_recipe recipe_maker::make() {
+  recipe_.inputs.allocate(loads_.size());
+  recipe_.calls.allocate(3 * operations_.size());
+  for (std::size_t l = 0; l < loads_.size(); ++l) add_input(l);
+  find_last_uses();
+  for (std::size_t o = 0; o < operations_.size(); ++o) add_operation(o);
+  heap_array<loop_call> calls(calls_);
+  for (std::size_t i = 0; i < calls_; ++i) calls[i] = recipe_.calls[i];
+  recipe_.calls = static_cast<heap_array<loop_call>&&>(calls);
+  recipe_.rows = rows_;
+  return static_cast<loop_recipe&&>(recipe_);
+}
+
+TAGMA_DECL void recipe_maker::add_input(std::size_t l) {
+  const dtype type = loads_[l].type;
+  loop_input& in = recipe_.inputs[l];
+  in.size = static_cast<std::int64_t>(size_of(type));
+  in.repeated = !loads_[l].contiguous;
+  if (is_half(type)) in.convert = conversion(type, dtype::float32);
+  if (in.repeated || in.convert != nullptr) in.row = static_cast<std::int16_t>(rows_++);
+  values_[l] = {static_cast<std::int16_t>(l), computed_as(type), 0};
+}
+
+TAGMA_DECL void recipe_maker::find_last_uses() {
+  for (std::size_t o = 0; o < operations_.size(); ++o)
+    for (int k = 0; k < operands(operations_[o]); ++k) values_[operations_[o].operand[k]].last_use = o;
+}
+
+TAGMA_DECL int recipe_maker::operands(const plan::loop_operation& o) const {
+  const kernel_registry::row row = from_.find(o.op->key);
+  if (row.empty()) refuse(*o.op, o.type, {});
+  return row[0].types.inputs;
+}
+
+TAGMA_DECL void recipe_maker::add_operation(std::size_t o) {
+  const plan::loop_operation& op = operations_[o];
+  const bool last = o + 1 == operations_.size();
+  value& result = values_[loads_.size() + o];
+  result.type = computed_as(op.type);
+  const std::int16_t row = last && !is_half(op.type) ? std::int16_t{-1} : take_row();
+  if (op.op->key == &ir::key<op::cast>) {
+    const value& in = values_[op.operand[0]];
+    if (is_half(op.type) && is_wider_than_float(in.type)) {
+      // Rounded once.
+      const std::int16_t half = last ? std::int16_t{-1} : take_row();
+      call(conversion(in.type, op.type), in.place, half);
+      if (last) return;
+      call(conversion(op.type, dtype::float32), place_of(half), row);
+      give_back(half);
+    } else {
+      call(conversion(in.type, result.type), in.place, row);
+    }
+  } else {
+    loop_call& c = recipe_.calls[calls_++];
+    c.operands = static_cast<std::int16_t>(operands(op));
+    c.result = row;
+    for (int k = 0; k < c.operands; ++k) c.operand[k] = values_[op.operand[k]].place;
+    c.span = body(op);
+  }
+  if (last && row >= 0) call(conversion(dtype::float32, op.type), place_of(row), -1);
+  result.place = place_of(row);
+  for (int k = 0; k < operands(op); ++k) {
+    value& in = values_[op.operand[k]];
+    if (in.last_use != o || static_cast<std::size_t>(op.operand[k]) < loads_.size() || in.place < 0) continue;
+    give_back(static_cast<std::int16_t>(in.place - static_cast<std::int16_t>(loads_.size())));
+    in.place = -1;
+  }
+}
+
+TAGMA_DECL std::int16_t recipe_maker::place_of(std::int16_t row) const {
+  return static_cast<std::int16_t>(static_cast<std::int16_t>(loads_.size()) + row);
+}
+
+TAGMA_DECL void recipe_maker::call(span_function span, std::int16_t from, std::int16_t to) {
+  loop_call& c = recipe_.calls[calls_++];
+  c.span = span;
+  c.operand[0] = from;
+  c.operands = 1;
+  c.result = to;
+}
+
+TAGMA_DECL bool recipe_maker::is_wider_than_float(dtype type) {
+  return type == dtype::float64 || type == dtype::int64 || type == dtype::int32;
+}
+
+TAGMA_DECL span_function recipe_maker::conversion(dtype from, dtype to) const {
+  for (const registered_kernel& k : from_.find(&ir::key<op::cast>))
+    if (k.types.in[0] == from && k.types.out == to) return k.span();
+  refuse(ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
+}
+
+TAGMA_DECL span_function recipe_maker::body(const plan::loop_operation& o) const {
+  const auto type = [&](std::size_t k) { return values_[o.operand[k]].type; };
+  const kernel_registry::row row = from_.find(o.op->key);
+  for (const registered_kernel& k : row) {
+    bool fits = k.span != nullptr && k.types.out == computed_as(o.type);
+    for (int i = 0; fits && i < k.types.inputs; ++i) fits = k.types.in[i] == type(static_cast<std::size_t>(i));
+    if (fits) return k.span();
+  }
+  refuse(*o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
+}
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
+    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()) {
+  for (std::size_t s = 0; s < entries_.size(); ++s) {
+    const auto step = static_cast<std::int32_t>(s);
+    if (plan.view().steps[s].fused) {
+      recipes_[s] = detail::recipe_maker(from, plan.loads(step), plan.operations(step)).make();
+      entries_[s] = interpreted(recipes_[s]);
+    } else {
+      entries_[s] = find(from, plan, plan.view().steps[s]);
+    }
+  }
+}
+
+TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const plan::heap_plan& plan,
+                                            const plan::plan_step& step) {
+  const plan::plan_view tables = plan.view();
+  const ir::op_info& op = *tables.nodes[step.node].op;
+  const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
+  const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
+  const dtype out = tables.nodes[step.node].spec.type;
+  for (const registered_kernel& k : from.find(op.key)) {
+    bool fits = outputs > 0 || k.types.out == out;
+    // Of the inputs behind those, `infer` knows the types.
+    for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
+      fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
+    for (std::size_t i = 0; fits && i < outputs; ++i)
+      fits = type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
+    if (fits) return k.entry;
+  }
+  detail::refuse(op, out, detail::types_text(inputs, type));
+}
 
 }  // namespace tagma::device::cpu
 // ---- tagma/device/cpu/kernel/filter.hpp
@@ -1616,6 +1722,7 @@ namespace tagma::runtime {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -39,6 +39,7 @@
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/expr/carried.ipp"
+#include "tagma/graph/heap_graph.ipp"
+#include "tagma/graph/placement.ipp"
+#include "tagma/graph/print.ipp"
+#include "tagma/graph/verify.ipp"
+#include "tagma/plan/any_program.ipp"
+#include "tagma/plan/heap_plan.ipp"
+#include "tagma/plan/print.ipp"
+#include "tagma/plan/step_graph.ipp"
