@@ -285,10 +285,7 @@ struct container_names {
   mutex access;
   std::map<std::string, entry, std::less<>> all;
 
-  [[nodiscard]] TAGMA_COLD static container_names& of_process() {
-    static container_names* const names = new container_names;  // sessions may outlive what is static
-    return *names;
-  }
+  [[nodiscard]] static container_names& of_process();
 };
 
 }  // namespace detail
@@ -317,7 +314,27 @@ template <class Kept = isolation>
 
 /// Resets the containers of these names, as `container::reset` does; none of a name that there is not.
 /// @return how many there were
-TAGMA_COLD inline std::size_t reset_containers(std::initializer_list<std::string_view> chosen) {
+std::size_t reset_containers(std::initializer_list<std::string_view> chosen);
+
+}  // namespace tagma
+
+// ---- tagma/runtime/named_containers.ipp
+
+/// @file
+/// Definitions of named_containers.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL container_names& container_names::of_process() {
+  static container_names* const names = new container_names;  // sessions may outlive what is static
+  return *names;
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::size_t reset_containers(std::initializer_list<std::string_view> chosen) {
   detail::container_names& names = detail::container_names::of_process();
   std::size_t count = 0;
   for (const std::string_view name : chosen) {
@@ -372,14 +389,10 @@ struct tensor_block final : runtime::memory_block {
 /// While it lives, no run is in a container that keeps runs apart.
 class gate_pass {
  public:
-  explicit gate_pass(runtime::state_container& of) : gate_(of.access() == nullptr ? &of.runs() : nullptr) {
-    if (gate_ != nullptr) gate_->enter(true, runtime::run_guard(run_limits{}));
-  }
+  explicit gate_pass(runtime::state_container& of);
   gate_pass(const gate_pass&) = delete;
   gate_pass& operator=(const gate_pass&) = delete;
-  ~gate_pass() {
-    if (gate_ != nullptr) gate_->leave(true);
-  }
+  ~gate_pass();
 
  private:
   runtime::gate* gate_;
@@ -425,6 +438,23 @@ void preload(const container& in, [[maybe_unused]] const V& v, tensor<T>&& eleme
 }
 
 }  // namespace tagma
+
+// ---- tagma/runtime/preload.ipp
+
+/// @file
+/// Definitions of preload.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL gate_pass::gate_pass(runtime::state_container& of) : gate_(of.access() == nullptr ? &of.runs() : nullptr) {
+  if (gate_ != nullptr) gate_->enter(true, runtime::run_guard(run_limits{}));
+}
+
+TAGMA_DECL gate_pass::~gate_pass() {
+  if (gate_ != nullptr) gate_->leave(true);
+}
+
+}  // namespace tagma::detail
 
 // ---- tagma/base/epilogue.hpp
 

@@ -4646,11 +4646,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -4665,12 +4661,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -4719,6 +4710,31 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -5439,32 +5455,10 @@ template <class T>
     if (known.type == dtype_of<T>) return known.code;
   return 0;
 }
-[[nodiscard]] inline std::string idx_type_text(std::uint8_t code) {
-  for (const idx_type& known : idx_types)
-    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
-  return sentence({code});
-}
+[[nodiscard]] std::string idx_type_text(std::uint8_t code);
 
 /// Reads everything before the elements.
-[[nodiscard]] inline shape read_idx_header(buffered_reader& in, std::uint8_t code) {
-  unsigned char start[4];
-  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
-    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
-  if (start[0] != 0 || start[1] != 0)
-    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
-  if (start[2] != code)
-    fail(status_code::invalid_argument,
-         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
-  if (start[3] < 1 || start[3] > max_rank)
-    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
-  shape dims;
-  for (int axis = 0; axis < start[3]; ++axis) {
-    unsigned char e[4];
-    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
-    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
-  }
-  return dims;
-}
+[[nodiscard]] shape read_idx_header(buffered_reader& in, std::uint8_t code);
 }  // namespace detail
 
 /// Reads a tensor from an IDX file that is open, as `tagma::read_idx` does.
@@ -5516,6 +5510,44 @@ void write_idx(const std::string& path, const tensor<T>& elements) {
 }
 
 }  // namespace tagma
+
+// ---- tagma/io/idx.ipp
+#ifndef TAGMA_SINGLE_IO_IDX_IPP
+#define TAGMA_SINGLE_IO_IDX_IPP
+
+/// @file
+/// Definitions of idx.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL std::string idx_type_text(std::uint8_t code) {
+  for (const idx_type& known : idx_types)
+    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
+  return sentence({code});
+}
+
+TAGMA_DECL shape read_idx_header(buffered_reader& in, std::uint8_t code) {
+  unsigned char start[4];
+  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
+    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
+  if (start[0] != 0 || start[1] != 0)
+    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
+  if (start[2] != code)
+    fail(status_code::invalid_argument,
+         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
+  if (start[3] < 1 || start[3] > max_rank)
+    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
+  shape dims;
+  for (int axis = 0; axis < start[3]; ++axis) {
+    unsigned char e[4];
+    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
+    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
+  }
+  return dims;
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_IDX_IPP
 #endif  // TAGMA_SINGLE_IO_IDX_HPP
 
 namespace tagma {

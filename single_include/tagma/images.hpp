@@ -726,10 +726,7 @@ template <class T>
 inline constexpr bool is_png_sample = std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::int32_t>;
 
 /// Throws `unimplemented` for a PNG in a program without libpng.
-[[noreturn]] TAGMA_COLD inline void fail_without_png(std::string_view name) {
-  fail(status_code::unimplemented,
-       {name, ": is a PNG: compile with TAGMA_WITH_PNG=1 and link libpng (with CMake, link tagma::png)"});
-}
+[[noreturn]] void fail_without_png(std::string_view name);
 
 }  // namespace detail
 
@@ -759,6 +756,20 @@ template <class T = std::uint8_t>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/png.ipp
+
+/// @file
+/// Definitions of png.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_without_png(std::string_view name) {
+  fail(status_code::unimplemented,
+       {name, ": is a PNG: compile with TAGMA_WITH_PNG=1 and link libpng (with CMake, link tagma::png)"});
+}
+
+}  // namespace tagma::io::detail
 
 // ---- tagma/io/jpeg.hpp
 
@@ -1011,10 +1022,7 @@ inline constexpr bool with_jpeg = false;
 #endif
 
 /// Throws `unimplemented` for a JPEG in a program without libjpeg.
-[[noreturn]] TAGMA_COLD inline void fail_without_jpeg(std::string_view name) {
-  fail(status_code::unimplemented,
-       {name, ": is a JPEG: compile with TAGMA_WITH_JPEG=1 and link libjpeg (with CMake, link tagma::jpeg)"});
-}
+[[noreturn]] void fail_without_jpeg(std::string_view name);
 
 }  // namespace detail
 
@@ -1043,6 +1051,20 @@ template <class T = std::uint8_t>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/jpeg.ipp
+
+/// @file
+/// Definitions of jpeg.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_without_jpeg(std::string_view name) {
+  fail(status_code::unimplemented,
+       {name, ": is a JPEG: compile with TAGMA_WITH_JPEG=1 and link libjpeg (with CMake, link tagma::jpeg)"});
+}
+
+}  // namespace tagma::io::detail
 
 // ---- tagma/io/decode_image.hpp
 

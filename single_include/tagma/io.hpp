@@ -408,11 +408,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -427,12 +423,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -481,6 +472,31 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -2301,18 +2317,34 @@ class reader {
   bool good_ = true;
 };
 
-inline void put_varint(std::string& to, std::uint64_t value) {
+void put_varint(std::string& to, std::uint64_t value);
+/// Appends a field of bytes: a text, a message or packed numbers.
+void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
+
+}  // namespace tagma::io::wire
+
+// ---- tagma/io/wire.ipp
+#ifndef TAGMA_SINGLE_IO_WIRE_IPP
+#define TAGMA_SINGLE_IO_WIRE_IPP
+
+/// @file
+/// Definitions of wire.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::wire {
+
+TAGMA_DECL void put_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
   to += static_cast<char>(value);
 }
-/// Appends a field of bytes: a text, a message or packed numbers.
-inline void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
+
+TAGMA_DECL void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
   put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
   put_varint(to, bytes.size());
   to.append(bytes);
 }
 
 }  // namespace tagma::io::wire
+#endif  // TAGMA_SINGLE_IO_WIRE_IPP
 #endif  // TAGMA_SINGLE_IO_WIRE_HPP
 
 namespace tagma::io {
@@ -3038,32 +3070,10 @@ template <class T>
     if (known.type == dtype_of<T>) return known.code;
   return 0;
 }
-[[nodiscard]] inline std::string idx_type_text(std::uint8_t code) {
-  for (const idx_type& known : idx_types)
-    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
-  return sentence({code});
-}
+[[nodiscard]] std::string idx_type_text(std::uint8_t code);
 
 /// Reads everything before the elements.
-[[nodiscard]] inline shape read_idx_header(buffered_reader& in, std::uint8_t code) {
-  unsigned char start[4];
-  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
-    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
-  if (start[0] != 0 || start[1] != 0)
-    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
-  if (start[2] != code)
-    fail(status_code::invalid_argument,
-         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
-  if (start[3] < 1 || start[3] > max_rank)
-    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
-  shape dims;
-  for (int axis = 0; axis < start[3]; ++axis) {
-    unsigned char e[4];
-    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
-    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
-  }
-  return dims;
-}
+[[nodiscard]] shape read_idx_header(buffered_reader& in, std::uint8_t code);
 }  // namespace detail
 
 /// Reads a tensor from an IDX file that is open, as `tagma::read_idx` does.
@@ -3115,6 +3125,44 @@ void write_idx(const std::string& path, const tensor<T>& elements) {
 }
 
 }  // namespace tagma
+
+// ---- tagma/io/idx.ipp
+#ifndef TAGMA_SINGLE_IO_IDX_IPP
+#define TAGMA_SINGLE_IO_IDX_IPP
+
+/// @file
+/// Definitions of idx.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL std::string idx_type_text(std::uint8_t code) {
+  for (const idx_type& known : idx_types)
+    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
+  return sentence({code});
+}
+
+TAGMA_DECL shape read_idx_header(buffered_reader& in, std::uint8_t code) {
+  unsigned char start[4];
+  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
+    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
+  if (start[0] != 0 || start[1] != 0)
+    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
+  if (start[2] != code)
+    fail(status_code::invalid_argument,
+         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
+  if (start[3] < 1 || start[3] > max_rank)
+    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
+  shape dims;
+  for (int axis = 0; axis < start[3]; ++axis) {
+    unsigned char e[4];
+    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
+    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
+  }
+  return dims;
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_IDX_IPP
 #endif  // TAGMA_SINGLE_IO_IDX_HPP
 // ---- tagma/io/npy.hpp
 
@@ -4226,14 +4274,7 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value_.clear();
-    (void)in_.append(value_, unknown_length);
-    value = value_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -4247,12 +4288,7 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value = text_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -4261,6 +4297,34 @@ class identity_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/record.ipp
+#ifndef TAGMA_SINGLE_IO_RECORD_IPP
+#define TAGMA_SINGLE_IO_RECORD_IPP
+
+/// @file
+/// Definitions of record.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL bool whole_file_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value_.clear();
+  (void)in_.append(value_, unknown_length);
+  value = value_;
+  return true;
+}
+
+TAGMA_DECL bool identity_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value = text_;
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_RECORD_HPP
 // ---- tagma/io/sequence_example.hpp
 #ifndef TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
@@ -4527,20 +4591,9 @@ struct text_line_options {
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
-  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
-      : in_(std::move(in)), skip_(options.skip_header_lines) {
-    if (skip_ < 0)
-      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
-  }
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    do {
-      if (!in_.line(value)) return false;
-      ++line_;
-    } while (line_ <= skip_);
-    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -4549,6 +4602,33 @@ class text_line_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/text_lines.ipp
+#ifndef TAGMA_SINGLE_IO_TEXT_LINES_IPP
+#define TAGMA_SINGLE_IO_TEXT_LINES_IPP
+
+/// @file
+/// Definitions of text_lines.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_line_options& options)
+    : in_(std::move(in)), skip_(options.skip_header_lines) {
+  if (skip_ < 0)
+    fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
+}
+
+TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  do {
+    if (!in_.line(value)) return false;
+    ++line_;
+  } while (line_ <= skip_);
+  if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TEXT_LINES_IPP
 #endif  // TAGMA_SINGLE_IO_TEXT_LINES_HPP
 
 // ---- tagma/base/epilogue.hpp

@@ -4984,27 +4984,9 @@ struct outlined_stage {
 };
 
 /// All stages that lead to one, this first, each before those that it reads. One that is read twice is there once.
-TAGMA_COLD inline void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to) {
-  for (const outlined_stage& known : to)
-    if (known.of == &of) return;
-  to.push_back({&of, depth});
-  for (std::size_t i = 0; const any_stage* const input = of.input_stage(i); ++i) detail::outline(*input, depth + 1, to);
-}
+void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to);
 
-[[nodiscard]] TAGMA_COLD inline pass_services services_for(const any_stage& of, const pass_options& how) {
-  if (how.threads < 0 || how.bytes < 0)
-    fail(status_code::invalid_argument, {"iterate: a budget of ", how.threads, " threads and ", how.bytes, " bytes"});
-  pass_services services;
-  services.threads = how.threads;
-  services.bytes = how.bytes;
-  if (how.measure) {
-    std::vector<outlined_stage> all;
-    detail::outline(of, 0, all);
-    services.measured = std::make_shared<meter>(how.clock, all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) services.measured->watch(i, all[i].of);
-  }
-  return services;
-}
+[[nodiscard]] pass_services services_for(const any_stage& of, const pass_options& how);
 
 }  // namespace detail
 
@@ -5027,6 +5009,40 @@ template <class T>
 
 }  // namespace datasets
 }  // namespace tagma
+
+// ---- tagma/data/iterate.ipp
+#ifndef TAGMA_SINGLE_DATA_ITERATE_IPP
+#define TAGMA_SINGLE_DATA_ITERATE_IPP
+
+/// @file
+/// Definitions of iterate.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_COLD TAGMA_DECL void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to) {
+  for (const outlined_stage& known : to)
+    if (known.of == &of) return;
+  to.push_back({&of, depth});
+  for (std::size_t i = 0; const any_stage* const input = of.input_stage(i); ++i) detail::outline(*input, depth + 1, to);
+}
+
+TAGMA_COLD TAGMA_DECL pass_services services_for(const any_stage& of, const pass_options& how) {
+  if (how.threads < 0 || how.bytes < 0)
+    fail(status_code::invalid_argument, {"iterate: a budget of ", how.threads, " threads and ", how.bytes, " bytes"});
+  pass_services services;
+  services.threads = how.threads;
+  services.bytes = how.bytes;
+  if (how.measure) {
+    std::vector<outlined_stage> all;
+    detail::outline(of, 0, all);
+    services.measured = std::make_shared<meter>(how.clock, all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) services.measured->watch(i, all[i].of);
+  }
+  return services;
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_ITERATE_IPP
 #endif  // TAGMA_SINGLE_DATA_ITERATE_HPP
 // ---- tagma/runtime/event.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_EVENT_HPP
@@ -5547,17 +5563,10 @@ class pass_source final : public runtime::element_source {
 /// A request for which a thread waits.
 class awaited_position final : public runtime::element_request {
  public:
-  void wait(const runtime::iterator& of) {
-    done_.wait();
-    of.settle();
-    if (error_ != nullptr) std::rethrow_exception(error_);
-  }
+  void wait(const runtime::iterator& of);
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    error_ = std::move(error);
-    done_.set();
-  }
+  void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };
@@ -5652,6 +5661,26 @@ template <detail::named_iterator Iterator>
 }
 
 }  // namespace tagma
+
+// ---- tagma/data/graph_iterator.ipp
+
+/// @file
+/// Definitions of graph_iterator.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL void awaited_position::wait(const runtime::iterator& of) {
+  done_.wait();
+  of.settle();
+  if (error_ != nullptr) std::rethrow_exception(error_);
+}
+
+TAGMA_DECL void awaited_position::ended(std::exception_ptr error) noexcept {
+  error_ = std::move(error);
+  done_.set();
+}
+
+}  // namespace tagma::datasets::detail
 // ---- tagma/data/make_dataset.hpp
 #ifndef TAGMA_SINGLE_DATA_MAKE_DATASET_HPP
 #define TAGMA_SINGLE_DATA_MAKE_DATASET_HPP

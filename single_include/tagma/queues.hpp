@@ -2050,20 +2050,10 @@ namespace detail {
 class awaited_attempt final : public runtime::queue_attempt {
  public:
   /// Returns when it has ended; throws what went wrong, also if the limits end it.
-  void wait(runtime::queue& of, const runtime::run_guard& guard) {
-    const bool late = !done_.wait(guard);
-    if (late) of.cancel(*this);
-    of.settle();
-    if (error_ == nullptr) return;  // a late one may have ended meanwhile
-    if (late) guard.explain(guard.over(), sentence({" while it waited for ", of.text()}));
-    std::rethrow_exception(error_);
-  }
+  void wait(runtime::queue& of, const runtime::run_guard& guard);
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    error_ = static_cast<std::exception_ptr&&>(error);
-    done_.set();
-  }
+  void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };
@@ -2281,6 +2271,29 @@ template <std::size_t I, class... Specs>
 struct std::tuple_element<I, tagma::dequeued_batch<Specs...>> {
   using type = const tagma::tensor<typename std::tuple_element_t<I, std::tuple<Specs...>>::element_type>;
 };
+
+// ---- tagma/data/queue.ipp
+
+/// @file
+/// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL void awaited_attempt::wait(runtime::queue& of, const runtime::run_guard& guard) {
+  const bool late = !done_.wait(guard);
+  if (late) of.cancel(*this);
+  of.settle();
+  if (error_ == nullptr) return;  // a late one may have ended meanwhile
+  if (late) guard.explain(guard.over(), sentence({" while it waited for ", of.text()}));
+  std::rethrow_exception(error_);
+}
+
+TAGMA_DECL void awaited_attempt::ended(std::exception_ptr error) noexcept {
+  error_ = static_cast<std::exception_ptr&&>(error);
+  done_.set();
+}
+
+}  // namespace tagma::detail
 // ---- tagma/device/cpu/kernel/queue.hpp
 
 /// @file

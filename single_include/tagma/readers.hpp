@@ -2182,11 +2182,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -2201,12 +2197,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -2255,6 +2246,31 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -2720,18 +2736,34 @@ class reader {
   bool good_ = true;
 };
 
-inline void put_varint(std::string& to, std::uint64_t value) {
+void put_varint(std::string& to, std::uint64_t value);
+/// Appends a field of bytes: a text, a message or packed numbers.
+void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
+
+}  // namespace tagma::io::wire
+
+// ---- tagma/io/wire.ipp
+#ifndef TAGMA_SINGLE_IO_WIRE_IPP
+#define TAGMA_SINGLE_IO_WIRE_IPP
+
+/// @file
+/// Definitions of wire.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::wire {
+
+TAGMA_DECL void put_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
   to += static_cast<char>(value);
 }
-/// Appends a field of bytes: a text, a message or packed numbers.
-inline void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
+
+TAGMA_DECL void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
   put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
   put_varint(to, bytes.size());
   to.append(bytes);
 }
 
 }  // namespace tagma::io::wire
+#endif  // TAGMA_SINGLE_IO_WIRE_IPP
 #endif  // TAGMA_SINGLE_IO_WIRE_HPP
 
 namespace tagma::io {
@@ -3783,14 +3815,7 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value_.clear();
-    (void)in_.append(value_, unknown_length);
-    value = value_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -3804,12 +3829,7 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value = text_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -3818,6 +3838,34 @@ class identity_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/record.ipp
+#ifndef TAGMA_SINGLE_IO_RECORD_IPP
+#define TAGMA_SINGLE_IO_RECORD_IPP
+
+/// @file
+/// Definitions of record.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL bool whole_file_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value_.clear();
+  (void)in_.append(value_, unknown_length);
+  value = value_;
+  return true;
+}
+
+TAGMA_DECL bool identity_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value = text_;
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_RECORD_HPP
 
 namespace tagma::io {
@@ -3878,20 +3926,9 @@ struct text_line_options {
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
-  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
-      : in_(std::move(in)), skip_(options.skip_header_lines) {
-    if (skip_ < 0)
-      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
-  }
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    do {
-      if (!in_.line(value)) return false;
-      ++line_;
-    } while (line_ <= skip_);
-    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -3900,6 +3937,33 @@ class text_line_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/text_lines.ipp
+#ifndef TAGMA_SINGLE_IO_TEXT_LINES_IPP
+#define TAGMA_SINGLE_IO_TEXT_LINES_IPP
+
+/// @file
+/// Definitions of text_lines.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_line_options& options)
+    : in_(std::move(in)), skip_(options.skip_header_lines) {
+  if (skip_ < 0)
+    fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
+}
+
+TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  do {
+    if (!in_.line(value)) return false;
+    ++line_;
+  } while (line_ <= skip_);
+  if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TEXT_LINES_IPP
 #endif  // TAGMA_SINGLE_IO_TEXT_LINES_HPP
 // ---- tagma/io/tf_record.hpp
 #ifndef TAGMA_SINGLE_IO_TF_RECORD_HPP
@@ -4645,29 +4709,11 @@ namespace cpu::detail {
 /// One step that reads: what it waits with. Its results are views of its records, which stay until it runs again.
 class read_step final : public kernel_state, public runtime::stop_hook, public runtime::read_request {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<read_step&>(*args.state);
-    own.reader_ = &args.in[0].resource<runtime::reader>();
-    own.args_ = args;
-    own.done_ = done;
-    const extent most = args.attributes[0];
-    own.reader_->read(own, args.in[1].resource<runtime::queue>(), most < 0 ? 1 : static_cast<std::size_t>(most));
-    if (!context.control->add(own)) own.stop();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
   void stop() noexcept override { reader_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    for (int part = 0; part < 2; ++part) {
-      if (args_.late != nullptr) args_.late->set(0, static_cast<extent>(records.size()), part);
-      auto* to = args_.outs[static_cast<std::size_t>(part)].as<string_element>();
-      if (to == nullptr) continue;
-      for (const io::record& r : records) *to++ = part == 0 ? r.key : r.value;
-    }
-    done.succeed();
-  }
+  void ended(std::exception_ptr error) noexcept override;
 
   runtime::reader* reader_ = nullptr;
   kernel_args args_;
@@ -4698,6 +4744,37 @@ struct kernel<on_cpu, ir::key<op::reader_count>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/reader.ipp
+
+/// @file
+/// Definitions of reader.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void read_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<read_step&>(*args.state);
+  own.reader_ = &args.in[0].resource<runtime::reader>();
+  own.args_ = args;
+  own.done_ = done;
+  const extent most = args.attributes[0];
+  own.reader_->read(own, args.in[1].resource<runtime::queue>(), most < 0 ? 1 : static_cast<std::size_t>(most));
+  if (!context.control->add(own)) own.stop();
+}
+
+TAGMA_DECL void read_step::ended(std::exception_ptr error) noexcept {
+  const runtime::completion done = done_;
+  if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+  for (int part = 0; part < 2; ++part) {
+    if (args_.late != nullptr) args_.late->set(0, static_cast<extent>(records.size()), part);
+    auto* to = args_.outs[static_cast<std::size_t>(part)].as<string_element>();
+    if (to == nullptr) continue;
+    for (const io::record& r : records) *to++ = part == 0 ? r.key : r.value;
+  }
+  done.succeed();
+}
+
+}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/kernel/text_constant.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP

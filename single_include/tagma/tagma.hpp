@@ -1385,9 +1385,7 @@ namespace detail {
 }
 
 namespace detail {
-[[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
-  fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
-}
+[[noreturn]] void fail_rank(std::size_t rank);
 }  // namespace detail
 
 /// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
@@ -1493,7 +1491,26 @@ struct shape {
 }
 
 /// "[32, 784]", with "?" for a dynamic extent.
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
+[[nodiscard]] std::string to_string(const shape& s);
+
+}  // namespace tagma
+
+// ---- tagma/tensor/shape.ipp
+
+/// @file
+/// Definitions of shape.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_rank(std::size_t rank) {
+  fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::string to_string(const shape& s) {
   std::string text = sentence({"["});
   for (int i = 0; i < s.rank; ++i) {
     if (i > 0) text_part(", ").append_to(text);
@@ -1535,7 +1552,18 @@ using spec_of =
     decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
 
 /// "float32 [32, 784]".
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {
+[[nodiscard]] std::string to_string(const tensor_spec& s);
+
+}  // namespace tagma
+
+// ---- tagma/tensor/spec.ipp
+
+/// @file
+/// Definitions of spec.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::string to_string(const tensor_spec& s) {
   return sentence({to_string(s.type), " ", to_string(s.dims)});
 }
 
@@ -1581,22 +1609,10 @@ inline constexpr extent max_bytes = extent{1} << 56;
 }
 
 /// "float32 [2097152, 2097152, 2097152] of about 2^65 bytes", for one that is not addressable.
-[[nodiscard]] TAGMA_COLD inline std::string size_text(const tensor_spec& s) {
-  double bytes = static_cast<double>(size_of(s.type));
-  for (const extent e : s.dims.span())
-    if (e > 1) bytes *= static_cast<double>(e);
-  int power = 0;
-  for (; bytes >= 1.5; bytes /= 2) ++power;
-  return sentence({to_string(s), " of about 2^", power, " bytes"});
-}
+[[nodiscard]] std::string size_text(const tensor_spec& s);
 
 namespace detail {
-[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s, std::string_view of) {
-  if (!s.dims.is_known())
-    fail(status_code::invalid_argument,
-         {of, "a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
-  fail(status_code::resource_exhausted, {of, "a tensor of ", size_text(s), ", more than a process can address"});
-}
+[[noreturn]] void fail_size(const tensor_spec& s, std::string_view of);
 }  // namespace detail
 
 /// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
@@ -1606,6 +1622,35 @@ TAGMA_COLD constexpr void check_size(const tensor_spec& s, std::string_view of =
 }
 
 }  // namespace tagma
+
+// ---- tagma/tensor/size.ipp
+
+/// @file
+/// Definitions of size.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::string size_text(const tensor_spec& s) {
+  double bytes = static_cast<double>(size_of(s.type));
+  for (const extent e : s.dims.span())
+    if (e > 1) bytes *= static_cast<double>(e);
+  int exponent = 0;
+  for (; bytes >= 1.5; bytes /= 2) ++exponent;
+  return sentence({to_string(s), " of about 2^", exponent, " bytes"});
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_size(const tensor_spec& s, std::string_view of) {
+  if (!s.dims.is_known())
+    fail(status_code::invalid_argument,
+         {of, "a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {of, "a tensor of ", size_text(s), ", more than a process can address"});
+}
+
+}  // namespace tagma::detail
 
 namespace tagma {
 
@@ -1876,19 +1921,10 @@ namespace detail {
 /// Memory for `count` elements, all bytes zero. Out of line and for all types, as what follows: a loop of its own for
 /// each type costs a program more to compile than what it does with the array.
 /// Throws `no_memory`.
-[[nodiscard]] TAGMA_COLD inline void* make_zeroed(std::size_t count, std::size_t size) {
-  if (count == 0) return nullptr;
-  void* const data = count > PTRDIFF_MAX / size ? nullptr : ::operator new(count* size, std::nothrow);
-  if (data == nullptr) fail_no_memory(count, size, "a table");
-  return std::memset(data, 0, count * size);
-}
+[[nodiscard]] void* make_zeroed(std::size_t count, std::size_t size);
 
 /// The same, each element a copy of the bytes of one.
-[[nodiscard]] TAGMA_COLD inline void* make_copies(std::size_t count, std::size_t size, const void* one) {
-  auto* const data = static_cast<std::byte*>(make_zeroed(count, size));
-  for (std::size_t i = 0; i < count; ++i) std::memcpy(data + i * size, one, size);
-  return data;
-}
+[[nodiscard]] void* make_copies(std::size_t count, std::size_t size, const void* one);
 
 }  // namespace detail
 
@@ -1966,6 +2002,28 @@ class heap_array {
 };
 
 }  // namespace tagma
+
+// ---- tagma/base/heap_array.ipp
+
+/// @file
+/// Definitions of heap_array.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL void* make_zeroed(std::size_t count, std::size_t size) {
+  if (count == 0) return nullptr;
+  void* const data = count > PTRDIFF_MAX / size ? nullptr : ::operator new(count* size, std::nothrow);
+  if (data == nullptr) fail_no_memory(count, size, "a table");
+  return std::memset(data, 0, count * size);
+}
+
+TAGMA_COLD TAGMA_DECL void* make_copies(std::size_t count, std::size_t size, const void* one) {
+  auto* const data = static_cast<std::byte*>(make_zeroed(count, size));
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(data + i * size, one, size);
+  return data;
+}
+
+}  // namespace tagma::detail
 // ---- tagma/base/shared_bytes.hpp
 
 /// @file
@@ -3745,12 +3803,7 @@ template <fixed_string Name, class Spec, bool Trainable>
   return make_variable<Name, Spec, carried_kind, Trainable>(carried(value));
 }
 
-[[nodiscard]] inline carried_value number_value(double number) {
-  carried_value v;
-  v.integer = static_cast<std::int64_t>(initializer_kind::constant);
-  v.number = number;
-  return v;
-}
+[[nodiscard]] carried_value number_value(double number);
 
 template <class T>
 [[nodiscard]] carried_value data_value(array_view<const T> data, const shape& dims, const shape& expected) {
@@ -3855,6 +3908,22 @@ template <fixed_string Name, class T, extent... Extents>
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_INITIAL
+
+// ---- tagma/expr/variable.ipp
+
+/// @file
+/// Definitions of variable.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL carried_value number_value(double number) {
+  carried_value v;
+  v.integer = static_cast<std::int64_t>(initializer_kind::constant);
+  v.number = number;
+  return v;
+}
+
+}  // namespace tagma::detail
 
 // ---- tagma/expr/op/elementwise.hpp
 
@@ -18040,12 +18109,8 @@ namespace runtime {
 
 /// The options of a kind of devices.
 /// @param others those of the kinds that are not named
-[[nodiscard]] inline const gpu_options& options_of(std::string_view type, const gpu_options& others,
-                                                   const kind_options_list& kinds) {
-  for (const kind_options& k : kinds.kinds())
-    if (k.type == type) return k.options;
-  return others;
-}
+[[nodiscard]] const gpu_options& options_of(std::string_view type, const gpu_options& others,
+                                            const kind_options_list& kinds);
 
 struct run_context;
 class run_steps;
@@ -18151,6 +18216,22 @@ class accelerator : public counted_object {
 
 }  // namespace runtime
 }  // namespace tagma
+
+// ---- tagma/runtime/accelerator.ipp
+
+/// @file
+/// Definitions of accelerator.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_DECL const gpu_options& options_of(std::string_view type, const gpu_options& others,
+                                         const kind_options_list& kinds) {
+  for (const kind_options& k : kinds.kinds())
+    if (k.type == type) return k.options;
+  return others;
+}
+
+}  // namespace tagma::runtime
 // ---- tagma/runtime/completion.hpp
 
 /// @file
@@ -18286,13 +18367,7 @@ class mutex_lock {
 /// Threads wait here for a change of what a mutex guards.
 class condition {
  public:
-  condition() {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&condition_, &attributes);
-    pthread_condattr_destroy(&attributes);
-  }
+  condition();
   condition(const condition&) = delete;
   condition& operator=(const condition&) = delete;
   ~condition() { pthread_cond_destroy(&condition_); }
@@ -18300,19 +18375,38 @@ class condition {
   /// Gives up the mutex, waits, and takes it again; may return without a reason.
   void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
   /// The same for at most `ns` nanoseconds.
-  void wait_for(mutex& m, std::int64_t ns) {
-    timespec end{};
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    const std::int64_t total = end.tv_nsec + ns;
-    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
-    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
-    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
-  }
+  void wait_for(mutex& m, std::int64_t ns);
   void notify_all() { pthread_cond_broadcast(&condition_); }
 
  private:
   pthread_cond_t condition_;
 };
+
+}  // namespace tagma
+
+// ---- tagma/runtime/mutex.ipp
+
+/// @file
+/// Definitions of mutex.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL condition::condition() {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&condition_, &attributes);
+  pthread_condattr_destroy(&attributes);
+}
+
+TAGMA_DECL void condition::wait_for(mutex& m, std::int64_t ns) {
+  timespec end{};
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  const std::int64_t total = end.tv_nsec + ns;
+  end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+  end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+  pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+}
 
 }  // namespace tagma
 // ---- tagma/runtime/run_limits.hpp
@@ -19071,23 +19165,40 @@ class completion {
   /// The output is written.
   void succeed() const noexcept { target_->complete(step_, nullptr); }
   /// The run fails with this error, unless another one came first.
-  TAGMA_COLD void fail(std::exception_ptr error) const noexcept {
-    target_->complete(step_, static_cast<std::exception_ptr&&>(error));
-  }
-  TAGMA_COLD void fail(status_code code, std::string_view text) const noexcept {
-    try {
-      tagma::fail(code, text);
-    } catch (...) {
-      fail(std::current_exception());
-    }
-  }
+  void fail(std::exception_ptr error) const noexcept;
+  void fail(status_code code, std::string_view text) const noexcept;
   /// What a hook answers that is told to stop.
-  TAGMA_COLD void cancel() const noexcept { fail(status_code::cancelled, "the operation was cancelled"); }
+  void cancel() const noexcept;
 
  private:
   completion_target* target_ = nullptr;
   std::int32_t step_ = 0;
 };
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/completion.ipp
+
+/// @file
+/// Definitions of completion.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL void completion::fail(std::exception_ptr error) const noexcept {
+  target_->complete(step_, static_cast<std::exception_ptr&&>(error));
+}
+
+TAGMA_COLD TAGMA_DECL void completion::fail(status_code code, std::string_view text) const noexcept {
+  try {
+    tagma::fail(code, text);
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+TAGMA_COLD TAGMA_DECL void completion::cancel() const noexcept {
+  fail(status_code::cancelled, "the operation was cancelled");
+}
 
 }  // namespace tagma::runtime
 // ---- tagma/runtime/container.hpp
@@ -19832,15 +19943,7 @@ namespace runtime {
 
 /// Throws InvalidArgument that names a kind of devices with options of its own that no program of the file has.
 /// @param types of the devices of a program
-TAGMA_COLD inline void check_kinds(const kind_options_list& kinds, array_view<const device_text> types) {
-  for (const kind_options& k : kinds.kinds()) {
-    bool known = false;
-    for (std::size_t t = 0; t + 1 < types.size(); ++t) known = known || types[t].view() == k.type;  // the last is CPU
-    if (!known)
-      fail(status_code::invalid_argument,
-           {"the option kinds has options of devices of type \"", k.type, "\", which the program does not know"});
-  }
-}
+void check_kinds(const kind_options_list& kinds, array_view<const device_text> types);
 
 /// The devices besides CPUs that a program has nodes on, or nothing where the machine has none.
 /// @tparam Placed where its nodes are
@@ -19864,6 +19967,25 @@ template <class Graph, class Placed>
 
 }  // namespace runtime
 }  // namespace tagma
+
+// ---- tagma/runtime/kernel.ipp
+
+/// @file
+/// Definitions of kernel.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL void check_kinds(const kind_options_list& kinds, array_view<const device_text> types) {
+  for (const kind_options& k : kinds.kinds()) {
+    bool known = false;
+    for (std::size_t t = 0; t + 1 < types.size(); ++t) known = known || types[t].view() == k.type;  // the last is CPU
+    if (!known)
+      fail(status_code::invalid_argument,
+           {"the option kinds has options of devices of type \"", k.type, "\", which the program does not know"});
+  }
+}
+
+}  // namespace tagma::runtime
 
 namespace tagma {
 
@@ -20550,7 +20672,18 @@ TAGMA_INLINE void store_as(std::byte* to, const T& value) {
   std::memcpy(to, &value, sizeof value);
 }
 /// Writes a number as an element of a type: what is not floating takes the integer, of which it has the lowest bytes.
-TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
+void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer);
+
+}  // namespace tagma::runtime::detail
+
+// ---- tagma/runtime/scalar.ipp
+
+/// @file
+/// Definitions of scalar.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime::detail {
+
+TAGMA_COLD TAGMA_DECL void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
   switch (type) {
     case dtype::float32:
       return store_as(to, static_cast<float>(number));
@@ -21905,20 +22038,10 @@ class trace_sink {
 namespace tagma::runtime {
 
 /// True if a step reads or writes a variable.
-[[nodiscard]] TAGMA_COLD inline bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
-  for (int k = 0; k < step.operands && !needs; ++k)
-    plan.each_member(plan.operands[step.first_operand + k],
-                     [&](ir::node_id i) { needs = needs || plan.nodes[i].is_in(plan::storage_kind::variable); });
-  return needs;
-}
+[[nodiscard]] bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step);
 /// True if runs of a plan that updates variables need their number before the first step that needs a variable: it
 /// draws random numbers by that, or does steps again and again, which are of one run.
-[[nodiscard]] TAGMA_COLD inline bool counts_early(const plan::plan_view& plan) {
-  bool early = !plan.loops.empty();
-  for (const plan::plan_node& node : plan.nodes) early = early || node.op->stateful;
-  return early && plan.writes_variables;
-}
+[[nodiscard]] bool counts_early(const plan::plan_view& plan);
 /// Calls `f(slot, k)` for each variable that a step writes, where `k` is its operand: what it updates, and the slots
 /// of an optimizer.
 template <class F>
@@ -21930,6 +22053,29 @@ TAGMA_COLD void each_written(const plan::plan_view& plan, const plan::plan_step&
     const plan::plan_node& in = plan.nodes[plan.operands[step.first_operand + k]];
     if (in.is_in(plan::storage_kind::variable) && !in.suffix.empty() && in.slot != n.slot) f(in.slot, k);
   }
+}
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/variable_steps.ipp
+
+/// @file
+/// Definitions of variable_steps.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
+  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
+  for (int k = 0; k < step.operands && !needs; ++k)
+    plan.each_member(plan.operands[step.first_operand + k],
+                     [&](ir::node_id i) { needs = needs || plan.nodes[i].is_in(plan::storage_kind::variable); });
+  return needs;
+}
+
+TAGMA_COLD TAGMA_DECL bool counts_early(const plan::plan_view& plan) {
+  bool early = !plan.loops.empty();
+  for (const plan::plan_node& node : plan.nodes) early = early || node.op->stateful;
+  return early && plan.writes_variables;
 }
 
 }  // namespace tagma::runtime
@@ -25250,15 +25396,7 @@ concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v
 
 /// Memory for the elements of a tensor, or nullptr for a scalar and for no elements. Throws as the tensor does.
 /// @param size receives how many there are
-[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s, std::size_t& size) {
-  check_size(s);
-  size = static_cast<std::size_t>(s.dims.elements());
-  if (s.dims.rank == 0 || size == 0) return nullptr;
-  const auto bytes = static_cast<std::size_t>(bytes_of(s));
-  void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
-  if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
-  return data;
-}
+[[nodiscard]] void* allocate_elements(const tensor_spec& s, std::size_t& size);
 
 /// What a tensor owns beside its elements.
 template <class T>
@@ -25269,19 +25407,7 @@ struct tensor_characters<string_element> {
 };
 
 /// Copies the characters that strings are views of, and makes these views of the copies.
-[[nodiscard]] TAGMA_COLD inline shared_bytes copy_characters(array_view<string_element> texts) {
-  std::size_t size = 0;
-  for (const string_element& t : texts) size += t.size();
-  shared_bytes copies;
-  if (size > 0) copies = shared_bytes(size);
-  char* to = reinterpret_cast<char*>(copies.data());
-  for (string_element& t : texts) {
-    if (!t.empty()) std::memcpy(to, t.data(), t.size());
-    t = {to, t.size()};
-    to += t.size();
-  }
-  return copies;
-}
+[[nodiscard]] shared_bytes copy_characters(array_view<string_element> texts);
 }  // namespace detail
 
 /// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
@@ -25434,6 +25560,39 @@ template <class T>
 }
 
 }  // namespace tagma
+
+// ---- tagma/tensor/tensor.ipp
+
+/// @file
+/// Definitions of tensor.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL void* allocate_elements(const tensor_spec& s, std::size_t& size) {
+  check_size(s);
+  size = static_cast<std::size_t>(s.dims.elements());
+  if (s.dims.rank == 0 || size == 0) return nullptr;
+  const auto bytes = static_cast<std::size_t>(bytes_of(s));
+  void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+  if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
+  return data;
+}
+
+TAGMA_COLD TAGMA_DECL shared_bytes copy_characters(array_view<string_element> texts) {
+  std::size_t size = 0;
+  for (const string_element& t : texts) size += t.size();
+  shared_bytes copies;
+  if (size > 0) copies = shared_bytes(size);
+  char* to = reinterpret_cast<char*>(copies.data());
+  for (string_element& t : texts) {
+    if (!t.empty()) std::memcpy(to, t.data(), t.size());
+    t = {to, t.size()};
+    to += t.size();
+  }
+  return copies;
+}
+
+}  // namespace tagma::detail
 
 namespace tagma {
 
@@ -28526,30 +28685,9 @@ namespace cpu::detail {
 [[nodiscard]] inline std::int64_t row_length(const shape& dims) { return dims.rank == 0 ? 1 : dims[dims.rank - 1]; }
 
 /// The row of the input that row `row` of the result repeats; rows run along the last axis.
-inline std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row) {
-  std::int64_t at = 0, stride = 1;
-  for (int a = in.rank - 2; a >= 0; --a) {
-    at += row % out[a] % in[a] * stride;
-    row /= out[a];
-    stride *= in[a];
-  }
-  return at;
-}
+std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row);
 
-inline void tile(const kernel_args& args, const run_context& context) {
-  const shape &in = args.in[0].dims, &out = args.out.dims;
-  if (out.elements() == 0) return;
-  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
-  const std::int64_t from = row_length(in) * size, to = row_length(out) * size;
-  over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first; row < last; ++row) {
-      std::byte* target = args.out.data + row * to;
-      copy_bytes(target, args.in[0].data + repeated_row(in, out, row) * from, from);
-      for (std::int64_t done = from; done < to; done *= 2)
-        copy_bytes(target + done, target, done < to - done ? done : to - done);
-    }
-  });
-}
+void tile(const kernel_args& args, const run_context& context);
 
 /// A row of sums, wider than the elements where those have 16 bits.
 template <class T>
@@ -28607,6 +28745,40 @@ struct kernel<on_cpu, ir::key<op::tile_gradient>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/concat.ipp
+
+/// @file
+/// Definitions of concat.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row) {
+  std::int64_t at = 0, stride = 1;
+  for (int a = in.rank - 2; a >= 0; --a) {
+    at += row % out[a] % in[a] * stride;
+    row /= out[a];
+    stride *= in[a];
+  }
+  return at;
+}
+
+TAGMA_DECL void tile(const kernel_args& args, const run_context& context) {
+  const shape &in = args.in[0].dims, &out = args.out.dims;
+  if (out.elements() == 0) return;
+  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
+  const std::int64_t from = row_length(in) * size, to = row_length(out) * size;
+  over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) {
+      std::byte* target = args.out.data + row * to;
+      copy_bytes(target, args.in[0].data + repeated_row(in, out, row) * from, from);
+      for (std::int64_t done = from; done < to; done *= 2)
+        copy_bytes(target + done, target, done < to - done ? done : to - done);
+    }
+  });
+}
+
+}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/kernel/conv.hpp
 
 /// @file
@@ -28637,11 +28809,7 @@ struct conv_axis {
   std::int64_t before = 0, after = 0;  ///< zeros around the input that a window sees
 
   conv_axis() = default;
-  TAGMA_COLD conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
-      : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
-    const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
-    after = end > 0 ? end : 0;
-  }
+  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions);
   /// The input position that window element `a` sees at output position `o`; outside of the input for padding.
   [[nodiscard]] TAGMA_DEVICE std::int64_t seen(std::int64_t o, std::int64_t a) const {
     return o * stride - before + a * dilation;
@@ -28683,20 +28851,9 @@ struct conv_problem {
   conv_axis rows, columns;
   std::int64_t images = 0, channels = 0, filters = 0, groups = 1;
 
-  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes)
-      : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
-    const op::window_plane plane = op::convolution::plane(attributes, filter);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
+  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes);
   /// Of the first two operands of a role, and its result.
-  conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes)
-      : conv_problem(plays(role, conv_role::input_gradient) ? result : a,
-                     plays(role, conv_role::filter_gradient) ? result : b,
-                     plays(role, conv_role::forward)          ? result
-                     : plays(role, conv_role::input_gradient) ? a
-                                                              : b,
-                     attributes) {}
+  conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes);
   /// Of a kernel in a role. Out of line, since several kernels of a program ask.
   [[gnu::noinline]] conv_problem(conv_role role, const kernel_args& args)
       : conv_problem(role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes) {}
@@ -28732,18 +28889,9 @@ struct pool_problem {
   conv_axis rows, columns;
   std::int64_t images = 0, channels = 0;
 
-  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
-    const op::window_plane plane = op::pooling::plane(attributes);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
+  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes);
   /// Of a kernel of a kind. Out of line, as above.
-  [[gnu::noinline]] pool_problem(pool_kind kind, const kernel_args& args)
-      : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
-                     kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
-                     : kind == pool_kind::mean_gradient                    ? args.in[0].dims
-                                                                           : args.in[1].dims,
-                     args.attributes) {}
+  pool_problem(pool_kind kind, const kernel_args& args);
   /// Elements of one image, and of its result.
   [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
   [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return rows.out * columns.out * channels; }
@@ -28781,6 +28929,52 @@ struct image_position {
 
 }  // namespace tagma::device
 
+// ---- tagma/device/windows.ipp
+
+/// @file
+/// Definitions of windows.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device {
+
+TAGMA_COLD TAGMA_DECL conv_axis::conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
+    : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
+  const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
+  after = end > 0 ? end : 0;
+}
+
+TAGMA_DECL conv_problem::conv_problem(const shape& x, const shape& filter, const shape& y,
+                                      ir::attribute_list attributes)
+    : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
+  const op::window_plane plane = op::convolution::plane(attributes, filter);
+  rows = {plane.rows, x[1], y[1]};
+  columns = {plane.columns, x[2], y[2]};
+}
+
+TAGMA_DECL conv_problem::conv_problem(conv_role role, const shape& a, const shape& b, const shape& result,
+                                      ir::attribute_list attributes)
+    : conv_problem(plays(role, conv_role::input_gradient) ? result : a,
+                   plays(role, conv_role::filter_gradient) ? result : b,
+                   plays(role, conv_role::forward)          ? result
+                   : plays(role, conv_role::input_gradient) ? a
+                                                            : b,
+                   attributes) {}
+
+TAGMA_DECL pool_problem::pool_problem(const shape& x, const shape& y, ir::attribute_list attributes)
+    : images(x[0]), channels(x[3]) {
+  const op::window_plane plane = op::pooling::plane(attributes);
+  rows = {plane.rows, x[1], y[1]};
+  columns = {plane.columns, x[2], y[2]};
+}
+
+[[gnu::noinline]] TAGMA_DECL pool_problem::pool_problem(pool_kind kind, const kernel_args& args)
+    : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
+                   kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
+                   : kind == pool_kind::mean_gradient                    ? args.in[0].dims
+                                                                         : args.in[1].dims,
+                   args.attributes) {}
+
+}  // namespace tagma::device
+
 namespace tagma::device::cpu::detail {
 
 /// A convolution whose batch is split into parts.
@@ -28790,19 +28984,9 @@ struct conv_problem : device::conv_problem {
   using device::conv_problem::conv_problem;
 
   /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
-  void split(std::int64_t most, double least_work) {
-    const double work = static_cast<double>(output_elements()) * static_cast<double>(patch());
-    parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
-    if (parts > images) parts = images;
-    if (parts < 1) parts = 1;
-    images_per_part = pieces(images, parts);
-    parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
-  }
+  void split(std::int64_t most, double least_work);
   /// Images of part `t`.
-  [[nodiscard]] std::int64_t count(std::int64_t t) const {
-    const std::int64_t rest = images - t * images_per_part;
-    return rest < images_per_part ? rest : images_per_part;
-  }
+  [[nodiscard]] std::int64_t count(std::int64_t t) const;
 };
 
 /// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.
@@ -28822,6 +29006,29 @@ struct sum_vectors {
     }
   }
 };
+
+}  // namespace tagma::device::cpu::detail
+
+// ---- tagma/device/cpu/kernel/conv_problem.ipp
+
+/// @file
+/// Definitions of conv_problem.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void conv_problem::split(std::int64_t most, double least_work) {
+  const double work = static_cast<double>(output_elements()) * static_cast<double>(patch());
+  parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
+  if (parts > images) parts = images;
+  if (parts < 1) parts = 1;
+  images_per_part = pieces(images, parts);
+  parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
+}
+
+TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
+  const std::int64_t rest = images - t * images_per_part;
+  return rest < images_per_part ? rest : images_per_part;
+}
 
 }  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/onednn.hpp
@@ -29113,13 +29320,71 @@ using dnnl_layout = const_dnnl_memory_desc_t;
 using dnnl_owned_layout = dnnl_handle<dnnl_memory_desc_t, &dnnl_memory_desc_destroy>;
 #endif
 
-inline void check_dnnl(dnnl_status_t status, const char* what) {
+void check_dnnl(dnnl_status_t status, const char* what);
+
+/// The CPU as oneDNN sees it; lives as long as the process.
+[[nodiscard]] dnnl_engine_t dnnl_processor();
+
+[[nodiscard]] dnnl_owned_stream make_dnnl_stream();
+
+/// Floats whose neighbours along each axis are `strides` elements apart.
+[[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides);
+/// The same, in an order that has a name, or in the one that a primitive likes best.
+[[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, dnnl_format_tag_t order);
+[[nodiscard]] inline bool equal(dnnl_layout a, dnnl_layout b) { return dnnl_memory_desc_equal(a, b) != 0; }
+[[nodiscard]] inline std::size_t bytes_of(dnnl_layout layout) { return dnnl_memory_desc_get_size(layout); }
+
+[[nodiscard]] dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data = DNNL_MEMORY_NONE);
+void set_dnnl_data(const dnnl_owned_memory& m, const float* data);
+
+/// Attributes of a primitive whose working memory its caller provides.
+/// @param relu the result goes through max(x, 0)
+[[nodiscard]] dnnl_owned_attr make_dnnl_attributes(bool relu = false);
+
+/// c = a * b as oneDNN would compute it; a null handle if it would not.
+[[nodiscard]] dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
+                                                    const dnnl_owned_attr& attributes);
+
+/// What the three convolutions of a layer have in common. `bias` may be null.
+struct dnnl_convolution {
+  dnnl_layout x, filter, bias, y;
+  dnnl_dims_t strides, dilations, before, after;
+};
+
+/// y = x * filter + bias as oneDNN would compute it; a null handle if it would not. Its gradients take it as a hint.
+[[nodiscard]] dnnl_owned_desc describe_dnnl_convolution(const dnnl_convolution& c, const dnnl_owned_attr& attributes);
+/// The gradient by x.
+[[nodiscard]] dnnl_owned_desc describe_dnnl_input_gradient(const dnnl_convolution& c, const dnnl_owned_desc& forward,
+                                                           const dnnl_owned_attr& attributes);
+/// The gradient by the filter.
+[[nodiscard]] dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_convolution& c, const dnnl_owned_desc& forward,
+                                                            const dnnl_owned_attr& attributes);
+
+/// The name of the implementation that oneDNN has chosen.
+[[nodiscard]] std::string_view implementation_of(const dnnl_owned_desc& desc);
+/// One of the layouts that it wants.
+[[nodiscard]] dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index = 0);
+[[nodiscard]] dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what);
+
+}  // namespace tagma::device::cpu::detail
+
+#endif
+
+// ---- tagma/device/cpu/onednn.ipp
+
+/// @file
+/// Definitions of onednn.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+TAGMA_DECL void check_dnnl(dnnl_status_t status, const char* what) {
   if (status != dnnl_success)
     fail(status_code::internal, {"oneDNN refused ", what, ", status ", static_cast<int>(status)});
 }
 
-/// The CPU as oneDNN sees it; lives as long as the process.
-[[nodiscard]] inline dnnl_engine_t dnnl_processor() {
+TAGMA_DECL dnnl_engine_t dnnl_processor() {
   static const dnnl_engine_t engine = [] {
     dnnl_engine_t e = nullptr;
     check_dnnl(dnnl_engine_create(&e, dnnl_cpu, 0), "an engine");
@@ -29128,41 +29393,35 @@ inline void check_dnnl(dnnl_status_t status, const char* what) {
   return engine;
 }
 
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_stream make_dnnl_stream() {
+TAGMA_COLD TAGMA_DECL dnnl_owned_stream make_dnnl_stream() {
   dnnl_owned_stream made;
   check_dnnl(dnnl_stream_create(made.place(), dnnl_processor(), dnnl_stream_default_flags), "a stream");
   return made;
 }
 
-/// Floats whose neighbours along each axis are `strides` elements apart.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims,
-                                                                   const dnnl_dims_t strides) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides) {
   dnnl_owned_layout made;
   check_dnnl(dnnl_memory_desc_create_with_strides(made.place(), rank, dims, dnnl_f32, strides), "a layout");
   return made;
 }
-/// The same, in an order that has a name, or in the one that a primitive likes best.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims,
-                                                                   dnnl_format_tag_t order) {
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, dnnl_format_tag_t order) {
   dnnl_owned_layout made;
   check_dnnl(dnnl_memory_desc_create_with_tag(made.place(), rank, dims, dnnl_f32, order), "a layout");
   return made;
 }
-[[nodiscard]] inline bool equal(dnnl_layout a, dnnl_layout b) { return dnnl_memory_desc_equal(a, b) != 0; }
-[[nodiscard]] inline std::size_t bytes_of(dnnl_layout layout) { return dnnl_memory_desc_get_size(layout); }
 
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data = DNNL_MEMORY_NONE) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data) {
   dnnl_owned_memory made;
   check_dnnl(dnnl_memory_create(made.place(), layout, dnnl_processor(), data), "a memory object");
   return made;
 }
-inline void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
+
+TAGMA_DECL void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
   check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
 }
 
-/// Attributes of a primitive whose working memory its caller provides.
-/// @param relu the result goes through max(x, 0)
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_attr make_dnnl_attributes(bool relu = false) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_attr make_dnnl_attributes(bool relu) {
   dnnl_owned_attr made;
   check_dnnl(dnnl_primitive_attr_create(made.place()), "attributes");
   check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user), "attributes");
@@ -29174,44 +29433,36 @@ inline void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
   return made;
 }
 
-/// c = a * b as oneDNN would compute it; a null handle if it would not.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
-                                                                      const dnnl_owned_attr& attributes) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
+                                                            const dnnl_owned_attr& attributes) {
   dnnl_owned_desc made;
   const dnnl_status_t status =
       dnnl_matmul_primitive_desc_create(made.place(), dnnl_processor(), a, b, nullptr, c, attributes.get());
   return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
 }
 
-/// What the three convolutions of a layer have in common. `bias` may be null.
-struct dnnl_convolution {
-  dnnl_layout x, filter, bias, y;
-  dnnl_dims_t strides, dilations, before, after;
-};
-
-/// y = x * filter + bias as oneDNN would compute it; a null handle if it would not. Its gradients take it as a hint.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_convolution(const dnnl_convolution& c,
-                                                                          const dnnl_owned_attr& attributes) {
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc describe_dnnl_convolution(const dnnl_convolution& c,
+                                                                const dnnl_owned_attr& attributes) {
   dnnl_owned_desc made;
   const dnnl_status_t status = dnnl_convolution_forward_primitive_desc_create(
       made.place(), dnnl_processor(), dnnl_forward_training, dnnl_convolution_direct, c.x, c.filter, c.bias, c.y,
       c.strides, c.dilations, c.before, c.after, attributes.get());
   return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
 }
-/// The gradient by x.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_input_gradient(const dnnl_convolution& c,
-                                                                             const dnnl_owned_desc& forward,
-                                                                             const dnnl_owned_attr& attributes) {
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc describe_dnnl_input_gradient(const dnnl_convolution& c,
+                                                                   const dnnl_owned_desc& forward,
+                                                                   const dnnl_owned_attr& attributes) {
   dnnl_owned_desc made;
   const dnnl_status_t status = dnnl_convolution_backward_data_primitive_desc_create(
       made.place(), dnnl_processor(), dnnl_convolution_direct, c.x, c.filter, c.y, c.strides, c.dilations, c.before,
       c.after, forward.get(), attributes.get());
   return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
 }
-/// The gradient by the filter.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_convolution& c,
-                                                                              const dnnl_owned_desc& forward,
-                                                                              const dnnl_owned_attr& attributes) {
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_convolution& c,
+                                                                    const dnnl_owned_desc& forward,
+                                                                    const dnnl_owned_attr& attributes) {
   dnnl_owned_desc made;
   const dnnl_status_t status = dnnl_convolution_backward_weights_primitive_desc_create(
       made.place(), dnnl_processor(), dnnl_convolution_direct, c.x, c.filter, nullptr, c.y, c.strides, c.dilations,
@@ -29219,25 +29470,25 @@ struct dnnl_convolution {
   return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
 }
 
-/// The name of the implementation that oneDNN has chosen.
-[[nodiscard]] inline std::string_view implementation_of(const dnnl_owned_desc& desc) {
+TAGMA_DECL std::string_view implementation_of(const dnnl_owned_desc& desc) {
   const char* name = "";
   dnnl_primitive_desc_query(desc.get(), dnnl_query_impl_info_str, 0, &name);
   return name;
 }
-/// One of the layouts that it wants.
-[[nodiscard]] inline dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index = 0) {
+
+TAGMA_DECL dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index) {
   return dnnl_primitive_desc_query_md(desc.get(), what, index);
 }
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what) {
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what) {
   dnnl_owned_primitive made;
   check_dnnl(dnnl_primitive_create(made.place(), d.get()), what);
   return made;
 }
 
-}  // namespace tagma::device::cpu::detail
-
 #endif
+
+}  // namespace tagma::device::cpu::detail
 
 #if TAGMA_ONEDNN_PRIMITIVES
 
@@ -29247,51 +29498,10 @@ namespace tagma::device::cpu::detail {
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  TAGMA_COLD static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
-    use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-    auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
-    const std::int64_t rest = p.count(p.parts - 1);
-    made->whole_ = made->describe(p.images_per_part, relu);
-    if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
-    if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
-    // All parts share one arranged filter, or sum theirs: they must agree on its layout.
-    const dnnl_query_t filter =
-        plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
-    if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter)))
-      return nullptr;
-    made->create();
-    return made;
-  }
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu);
 
   /// `a` and `b` are the operands of the role, in the order of its operation.
-  void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads) {
-    use_one_openmp_thread();
-    const bool sums = is(conv_role::filter_gradient);
-    if (!sums) arrange_filter(b);
-    // What is around the primitives is worth no more code than this.
-    const auto task = [&](std::int64_t t) __attribute__((cold)) {
-      use_one_openmp_thread();
-      part& one = parts_[t];
-      const std::int64_t first = t * p_.images_per_part;
-      const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
-      set_dnnl_data(one.a, a + first * a_size);
-      if (sums) {
-        set_dnnl_data(one.b, b + first * p_.output_size());
-        set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
-      } else {
-        set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
-        set_dnnl_data(one.out, out + first * (is(conv_role::forward) ? p_.output_size() : p_.input_size()));
-        if (biased_) set_dnnl_data(one.bias, bias);
-      }
-      check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
-      check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
-    };
-    if (parts_.size() == 1)
-      task(0);
-    else
-      threads.parallel_for(static_cast<std::int64_t>(parts_.size()), task);
-    if (sums) collect_filter(out);
-  }
+  void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads);
 
  private:
   /// One share of the batch; tasks share primitives, never memory.
@@ -29303,123 +29513,18 @@ class onednn_convolution {
     dnnl_primitive_t primitive = nullptr;
   };
 
-  TAGMA_COLD onednn_convolution(const conv_problem& p, conv_role role, bool bias) : p_(p), role_(role), biased_(bias) {
-    const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
-    if (g == 1) {
-      const dnnl_dims_t dims = {f, c, h, w}, strides = {1, f, w * c * f, c * f};
-      filter_ = make_dnnl_layout(4, dims, strides);
-      any_filter_ = make_dnnl_layout(4, dims, dnnl_format_tag_any);
-    } else {
-      const dnnl_dims_t dims = {g, f / g, c, h, w}, strides = {f / g, 1, f, w * c * f, c * f};
-      filter_ = make_dnnl_layout(5, dims, strides);
-      any_filter_ = make_dnnl_layout(5, dims, dnnl_format_tag_any);
-    }
-  }
+  onednn_convolution(const conv_problem& p, conv_role role, bool bias);
 
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
-  [[nodiscard]] float* partial(std::int64_t t) const {
-    return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
-  }
+  [[nodiscard]] float* partial(std::int64_t t) const;
   /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
-  [[nodiscard]] TAGMA_COLD dnnl_owned_desc describe(std::int64_t images, bool relu) const {
-    const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
-    const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
-    const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
-    const dnnl_owned_layout bias = make_dnnl_layout(1, bias_dims, dnnl_a);
-    const dnnl_convolution what{x.get(),
-                                any_filter_.get(),
-                                biased_ ? bias.get() : nullptr,
-                                y.get(),
-                                {p_.rows.stride, p_.columns.stride},
-                                {p_.rows.dilation - 1, p_.columns.dilation - 1},
-                                {p_.rows.before, p_.columns.before},
-                                {p_.rows.after, p_.columns.after}};
-    const dnnl_owned_attr attributes = make_dnnl_attributes(relu);
-    dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
-    if (chosen == nullptr) return chosen;
-    if (!is(conv_role::forward)) {
-      const dnnl_owned_desc forward = std::move(chosen);
-      chosen = is(conv_role::input_gradient) ? describe_dnnl_input_gradient(what, forward, attributes)
-                                             : describe_dnnl_filter_gradient(what, forward, attributes);
-    }
-    if (chosen == nullptr || implementation_of(chosen).starts_with("ref")) return nullptr;
-    return chosen;
-  }
+  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const;
 
-  TAGMA_COLD void create() {
-    const bool sums = is(conv_role::filter_gradient);
-    const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
-    const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
-    const dnnl_query_t out_query = sums                     ? dnnl_query_diff_weights_md
-                                   : is(conv_role::forward) ? dnnl_query_dst_md
-                                                            : dnnl_query_diff_src_md;
-    const int a_arg = is(conv_role::input_gradient) ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
-    const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
-    const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
+  void create();
 
-    const dnnl_layout inner = layout_of(whole_, sums ? out_query : b_query), outer = filter_.get();
-    arranged_bytes_ = (bytes_of(inner) + 63) / 64 * 64;
-    arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
-    stream_ = make_dnnl_stream();
-    if (!equal(inner, outer)) {
-      inner_memory_ = make_dnnl_memory(inner, arranged_.data());
-      outer_memory_ = make_dnnl_memory(outer);
-      dnnl_owned_desc desc;
-      check_dnnl(dnnl_reorder_primitive_desc_create(desc.place(), sums ? inner : outer, dnnl_processor(),
-                                                    sums ? outer : inner, dnnl_processor(), nullptr),
-                 "a reordering");
-      reorder_ = make_dnnl_primitive(desc, "a reordering");
-    }
-
-    whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
-    if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
-    const std::size_t scratch = bytes_of(layout_of(whole_, dnnl_query_scratchpad_md));
-    const std::size_t rest_scratch = rest_ == nullptr ? 0 : bytes_of(layout_of(rest_, dnnl_query_scratchpad_md));
-    const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
-    scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
-
-    parts_ = heap_array<part>(p_.parts);
-    for (std::size_t t = 0; t < parts_.size(); ++t) {
-      part& one = parts_[t];
-      const bool last = rest_ != nullptr && t + 1 == parts_.size();
-      const dnnl_owned_desc& d = last ? rest_ : whole_;
-      one.primitive = (last ? rest_primitive_ : whole_primitive_).get();
-      one.stream = make_dnnl_stream();
-      const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
-        place = std::move(made);
-        one.args[one.arg_count++] = {arg, place.get()};
-      };
-      add(a_arg, one.a, make_dnnl_memory(layout_of(d, a_query)));
-      add(b_arg, one.b, make_dnnl_memory(layout_of(d, b_query)));
-      add(out_arg, one.out, make_dnnl_memory(layout_of(d, out_query)));
-      add(DNNL_ARG_SCRATCHPAD, one.scratch,
-          make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
-      if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
-    }
-    whole_ = nullptr;
-    rest_ = nullptr;
-  }
-
-  void reorder(dnnl_memory_t from, dnnl_memory_t to) {
-    const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
-    check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
-    check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");
-  }
-  TAGMA_COLD void arrange_filter(const float* filter) {
-    if (reorder_ == nullptr) return;
-    set_dnnl_data(outer_memory_, filter);
-    reorder(outer_memory_.get(), inner_memory_.get());
-  }
-  TAGMA_COLD void collect_filter(float* out) {
-    if (parts_.size() == 1 && reorder_ == nullptr) return;
-    const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
-    if (parts_.size() > 1)
-      dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
-                                   reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
-    if (reorder_ == nullptr) return;
-    set_dnnl_data(outer_memory_, out);
-    reorder(inner_memory_.get(), outer_memory_.get());
-  }
+  void reorder(dnnl_memory_t from, dnnl_memory_t to);
+  void arrange_filter(const float* filter);
+  void collect_filter(float* out);
 
   [[nodiscard]] bool is(conv_role role) const { return plays(role_, role); }
 
@@ -29439,6 +29544,185 @@ class onednn_convolution {
 }  // namespace tagma::device::cpu::detail
 
 #endif
+
+// ---- tagma/device/cpu/kernel/conv_onednn.ipp
+
+/// @file
+/// Definitions of conv_onednn.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
+                                                                         bool bias, bool relu) {
+  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+  auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
+  const std::int64_t rest = p.count(p.parts - 1);
+  made->whole_ = made->describe(p.images_per_part, relu);
+  if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
+  if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
+  // All parts share one arranged filter, or sum theirs: they must agree on its layout.
+  const dnnl_query_t filter =
+      plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+  if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter))) return nullptr;
+  made->create();
+  return made;
+}
+
+TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
+                                        runtime::executor& threads) {
+  use_one_openmp_thread();
+  const bool sums = is(conv_role::filter_gradient);
+  if (!sums) arrange_filter(b);
+  // What is around the primitives is worth no more code than this.
+  const auto task = [&](std::int64_t t) __attribute__((cold)) {
+    use_one_openmp_thread();
+    part& one = parts_[t];
+    const std::int64_t first = t * p_.images_per_part;
+    const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
+    set_dnnl_data(one.a, a + first * a_size);
+    if (sums) {
+      set_dnnl_data(one.b, b + first * p_.output_size());
+      set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
+    } else {
+      set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
+      set_dnnl_data(one.out, out + first * (is(conv_role::forward) ? p_.output_size() : p_.input_size()));
+      if (biased_) set_dnnl_data(one.bias, bias);
+    }
+    check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
+    check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
+  };
+  if (parts_.size() == 1)
+    task(0);
+  else
+    threads.parallel_for(static_cast<std::int64_t>(parts_.size()), task);
+  if (sums) collect_filter(out);
+}
+
+TAGMA_COLD TAGMA_DECL onednn_convolution::onednn_convolution(const conv_problem& p, conv_role role, bool bias)
+    : p_(p), role_(role), biased_(bias) {
+  const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
+  if (g == 1) {
+    const dnnl_dims_t dims = {f, c, h, w}, strides = {1, f, w * c * f, c * f};
+    filter_ = make_dnnl_layout(4, dims, strides);
+    any_filter_ = make_dnnl_layout(4, dims, dnnl_format_tag_any);
+  } else {
+    const dnnl_dims_t dims = {g, f / g, c, h, w}, strides = {f / g, 1, f, w * c * f, c * f};
+    filter_ = make_dnnl_layout(5, dims, strides);
+    any_filter_ = make_dnnl_layout(5, dims, dnnl_format_tag_any);
+  }
+}
+
+TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
+  return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
+}
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t images, bool relu) const {
+  const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
+  const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
+  const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
+  const dnnl_owned_layout bias = make_dnnl_layout(1, bias_dims, dnnl_a);
+  const dnnl_convolution what{x.get(),
+                              any_filter_.get(),
+                              biased_ ? bias.get() : nullptr,
+                              y.get(),
+                              {p_.rows.stride, p_.columns.stride},
+                              {p_.rows.dilation - 1, p_.columns.dilation - 1},
+                              {p_.rows.before, p_.columns.before},
+                              {p_.rows.after, p_.columns.after}};
+  const dnnl_owned_attr attributes = make_dnnl_attributes(relu);
+  dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
+  if (chosen == nullptr) return chosen;
+  if (!is(conv_role::forward)) {
+    const dnnl_owned_desc forward = std::move(chosen);
+    chosen = is(conv_role::input_gradient) ? describe_dnnl_input_gradient(what, forward, attributes)
+                                           : describe_dnnl_filter_gradient(what, forward, attributes);
+  }
+  if (chosen == nullptr || implementation_of(chosen).starts_with("ref")) return nullptr;
+  return chosen;
+}
+
+TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
+  const bool sums = is(conv_role::filter_gradient);
+  const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
+  const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
+  const dnnl_query_t out_query = sums                     ? dnnl_query_diff_weights_md
+                                 : is(conv_role::forward) ? dnnl_query_dst_md
+                                                          : dnnl_query_diff_src_md;
+  const int a_arg = is(conv_role::input_gradient) ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
+  const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
+  const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
+
+  const dnnl_layout inner = layout_of(whole_, sums ? out_query : b_query), outer = filter_.get();
+  arranged_bytes_ = (bytes_of(inner) + 63) / 64 * 64;
+  arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
+  stream_ = make_dnnl_stream();
+  if (!equal(inner, outer)) {
+    inner_memory_ = make_dnnl_memory(inner, arranged_.data());
+    outer_memory_ = make_dnnl_memory(outer);
+    dnnl_owned_desc desc;
+    check_dnnl(dnnl_reorder_primitive_desc_create(desc.place(), sums ? inner : outer, dnnl_processor(),
+                                                  sums ? outer : inner, dnnl_processor(), nullptr),
+               "a reordering");
+    reorder_ = make_dnnl_primitive(desc, "a reordering");
+  }
+
+  whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
+  if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
+  const std::size_t scratch = bytes_of(layout_of(whole_, dnnl_query_scratchpad_md));
+  const std::size_t rest_scratch = rest_ == nullptr ? 0 : bytes_of(layout_of(rest_, dnnl_query_scratchpad_md));
+  const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
+  scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
+
+  parts_ = heap_array<part>(p_.parts);
+  for (std::size_t t = 0; t < parts_.size(); ++t) {
+    part& one = parts_[t];
+    const bool last = rest_ != nullptr && t + 1 == parts_.size();
+    const dnnl_owned_desc& d = last ? rest_ : whole_;
+    one.primitive = (last ? rest_primitive_ : whole_primitive_).get();
+    one.stream = make_dnnl_stream();
+    const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
+      place = std::move(made);
+      one.args[one.arg_count++] = {arg, place.get()};
+    };
+    add(a_arg, one.a, make_dnnl_memory(layout_of(d, a_query)));
+    add(b_arg, one.b, make_dnnl_memory(layout_of(d, b_query)));
+    add(out_arg, one.out, make_dnnl_memory(layout_of(d, out_query)));
+    add(DNNL_ARG_SCRATCHPAD, one.scratch,
+        make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+    if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
+  }
+  whole_ = nullptr;
+  rest_ = nullptr;
+}
+
+TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {
+  const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+  check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
+  check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");
+}
+
+TAGMA_COLD TAGMA_DECL void onednn_convolution::arrange_filter(const float* filter) {
+  if (reorder_ == nullptr) return;
+  set_dnnl_data(outer_memory_, filter);
+  reorder(outer_memory_.get(), inner_memory_.get());
+}
+
+TAGMA_COLD TAGMA_DECL void onednn_convolution::collect_filter(float* out) {
+  if (parts_.size() == 1 && reorder_ == nullptr) return;
+  const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
+  if (parts_.size() > 1)
+    dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
+                                 reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
+  if (reorder_ == nullptr) return;
+  set_dnnl_data(outer_memory_, out);
+  reorder(inner_memory_.get(), outer_memory_.get());
+}
+
+#endif
+
+}  // namespace tagma::device::cpu::detail
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -29871,14 +30155,9 @@ inline void write_initial_value(std::byte* to, const kernel_args& args, const ru
 namespace tagma::device {
 namespace cpu::detail {
 
-inline void assign(const kernel_args& args, const run_context&) {
-  const std::size_t bytes = args.out.bytes();
-  if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
-}
+void assign(const kernel_args& args, const run_context&);
 
-inline void initialize(const kernel_args& args, const run_context& context) {
-  write_initial_value(args.out.data, args, context);
-}
+void initialize(const kernel_args& args, const run_context& context);
 
 /// `to` += or -= `from`; `To` may be wider than the elements.
 template <class T, bool Add, class To = T>
@@ -29940,6 +30219,24 @@ struct kernel<on_cpu, ir::key<op::scatter_add>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/state.ipp
+
+/// @file
+/// Definitions of state.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void assign(const kernel_args& args, const run_context&) {
+  const std::size_t bytes = args.out.bytes();
+  if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
+}
+
+TAGMA_DECL void initialize(const kernel_args& args, const run_context& context) {
+  write_initial_value(args.out.data, args, context);
+}
+
+}  // namespace tagma::device::cpu::detail
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -30041,16 +30338,7 @@ struct product_split {
   std::int64_t all_rows, all_columns;
 
   /// @param repeated threads that help with one call are still there at the next
-  [[gnu::noinline]] product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated)
-      : rows(m), columns(n), all_rows(m), all_columns(n) {
-    // Multiplications, below which sharing costs more than it gains.
-    const double least = repeated ? 1e6 : 8e6;
-    double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
-    if (wanted < 2) return;
-    for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
-    across = pieces(n, columns);
-    parts = across * pieces(m, rows);
-  }
+  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated);
 
   /// Part `t` of a product.
   template <class T>
@@ -30068,16 +30356,7 @@ struct product_split {
  private:
   /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
   /// by the dozen.
-  bool cut() {
-    const bool wide = columns >= 192;
-    if (wide && (columns > 2 * rows || rows < 16))
-      columns = pieces(pieces(columns, 2), 16) * 16;
-    else if (rows >= 16)
-      rows = pieces(pieces(rows, 2), 8) * 8;
-    else
-      return false;
-    return true;
-  }
+  bool cut();
 };
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -30087,63 +30366,111 @@ struct product_split {
 class onednn_product final : public kernel_state {
  public:
   /// A null pointer if the plain function is the better choice.
-  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& g, bool repeated) {
-    if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
-    use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-    const dnnl_owned_desc desc = describe(g);
-    if (desc == nullptr) return nullptr;
-    return owned<kernel_state>(new onednn_product(desc));
-  }
+  [[nodiscard]] static owned<kernel_state> make(const gemm_args<float>& g, bool repeated);
 
-  void run(const float* a, const float* b, float* c) {
-    use_one_openmp_thread();
-    set_dnnl_data(a_, a);
-    set_dnnl_data(b_, b);
-    set_dnnl_data(c_, c);
-    set_dnnl_data(scratch_, scratch(scratch_bytes_));
-    const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_.get()},
-                                    {DNNL_ARG_WEIGHTS, b_.get()},
-                                    {DNNL_ARG_DST, c_.get()},
-                                    {DNNL_ARG_SCRATCHPAD, scratch_.get()}};
-    check_dnnl(dnnl_primitive_execute(primitive_.get(), stream_.get(), 4, args), "a matrix product");
-    check_dnnl(dnnl_stream_wait(stream_.get()), "a matrix product");
-  }
+  void run(const float* a, const float* b, float* c);
 
  private:
-  TAGMA_COLD explicit onednn_product(const dnnl_owned_desc& desc)
-      : primitive_(make_dnnl_primitive(desc, "a matrix product")),
-        stream_(make_dnnl_stream()),
-        a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),
-        b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
-        c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
-        scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
-        scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
+  explicit onednn_product(const dnnl_owned_desc& desc);
 
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
-  [[nodiscard]] static float* scratch(std::size_t bytes) {
-    thread_local runtime::aligned_bytes memory;
-    if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
-    return reinterpret_cast<float*>(memory.data());
-  }
+  [[nodiscard]] static float* scratch(std::size_t bytes);
 
   [[nodiscard]] static dnnl_owned_layout layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
-                                                bool transposed) {
-    const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
-    return make_dnnl_layout(2, dims, strides);
-  }
-  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<float>& g) {
-    dnnl_owned_desc chosen = describe_dnnl_product(layout(g.m, g.k, g.lda, g.transpose_a).get(),
-                                                   layout(g.k, g.n, g.ldb, g.transpose_b).get(),
-                                                   layout(g.m, g.n, g.ldc, false).get(), make_dnnl_attributes());
-    if (chosen == nullptr || !implementation_of(chosen).starts_with("brg")) return nullptr;
-    return chosen;
-  }
+                                                bool transposed);
+  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<float>& g);
 
   dnnl_owned_primitive primitive_;
   dnnl_owned_stream stream_;
   dnnl_owned_memory a_, b_, c_, scratch_;
   std::size_t scratch_bytes_ = 0;
 };
+
+#endif
+
+}  // namespace tagma::device::cpu::detail
+
+// ---- tagma/device/cpu/kernel/matmul_onednn.ipp
+
+/// @file
+/// Definitions of matmul_onednn.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+[[gnu::noinline]] TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated)
+    : rows(m), columns(n), all_rows(m), all_columns(n) {
+  // Multiplications, below which sharing costs more than it gains.
+  const double least = repeated ? 1e6 : 8e6;
+  double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
+  if (wanted < 2) return;
+  for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+  across = pieces(n, columns);
+  parts = across * pieces(m, rows);
+}
+
+TAGMA_DECL bool product_split::cut() {
+  const bool wide = columns >= 192;
+  if (wide && (columns > 2 * rows || rows < 16))
+    columns = pieces(pieces(columns, 2), 16) * 16;
+  else if (rows >= 16)
+    rows = pieces(pieces(rows, 2), 8) * 8;
+  else
+    return false;
+  return true;
+}
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_product::make(const gemm_args<float>& g, bool repeated) {
+  if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
+  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+  const dnnl_owned_desc desc = describe(g);
+  if (desc == nullptr) return nullptr;
+  return owned<kernel_state>(new onednn_product(desc));
+}
+
+TAGMA_DECL void onednn_product::run(const float* a, const float* b, float* c) {
+  use_one_openmp_thread();
+  set_dnnl_data(a_, a);
+  set_dnnl_data(b_, b);
+  set_dnnl_data(c_, c);
+  set_dnnl_data(scratch_, scratch(scratch_bytes_));
+  const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_.get()},
+                                  {DNNL_ARG_WEIGHTS, b_.get()},
+                                  {DNNL_ARG_DST, c_.get()},
+                                  {DNNL_ARG_SCRATCHPAD, scratch_.get()}};
+  check_dnnl(dnnl_primitive_execute(primitive_.get(), stream_.get(), 4, args), "a matrix product");
+  check_dnnl(dnnl_stream_wait(stream_.get()), "a matrix product");
+}
+
+TAGMA_COLD TAGMA_DECL onednn_product::onednn_product(const dnnl_owned_desc& desc)
+    : primitive_(make_dnnl_primitive(desc, "a matrix product")),
+      stream_(make_dnnl_stream()),
+      a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),
+      b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
+      c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
+      scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
+      scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
+
+TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
+  thread_local runtime::aligned_bytes memory;
+  if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
+  return reinterpret_cast<float*>(memory.data());
+}
+
+TAGMA_DECL dnnl_owned_layout onednn_product::layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
+                                                    bool transposed) {
+  const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
+  return make_dnnl_layout(2, dims, strides);
+}
+
+TAGMA_DECL dnnl_owned_desc onednn_product::describe(const gemm_args<float>& g) {
+  dnnl_owned_desc chosen =
+      describe_dnnl_product(layout(g.m, g.k, g.lda, g.transpose_a).get(), layout(g.k, g.n, g.ldb, g.transpose_b).get(),
+                            layout(g.m, g.n, g.ldc, false).get(), make_dnnl_attributes());
+  if (chosen == nullptr || !implementation_of(chosen).starts_with("brg")) return nullptr;
+  return chosen;
+}
 
 #endif
 
@@ -31472,9 +31799,7 @@ class row_updates {
 
 TAGMA_EMPTY_LOOPS_END
 
-inline void scheduled_rate(const kernel_args& args, const run_context&) {
-  *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
-}
+void scheduled_rate(const kernel_args& args, const run_context&);
 
 }  // namespace cpu::detail
 
@@ -31496,6 +31821,22 @@ struct kernel<on_cpu, ir::key<op::scheduled_rate>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/optimizers.ipp
+
+/// @file
+/// Definitions of optimizers.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL TAGMA_EMPTY_LOOPS_END
+
+    void
+    scheduled_rate(const kernel_args& args, const run_context&) {
+  *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
+}
+
+}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/kernel/pool.hpp
 
 /// @file
@@ -32471,28 +32812,7 @@ struct loop_extents {
   std::int32_t axes = 0;  ///< around the joined one
 
   /// By the declared shapes, as the plan was made.
-  TAGMA_COLD explicit loop_extents(const kernel_args& args) {
-    const shape &out = args.out.dims, &declared = args.declared_out;
-    const std::size_t loads = args.in.size();
-    const auto stretched = [&](std::size_t l, int axis) {
-      return plan::detail::is_stretched(args.declared[l], declared, axis);
-    };
-    axes = out.rank - plan::detail::innermost_axes(declared, loads, stretched);
-    for (int a = axes; a < out.rank; ++a) inner *= out[a];
-    for (int a = 0; a < axes; ++a) {
-      extents[a] = out[a];
-      rows *= out[a];
-    }
-    for (std::size_t l = 0; l < loads; ++l) {
-      const shape& in = args.in[l].dims;
-      auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
-      for (int a = in.rank - 1; a >= 0; --a) {
-        const int axis = a + out.rank - in.rank;
-        if (axis < axes) strides[l][axis] = stretched(l, axis) ? 0 : stride;
-        stride *= in[a];
-      }
-    }
-  }
+  explicit loop_extents(const kernel_args& args);
 };
 
 namespace detail {
@@ -32517,6 +32837,38 @@ template <class... T>
 using last_of = std::tuple_element_t<sizeof...(T) - 1, std::tuple<T...>>;
 
 }  // namespace detail
+}  // namespace tagma::device
+
+// ---- tagma/device/loop.ipp
+
+/// @file
+/// Definitions of loop.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device {
+
+TAGMA_COLD TAGMA_DECL loop_extents::loop_extents(const kernel_args& args) {
+  const shape &out = args.out.dims, &declared = args.declared_out;
+  const std::size_t loads = args.in.size();
+  const auto stretched = [&](std::size_t l, int axis) {
+    return plan::detail::is_stretched(args.declared[l], declared, axis);
+  };
+  axes = out.rank - plan::detail::innermost_axes(declared, loads, stretched);
+  for (int a = axes; a < out.rank; ++a) inner *= out[a];
+  for (int a = 0; a < axes; ++a) {
+    extents[a] = out[a];
+    rows *= out[a];
+  }
+  for (std::size_t l = 0; l < loads; ++l) {
+    const shape& in = args.in[l].dims;
+    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
+    for (int a = in.rank - 1; a >= 0; --a) {
+      const int axis = a + out.rank - in.rank;
+      if (axis < axes) strides[l][axis] = stretched(l, axis) ? 0 : stride;
+      stride *= in[a];
+    }
+  }
+}
+
 }  // namespace tagma::device
 
 namespace tagma::device {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/expr/carried.ipp"
+#include "tagma/expr/variable.ipp"
 #include "tagma/graph/heap_graph.ipp"
 #include "tagma/graph/placement.ipp"
 #include "tagma/graph/print.ipp"
@@ -8,3 +9,7 @@
 #include "tagma/plan/heap_plan.ipp"
 #include "tagma/plan/print.ipp"
 #include "tagma/plan/step_graph.ipp"
+#include "tagma/tensor/shape.ipp"
+#include "tagma/tensor/size.ipp"
+#include "tagma/tensor/spec.ipp"
+#include "tagma/tensor/tensor.ipp"

@@ -256,10 +256,7 @@ inline constexpr bool with_jpeg = false;
 #endif
 
 /// Throws `unimplemented` for a JPEG in a program without libjpeg.
-[[noreturn]] TAGMA_COLD inline void fail_without_jpeg(std::string_view name) {
-  fail(status_code::unimplemented,
-       {name, ": is a JPEG: compile with TAGMA_WITH_JPEG=1 and link libjpeg (with CMake, link tagma::jpeg)"});
-}
+[[noreturn]] void fail_without_jpeg(std::string_view name);
 
 }  // namespace detail
 
@@ -288,3 +285,7 @@ template <class T = std::uint8_t>
 }
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/jpeg.ipp"
+#endif
