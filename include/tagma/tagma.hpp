@@ -100,4 +100,8 @@
 #include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/kernel_table.hpp"
 
+#ifdef TAGMA_COMPILED
+#include "tagma/device/cpu/compiled_kernels.hpp"
+#endif
+
 #include "tagma/base/epilogue.hpp"

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/library.hpp"
 
 namespace tagma {
 

@@ -26,6 +26,12 @@
 #include "tagma/tensor/shape.hpp"
 #include "tagma/tensor/tensor.hpp"
 
+#if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+TAGMA_NEEDS_LIBRARY(compiled_with_jpeg)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_jpeg)
+#endif
+
 namespace tagma::io {
 
 namespace detail {

@@ -23,6 +23,12 @@
 #include "tagma/tensor/shape.hpp"
 #include "tagma/tensor/tensor.hpp"
 
+#if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
+TAGMA_NEEDS_LIBRARY(compiled_with_png)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_png)
+#endif
+
 namespace tagma::io {
 
 namespace detail {
