@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -514,7 +528,6 @@ TAGMA_DECL std::int64_t meter::elapsed_ns() const {
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -572,6 +585,8 @@ namespace tagma {
 
 /// @file
 /// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
 
 namespace tagma::datasets {
 
@@ -3859,12 +3874,10 @@ class dataset {
 /// @file
 /// The budgets of a pass, and who gives its stages their parts of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -3873,7 +3886,6 @@ class dataset {
 /// @file
 /// How many threads and elements the stages of a pipeline should have: the arithmetic of it, without a clock.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -3931,6 +3943,8 @@ class thread_search {
 
 /// @file
 /// Definitions of thread_search.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
 
 namespace tagma::datasets {
 
@@ -4091,6 +4105,9 @@ class tuner {
 
 /// @file
 /// Definitions of tuner.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <thread>
 
 namespace tagma::datasets {
 
@@ -4562,7 +4579,6 @@ class tuned final : public stage_behind<In, Out> {
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -4626,6 +4642,8 @@ template <class T>
 
 /// @file
 /// Definitions of iterate.hpp: in the compiled half, or else in each file that includes it.
+
+#include <memory>
 
 namespace tagma::datasets::detail {
 
@@ -4896,6 +4914,8 @@ TAGMA_COLD TAGMA_DECL std::string explain(const datasets::pass_watch& pass) {
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -513,7 +527,6 @@ TAGMA_DECL std::int64_t meter::elapsed_ns() const {
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -571,6 +584,8 @@ namespace tagma {
 
 /// @file
 /// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
 
 namespace tagma::datasets {
 
@@ -4142,11 +4157,8 @@ class batches {
 /// https://github.com/zalandoresearch/fashion-mnist
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 // ---- tagma/io/idx.hpp
 #ifndef TAGMA_SINGLE_IO_IDX_HPP
@@ -4159,7 +4171,6 @@ class batches {
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -4171,19 +4182,13 @@ class batches {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 // ---- tagma/base/file.hpp
 #ifndef TAGMA_SINGLE_BASE_FILE_HPP
@@ -4192,8 +4197,6 @@ class batches {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -4201,7 +4204,6 @@ class batches {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -4308,6 +4310,11 @@ class output_file {
 
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 namespace tagma {
 
@@ -4457,6 +4464,13 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
 /// @file
 /// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
 namespace tagma::detail {
 
 TAGMA_DECL std::string directory_of(std::string_view path) {
@@ -4597,12 +4611,9 @@ TAGMA_DECL void replace_file(const std::string& path, std::span<const std::strin
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -4617,7 +4628,6 @@ TAGMA_DECL void replace_file(const std::string& path, std::span<const std::strin
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -4718,6 +4728,8 @@ class any_source {
 /// @file
 /// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
@@ -4805,6 +4817,9 @@ class buffered_reader {
 
 /// @file
 /// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
 
 namespace tagma::io {
 
@@ -4943,7 +4958,6 @@ TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -5043,6 +5057,12 @@ class any_sink {
 
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
 
 namespace tagma::io {
 
@@ -5227,6 +5247,8 @@ class deflated_sink {
 /// @file
 /// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL compression compression_from(std::string_view name) {
@@ -5328,7 +5350,6 @@ TAGMA_DECL any_sink create(std::string path, compression format) {
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -5589,6 +5610,10 @@ fashion_mnist_data::split fashion_mnist_split(const std::string& directory, cons
 /// @file
 /// Definitions of fashion_mnist.hpp: in the compiled half, or else in each file that includes it.
 
+#include <unistd.h>
+
+#include <cstdlib>
+
 namespace tagma::detail {
 
 TAGMA_DECL std::string idx_file(const std::string& directory, std::string_view name) {
@@ -5657,9 +5682,7 @@ TAGMA_DECL fashion_mnist_data fashion_mnist(const std::string& directory) {
 /// @file
 /// Progress on long work: a line that is drawn again and again on a terminal, and a few lines anywhere else.
 
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -5755,6 +5778,9 @@ class progress {
 
 /// @file
 /// Definitions of progress.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace tagma::detail {
 
@@ -5897,6 +5923,8 @@ TAGMA_DECL progress::iterator& progress::iterator::operator++() {
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

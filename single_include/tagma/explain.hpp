@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -520,9 +534,6 @@ TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, c
 /// @file
 /// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
 
-#include <cstdio>
-#include <vector>
-
 // ---- tagma/graph/print.hpp
 
 /// @file
@@ -772,6 +783,9 @@ template <class Closure>
 
 /// @file
 /// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+#include <vector>
 
 namespace tagma::plan {
 
@@ -1200,14 +1214,10 @@ std::ostream& operator<<(std::ostream& to, const tensor<T>& t) {
 /// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
 /// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
-#include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -1370,6 +1380,11 @@ void append_quoted(std::string& out, std::string_view text);
 
 /// @file
 /// Definitions of json.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
 
 namespace tagma::json {
 
@@ -1609,19 +1624,13 @@ TAGMA_DECL std::string quoted(std::string_view text) {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 // ---- tagma/base/file.hpp
 #ifndef TAGMA_SINGLE_BASE_FILE_HPP
@@ -1630,8 +1639,6 @@ TAGMA_DECL std::string quoted(std::string_view text) {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1639,7 +1646,6 @@ TAGMA_DECL std::string quoted(std::string_view text) {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -1746,6 +1752,11 @@ class output_file {
 
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 namespace tagma {
 
@@ -1894,6 +1905,13 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
 
 /// @file
 /// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
 
 namespace tagma::detail {
 
@@ -2234,6 +2252,8 @@ TAGMA_DECL run_limits trace_to(trace& timeline) {
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -513,7 +527,6 @@ TAGMA_DECL std::int64_t meter::elapsed_ns() const {
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -571,6 +584,8 @@ namespace tagma {
 
 /// @file
 /// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
 
 namespace tagma::datasets {
 
@@ -3861,7 +3876,6 @@ class dataset {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -3873,12 +3887,9 @@ class dataset {
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -3893,7 +3904,6 @@ class dataset {
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -3908,8 +3918,6 @@ class dataset {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -3917,7 +3925,6 @@ class dataset {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -4024,6 +4031,11 @@ class output_file {
 
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 namespace tagma {
 
@@ -4198,6 +4210,8 @@ class any_source {
 /// @file
 /// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
@@ -4285,6 +4299,9 @@ class buffered_reader {
 
 /// @file
 /// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
 
 namespace tagma::io {
 
@@ -4514,7 +4531,6 @@ class any_sink {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -4561,6 +4577,8 @@ struct crc_tables {
 
 /// @file
 /// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::io::detail {
 
@@ -4702,6 +4720,8 @@ class tf_record_writer {
 
 /// @file
 /// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
+
+#include <span>
 
 namespace tagma::io {
 
@@ -4953,8 +4973,6 @@ TAGMA_DECL void put_length(std::string& to, std::uint64_t n) {
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -4972,19 +4990,13 @@ TAGMA_DECL void put_length(std::string& to, std::uint64_t n) {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma {
 
@@ -5053,6 +5065,13 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
 
 /// @file
 /// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
 
 namespace tagma::detail {
 
@@ -5383,6 +5402,9 @@ class file_cached final : public stage_behind<T, T> {
 /// @file
 /// Definitions of file_cache.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+#include <cerrno>
+
 namespace tagma::datasets::detail {
 
 TAGMA_DECL whole_file::whole_file(const std::string& path)
@@ -5505,6 +5527,8 @@ TAGMA_COLD TAGMA_DECL void cache_reader::wrong_element() {
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

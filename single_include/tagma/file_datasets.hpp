@@ -143,6 +143,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -194,12 +208,9 @@
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -214,7 +225,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -229,8 +239,6 @@
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -238,7 +246,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -345,6 +352,11 @@ class output_file {
 
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 namespace tagma {
 
@@ -519,6 +531,8 @@ class any_source {
 /// @file
 /// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
@@ -606,6 +620,9 @@ class buffered_reader {
 
 /// @file
 /// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
 
 namespace tagma::io {
 
@@ -1689,7 +1706,6 @@ struct csv_format {
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -1789,6 +1805,12 @@ class any_sink {
 
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
 
 namespace tagma::io {
 
@@ -1973,6 +1995,8 @@ class deflated_sink {
 /// @file
 /// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL compression compression_from(std::string_view name) {
@@ -2074,7 +2098,6 @@ TAGMA_DECL any_sink create(std::string path, compression format) {
 /// @file
 /// Records of a CSV file, whose fields in quotes may have line ends.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -2131,6 +2154,8 @@ class csv_reader {
 
 /// @file
 /// Definitions of csv_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
 
 namespace tagma::io {
 
@@ -2377,7 +2402,6 @@ TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -2394,7 +2418,6 @@ TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -2441,6 +2464,8 @@ struct crc_tables {
 
 /// @file
 /// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::io::detail {
 
@@ -2582,6 +2607,8 @@ class tf_record_writer {
 
 /// @file
 /// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
+
+#include <span>
 
 namespace tagma::io {
 
@@ -2766,6 +2793,8 @@ TAGMA_DECL dataset<std::string> tf_record(std::vector<std::string> files, io::co
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

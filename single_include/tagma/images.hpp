@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -341,7 +355,6 @@ template <extent Height, extent Width, extent Channels, expression E>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -495,6 +508,8 @@ template <class T, class Decoder>
 /// @file
 /// Definitions of image.hpp: in the compiled half, or else in each file that includes it.
 
+#include <new>
+
 namespace tagma::io::detail {
 
 TAGMA_DECL void jump_target::leave(const char* why) {
@@ -535,6 +550,12 @@ TAGMA_COLD TAGMA_DECL std::unique_ptr<std::byte[]> image_memory(std::size_t byte
 }
 
 }  // namespace tagma::io::detail
+
+#if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
+TAGMA_NEEDS_LIBRARY(compiled_with_png)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_png)
+#endif
 
 namespace tagma::io {
 
@@ -790,6 +811,12 @@ TAGMA_COLD TAGMA_DECL void fail_without_png(std::string_view name) {
 #include <jpeglib.h>
 
 #include <jerror.h>
+#endif
+
+#if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+TAGMA_NEEDS_LIBRARY(compiled_with_jpeg)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_jpeg)
 #endif
 
 namespace tagma::io {
@@ -1083,8 +1110,6 @@ TAGMA_COLD TAGMA_DECL void fail_without_jpeg(std::string_view name) {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1092,7 +1117,6 @@ TAGMA_COLD TAGMA_DECL void fail_without_jpeg(std::string_view name) {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -1199,6 +1223,11 @@ class output_file {
 
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 namespace tagma {
 
@@ -1450,6 +1479,8 @@ struct kernel<on_cpu, ir::key<op::decode_image>> : cpu::detail::decode_image_ker
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

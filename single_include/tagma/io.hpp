@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -155,12 +169,9 @@
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -175,7 +186,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -190,8 +200,6 @@
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -199,7 +207,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -306,6 +313,11 @@ class output_file {
 
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 namespace tagma {
 
@@ -480,6 +492,8 @@ class any_source {
 /// @file
 /// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
@@ -567,6 +581,9 @@ class buffered_reader {
 
 /// @file
 /// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
 
 namespace tagma::io {
 
@@ -794,7 +811,6 @@ class any_sink {
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -803,6 +819,12 @@ class any_sink {
 
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
 #include <zlib.h>
+#endif
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
 #endif
 
 namespace tagma::io {
@@ -988,6 +1010,8 @@ class deflated_sink {
 /// @file
 /// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL compression compression_from(std::string_view name) {
@@ -1094,7 +1118,6 @@ TAGMA_DECL any_sink create(std::string path, compression format) {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -1141,6 +1164,8 @@ struct crc_tables {
 
 /// @file
 /// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::io::detail {
 
@@ -1943,7 +1968,6 @@ TAGMA_COLD TAGMA_DECL void csv_decoder::fail_count(std::int64_t found, const rec
 /// @file
 /// Records of a CSV file, whose fields in quotes may have line ends.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -2000,6 +2024,8 @@ class csv_reader {
 
 /// @file
 /// Definitions of csv_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
 
 namespace tagma::io {
 
@@ -2093,7 +2119,6 @@ TAGMA_COLD TAGMA_DECL void csv_reader::fail_open() const {
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -2823,7 +2848,6 @@ TAGMA_DECL bool fixed_length_record_reader::end() {
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -2835,19 +2859,13 @@ TAGMA_DECL bool fixed_length_record_reader::end() {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma {
 
@@ -2916,6 +2934,13 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
 
 /// @file
 /// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
 
 namespace tagma::detail {
 
@@ -3170,12 +3195,10 @@ TAGMA_DECL shape read_idx_header(buffered_reader& in, std::uint8_t code) {
 /// NumPy's files of one array. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -3185,13 +3208,10 @@ TAGMA_DECL shape read_idx_header(buffered_reader& in, std::uint8_t code) {
 /// NumPy's texts of one length, 'S' and 'U', as strings.
 
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma::io::detail {
 
@@ -3220,6 +3240,10 @@ struct npy_text_type {
 
 /// @file
 /// Definitions of npy_texts.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+#include <cstring>
+#include <system_error>
 
 namespace tagma::io::detail {
 
@@ -3452,6 +3476,9 @@ void write_npy(const std::string& path, const tensor<T>& elements) {
 /// @file
 /// Definitions of npy.hpp: in the compiled half, or else in each file that includes it.
 
+#include <charconv>
+#include <system_error>
+
 namespace tagma::io::detail {
 
 TAGMA_DECL bool npy_literal::text(std::string_view& to) {
@@ -3610,7 +3637,6 @@ TAGMA_DECL std::string npy_header_of(dtype type, const shape& dims) {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -3692,6 +3718,8 @@ class tf_record_writer {
 
 /// @file
 /// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
+
+#include <span>
 
 namespace tagma::io {
 
@@ -4663,6 +4691,8 @@ TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

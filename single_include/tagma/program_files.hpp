@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1330,8 +1344,6 @@ TAGMA_COLD TAGMA_DECL void verify(const graph_view& g, operation_faces faces, st
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1339,7 +1351,6 @@ TAGMA_COLD TAGMA_DECL void verify(const graph_view& g, operation_faces faces, st
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -1447,6 +1458,11 @@ class output_file {
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
 namespace tagma {
 
 TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
@@ -1533,19 +1549,13 @@ TAGMA_DECL std::string read_file(const std::string& path) {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma {
 
@@ -1614,6 +1624,13 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
 
 /// @file
 /// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
 
 namespace tagma::detail {
 
@@ -2050,7 +2067,6 @@ inline constexpr face_list faces = make_faces(all_families{});
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -2097,6 +2113,8 @@ struct crc_tables {
 
 /// @file
 /// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::io::detail {
 
@@ -3237,6 +3255,8 @@ TAGMA_COLD inline void write_program(const any_program& program, const std::stri
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

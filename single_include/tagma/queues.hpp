@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1253,8 +1267,6 @@ TAGMA_DECL bool event::wait(const run_guard& guard) {
 /// of several elements moves them as there is room, or as they come. Here nothing is lost: what an attempt holds that
 /// is cancelled, late or too large for a closed queue goes back to where it was.
 
-#include <sched.h>
-
 #include <exception>
 
 // ---- tagma/runtime/queue_element.hpp
@@ -1263,8 +1275,6 @@ TAGMA_DECL bool event::wait(const run_guard& guard) {
 /// What queues hold: tuples of tensors, each in one piece of memory.
 
 #include <cstdint>
-#include <cstring>
-#include <new>
 
 namespace tagma::runtime {
 
@@ -1359,6 +1369,9 @@ void write_batch(const queue_elements& elements, std::size_t i, const shape& dim
 
 /// @file
 /// Definitions of queue_element.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+#include <new>
 
 namespace tagma::runtime {
 
@@ -1668,6 +1681,8 @@ class queue final : public resource {
 
 /// @file
 /// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
 
 namespace tagma::runtime {
 
@@ -2560,6 +2575,8 @@ TAGMA_DECL void close_step::start(const kernel_args& args, const run_context& co
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

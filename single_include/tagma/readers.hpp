@@ -143,6 +143,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1912,7 +1926,6 @@ TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -1929,12 +1942,9 @@ TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -1949,7 +1959,6 @@ TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -1964,8 +1973,6 @@ TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1973,7 +1980,6 @@ TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -2080,6 +2086,11 @@ class output_file {
 
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 namespace tagma {
 
@@ -2254,6 +2265,8 @@ class any_source {
 /// @file
 /// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
@@ -2341,6 +2354,9 @@ class buffered_reader {
 
 /// @file
 /// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
 
 namespace tagma::io {
 
@@ -2614,7 +2630,6 @@ struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_ke
 /// @file
 /// The kernel that takes messages of tf.train.Example apart.
 
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -3296,7 +3311,6 @@ TAGMA_DECL std::size_t example_state::longest(const std::string& name) const {
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -3396,6 +3410,12 @@ class any_sink {
 
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
+
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
 
 namespace tagma::io {
 
@@ -3579,6 +3599,8 @@ class deflated_sink {
 
 /// @file
 /// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::io {
 
@@ -3975,7 +3997,6 @@ TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -3992,7 +4013,6 @@ TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -4039,6 +4059,8 @@ struct crc_tables {
 
 /// @file
 /// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::io::detail {
 
@@ -4181,6 +4203,8 @@ class tf_record_writer {
 /// @file
 /// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
 
+#include <span>
+
 namespace tagma::io {
 
 TAGMA_DECL bool tf_record_reader::next(std::string_view& value) {
@@ -4262,12 +4286,9 @@ TAGMA_DECL void tf_record_writer::close() {
 /// Resources that serve one request after the other, with a thread of their own that sleeps while nobody asks. So what
 /// waits for a disk or for somebody else's code holds no thread of a session.
 
-#include <sched.h>
-
 #include <deque>
 #include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -4346,6 +4367,10 @@ class serving : public resource {
 
 /// @file
 /// Definitions of serving.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
+
+#include <system_error>
 
 namespace tagma::runtime {
 
@@ -4828,6 +4853,8 @@ struct kernel<on_cpu, ir::key<op::text_constant>> {
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1403,7 +1417,6 @@ class late_steps final : public late_extents {
 /// @file
 /// The kernel that takes messages of tf.train.Example apart.
 
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -1436,7 +1449,6 @@ class late_steps final : public late_extents {
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -1453,12 +1465,9 @@ class late_steps final : public late_extents {
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -1473,7 +1482,6 @@ class late_steps final : public late_extents {
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -1488,8 +1496,6 @@ class late_steps final : public late_extents {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1497,7 +1503,6 @@ class late_steps final : public late_extents {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -1604,6 +1609,11 @@ class output_file {
 
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 namespace tagma {
 
@@ -1778,6 +1788,8 @@ class any_source {
 /// @file
 /// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::io {
 
 TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
@@ -1865,6 +1877,9 @@ class buffered_reader {
 
 /// @file
 /// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
 
 namespace tagma::io {
 
@@ -3145,6 +3160,8 @@ struct kernel<on_cpu, ir::key<op::text_constant>> {
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -168,6 +168,20 @@ void fresh_type(long);
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -446,6 +460,31 @@ namespace tagma::literals {
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+// ---- tagma/base/library.hpp
+
+/// @file
+/// What keeps a program from being linked of files that do not agree: all of them define TAGMA_COMPILED or none, and
+/// the library is of the version of the headers. What is compiled otherwise has other functions of the same names, and
+/// the linker would take either.
+
+// clang-format off
+#define TAGMA_VERSION_NAME_OF(major, minor, patch) version_##major##_##minor##_##patch
+#define TAGMA_VERSION_NAME(major, minor, patch) TAGMA_VERSION_NAME_OF(major, minor, patch)
+TAGMA_NEEDS_LIBRARY(TAGMA_VERSION_NAME(TAGMA_VERSION_MAJOR, TAGMA_VERSION_MINOR, TAGMA_VERSION_PATCH))
+#undef TAGMA_VERSION_NAME
+#undef TAGMA_VERSION_NAME_OF
+// clang-format on
+
+#ifdef TAGMA_COMPILED
+TAGMA_NEEDS_LIBRARY(all_files_of_a_program_define_TAGMA_COMPILED_or_none_does)
+#else
+namespace tagma::library {
+/// A variable of each thread where nothing is linked, and a plain one in the library: linkers refuse to take one for
+/// the other, and name it.
+[[gnu::used]] inline constinit thread_local const char all_files_of_a_program_define_TAGMA_COMPILED_or_none_does = 0;
+}  // namespace tagma::library
+#endif
 
 namespace tagma {
 
@@ -1777,7 +1816,6 @@ class located {
 /// values need no names: a program finds each by walking both side by side, whichever file of a program made them.
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -1842,7 +1880,6 @@ class atomic {
 /// no code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
-#include <cstring>
 #include <new>
 
 // ---- tagma/base/no_memory.hpp
@@ -2008,6 +2045,8 @@ class heap_array {
 /// @file
 /// Definitions of heap_array.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 namespace tagma::detail {
 
 TAGMA_COLD TAGMA_DECL void* make_zeroed(std::size_t count, std::size_t size) {
@@ -2032,7 +2071,6 @@ TAGMA_COLD TAGMA_DECL void* make_copies(std::size_t count, std::size_t size, con
 
 #include <cstddef>
 #include <cstring>
-#include <new>
 
 namespace tagma {
 
@@ -2078,6 +2116,8 @@ class shared_bytes {
 /// @file
 /// Definitions of shared_bytes.hpp: in the compiled half, or else in each file that includes it.
 
+#include <new>
+
 namespace tagma {
 
 TAGMA_COLD TAGMA_DECL shared_bytes::shared_bytes(std::size_t size) {
@@ -2098,7 +2138,7 @@ TAGMA_DECL shared_bytes& shared_bytes::operator=(shared_bytes other) noexcept {
 }
 
 TAGMA_DECL
-    shared_bytes::~shared_bytes() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
+shared_bytes::~shared_bytes() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
   if (!(__builtin_constant_p(block_ == nullptr) && block_ == nullptr)) release();
 }
 
@@ -2211,6 +2251,8 @@ struct number_text {
 
 /// @file
 /// Definitions of carried.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
 
 namespace tagma {
 
@@ -18249,8 +18291,6 @@ TAGMA_DECL const gpu_options& options_of(std::string_view type, const gpu_option
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
 
-#include <new>
-
 namespace tagma::runtime {
 
 /// How long the text before the first colon and blank is; all of it where there is none.
@@ -18281,6 +18321,8 @@ struct caught {
 
 /// @file
 /// Definitions of caught.hpp: in the compiled half, or else in each file that includes it.
+
+#include <new>
 
 namespace tagma::runtime {
 
@@ -18332,7 +18374,6 @@ TAGMA_DECL void caught::see(const std::exception& one) noexcept {
 /// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
 
 #include <pthread.h>
-#include <time.h>
 
 #include <cstdint>
 
@@ -18389,6 +18430,8 @@ class condition {
 /// @file
 /// Definitions of mutex.hpp: in the compiled half, or else in each file that includes it.
 
+#include <time.h>
+
 namespace tagma {
 
 TAGMA_DECL condition::condition() {
@@ -18414,8 +18457,6 @@ TAGMA_DECL void condition::wait_for(mutex& m, std::int64_t ns) {
 /// @file
 /// What a run is given beside its feeds: when it must be done, who may stop it, whose threads do its steps.
 
-#include <sched.h>
-
 // ---- tagma/runtime/closing.hpp
 
 /// @file
@@ -18434,8 +18475,6 @@ TAGMA_DECL void condition::wait_for(mutex& m, std::int64_t ns) {
 #else
 #include <sched.h>
 #endif
-
-#include <time.h>
 
 #include <cstdint>
 
@@ -18483,6 +18522,8 @@ class wait_word {
 
 /// @file
 /// Definitions of wait_word.hpp: in the compiled half, or else in each file that includes it.
+
+#include <time.h>
 
 namespace tagma::runtime {
 
@@ -18825,6 +18866,8 @@ class run_guard {
 
 /// @file
 /// Definitions of run_limits.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
 
 namespace tagma {
 
@@ -20363,8 +20406,6 @@ TAGMA_FORMULAS_END
 /// @file
 /// Tells where the nodes of a bound plan run.
 
-#include <cstdio>
-
 // ---- tagma/runtime/bound_plan.hpp
 
 /// @file
@@ -20713,9 +20754,6 @@ TAGMA_COLD TAGMA_DECL void store_scalar(std::byte* to, dtype type, double number
 /// A variable as a container holds it: its current bytes, which are written where they are while nobody else reads
 /// them, and older ones that somebody still reads.
 
-#include <cstring>
-#include <new>
-
 // ---- tagma/tensor/view.hpp
 
 /// @file
@@ -20997,6 +21035,9 @@ class pinned_version {
 
 /// @file
 /// Definitions of stored_variable.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+#include <new>
 
 namespace tagma::runtime {
 
@@ -22784,6 +22825,8 @@ class placement_log {
 /// @file
 /// Definitions of placement_log.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstdio>
+
 namespace tagma::runtime {
 
 TAGMA_COLD TAGMA_DECL std::string placement_text(const bound_plan& bound) {
@@ -22823,8 +22866,6 @@ TAGMA_DECL void placement_log::operator()(const runtime::bound_plan& bound) cons
 /// @file
 /// The bound plans of a session: idle ones, which later runs with the same extents use again, and who is at work.
 
-#include <new>
-
 // ---- tagma/base/control_group.hpp
 
 /// @file
@@ -22832,8 +22873,6 @@ TAGMA_DECL void placement_log::operator()(const runtime::bound_plan& bound) cons
 /// admin-guide/cgroup-v2 and cgroup-v1.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 namespace tagma {
@@ -22885,6 +22924,9 @@ std::int64_t memory_of_group(std::string_view root, std::string_view path, bool 
 
 /// @file
 /// Definitions of control_group.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+#include <cstdlib>
 
 namespace tagma::detail {
 
@@ -25379,7 +25421,6 @@ template <class Plan>
 
 #include <concepts>
 #include <cstddef>
-#include <cstring>
 #include <initializer_list>
 #include <new>
 #include <string>
@@ -25565,6 +25606,8 @@ template <class T>
 
 /// @file
 /// Definitions of tensor.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::detail {
 
@@ -25978,6 +26021,12 @@ inline unsigned flush_denormals() {
 /// 1 where a loop is also compiled for the instruction set of the translation unit.
 #define TAGMA_CPU_BASELINE (!TAGMA_CPU_V3 || TAGMA_PORTABLE)
 
+#if TAGMA_PORTABLE
+TAGMA_NEEDS_LIBRARY(compiled_for_all_processors)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_TAGMA_PORTABLE)
+#endif
+
 namespace tagma::device::cpu {
 
 /// The instruction set of a loop.
@@ -26067,7 +26116,6 @@ inline void dispatch(Args... args) {
 /// The threads that share the tasks of a loop, or the steps of a run.
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <exception>
@@ -26168,6 +26216,8 @@ class thread_pool {
 
 /// @file
 /// Definitions of pool.hpp: in the compiled half, or else in each file that includes it.
+
+#include <unistd.h>
 
 namespace tagma::device::cpu {
 
@@ -26294,8 +26344,6 @@ TAGMA_DECL void* thread_pool::enter(void* self) {
 /// @file
 /// How many processors this process may keep busy.
 
-#include <unistd.h>
-
 #if defined(__linux__)
 #include <sched.h>
 #endif
@@ -26328,6 +26376,8 @@ int affinity_cpus();
 
 /// @file
 /// Definitions of topology.hpp: in the compiled half, or else in each file that includes it.
+
+#include <unistd.h>
 
 namespace tagma::device::cpu::detail {
 
@@ -29071,6 +29121,12 @@ TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
 #error "tagma needs oneDNN (-DTAGMA_WITH_ONEDNN=1 -ldnnl) or Eigen (-I) for matrix products"
 #endif
 
+#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
+TAGMA_NEEDS_LIBRARY(compiled_with_onednn)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_with_eigen)
+#endif
+
 namespace tagma::device::cpu {
 
 /// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.
@@ -30107,8 +30163,6 @@ TAGMA_SCALAR_KERNEL_OF_ONE(on_cpu, TAGMA_INLINE, op::sign, sign(x))
 /// @file
 /// Updates of variables on the CPU. Input 0 is the variable itself.
 
-#include <cstring>
-
 // ---- tagma/device/cpu/indices.hpp
 
 /// @file
@@ -30224,6 +30278,8 @@ struct kernel<on_cpu, ir::key<op::scatter_add>> {
 
 /// @file
 /// Definitions of state.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
 
 namespace tagma::device::cpu::detail {
 
@@ -33322,6 +33378,67 @@ struct kernel_table {
 }  // namespace runtime
 }  // namespace tagma
 
+#ifdef TAGMA_COMPILED
+// ---- tagma/device/cpu/compiled_kernels.hpp
+
+/// @file
+/// Kernels that most programs have, and that the compiled half has once: products, convolutions, reductions, softmax,
+/// optimizers and random numbers of float. The loops that a program fuses are its own, and so are kernels of other
+/// element types.
+
+/// Before each of them: the file of the library that has them defines it as nothing.
+#ifndef TAGMA_COMPILED_KERNEL
+#define TAGMA_COMPILED_KERNEL extern
+#endif
+
+namespace tagma::device::cpu::detail {
+
+#define TAGMA_A_KERNEL(...) \
+  TAGMA_COMPILED_KERNEL template void __VA_ARGS__(const runtime::kernel_args&, const runtime::run_context&)
+#define TAGMA_A_PREPARATION(...)                                                              \
+  TAGMA_COMPILED_KERNEL template owned<kernel_state> __VA_ARGS__(const runtime::kernel_args&, \
+                                                                 const runtime::run_context&)
+
+TAGMA_A_KERNEL(matmul<float>);
+TAGMA_A_KERNEL(reduce<float, join_sum>);
+TAGMA_A_KERNEL(reduce<float, join_max>);
+TAGMA_A_KERNEL(fraction<float>);
+TAGMA_A_KERNEL(arg_extreme<float, true>);
+TAGMA_A_KERNEL(accumulate<float, true>);
+TAGMA_A_KERNEL(accumulate<std::int64_t, true>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::uint8_t>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::int32_t>);
+TAGMA_A_KERNEL(sparse_cross_entropy<float, std::int64_t>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::uint8_t>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::int32_t>);
+TAGMA_A_KERNEL(sparse_cross_entropy_gradient<float, std::int64_t>);
+TAGMA_A_KERNEL(apply_update<op::apply_sgd, float>);
+TAGMA_A_KERNEL(apply_update<op::apply_momentum, float>);
+TAGMA_A_KERNEL(apply_update<op::apply_rmsprop, float>);
+TAGMA_A_KERNEL(apply_update<op::apply_adam, float>);
+TAGMA_A_KERNEL(apply_update<op::apply_adamw, float>);
+TAGMA_A_KERNEL(random<float, distribution::uniform>);
+TAGMA_A_KERNEL(random<float, distribution::normal>);
+TAGMA_A_KERNEL(random<float, distribution::truncated>);
+TAGMA_A_KERNEL(convolve<float>);
+TAGMA_A_KERNEL(moments<float>);
+TAGMA_A_KERNEL(pool<max_pool_body<float>, float>);
+TAGMA_A_KERNEL(pool<average_pool_body<float>, float>);
+TAGMA_A_KERNEL(max_pool_gradient<float>);
+TAGMA_A_KERNEL(average_pool_gradient<float>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::forward>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::input_gradient>);
+TAGMA_A_PREPARATION(prepare_convolution<float, conv_role::filter_gradient>);
+TAGMA_A_PREPARATION(prepare_moments<float>);
+
+#undef TAGMA_A_KERNEL
+#undef TAGMA_A_PREPARATION
+
+}  // namespace tagma::device::cpu::detail
+
+#undef TAGMA_COMPILED_KERNEL
+#endif
+
 // ---- tagma/base/epilogue.hpp
 
 /// @file
@@ -33354,6 +33471,8 @@ struct kernel_table {
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -138,6 +138,20 @@
 #define TAGMA_DECL inline
 #endif
 
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -267,7 +281,6 @@
 /// The safetensors format: named tensors in one file, a JSON header and the raw bytes after it.
 /// https://huggingface.co/docs/safetensors
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>
@@ -288,8 +301,6 @@
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -297,7 +308,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -405,6 +415,11 @@ class output_file {
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
 namespace tagma {
 
 TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
@@ -494,14 +509,10 @@ TAGMA_DECL std::string read_file(const std::string& path) {
 /// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
 /// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
-#include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -664,6 +675,11 @@ void append_quoted(std::string& out, std::string_view text);
 
 /// @file
 /// Definitions of json.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
 
 namespace tagma::json {
 
@@ -903,19 +919,13 @@ TAGMA_DECL std::string quoted(std::string_view text) {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma {
 
@@ -984,6 +994,13 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
 
 /// @file
 /// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
 
 namespace tagma::detail {
 
@@ -1281,6 +1298,8 @@ class file {
 /// @file
 /// Definitions of safetensors.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 namespace tagma::safetensors::detail {
 
 TAGMA_DECL const format* format_of(dtype type) {
@@ -1548,8 +1567,6 @@ TAGMA_DECL void file::find_bytes() {
 /// @file
 /// All variables of a session in one file in the safetensors format, and back.
 
-#include <charconv>
-
 namespace tagma {
 namespace detail {
 
@@ -1591,6 +1608,8 @@ safetensors::metadata restore(session<Program>& s, const std::string& path) {
 
 /// @file
 /// Definitions of save.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
 
 namespace tagma::detail {
 
@@ -1688,6 +1707,8 @@ TAGMA_DECL safetensors::metadata restore_variables(runtime::session_core& sessio
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
 #undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

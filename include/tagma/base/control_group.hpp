@@ -6,8 +6,6 @@
 /// admin-guide/cgroup-v2 and cgroup-v1.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "tagma/base/config.hpp"

@@ -4,6 +4,9 @@
 /// @file
 /// Definitions of control_group.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "tagma/base/config.hpp"
 #include "tagma/base/control_group.hpp"
 

@@ -4,8 +4,6 @@
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +11,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "tagma/base/config.hpp"

@@ -4,6 +4,11 @@
 /// @file
 /// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
 #include "tagma/base/config.hpp"
 #include "tagma/base/file.hpp"
 

@@ -6,7 +6,6 @@
 /// no code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
-#include <cstring>
 #include <new>
 
 #include "tagma/base/config.hpp"

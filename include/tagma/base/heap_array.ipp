@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of heap_array.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 

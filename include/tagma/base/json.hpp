@@ -7,14 +7,10 @@
 /// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
 /// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
-#include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 

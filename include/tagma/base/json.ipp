@@ -4,6 +4,11 @@
 /// @file
 /// Definitions of json.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
 #include "tagma/base/config.hpp"
 #include "tagma/base/json.hpp"
 

@@ -4,6 +4,13 @@
 /// @file
 /// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
 #include "tagma/base/config.hpp"
 #include "tagma/base/replace_file.hpp"
 

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <new>
 
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/atomic.hpp"

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of shared_bytes.hpp: in the compiled half, or else in each file that includes it.
 
+#include <new>
+
 #include "tagma/base/config.hpp"
 #include "tagma/base/shared_bytes.hpp"
 
@@ -27,7 +29,7 @@ TAGMA_DECL shared_bytes& shared_bytes::operator=(shared_bytes other) noexcept {
 }
 
 TAGMA_DECL
-    shared_bytes::~shared_bytes() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
+shared_bytes::~shared_bytes() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
   if (!(__builtin_constant_p(block_ == nullptr) && block_ == nullptr)) release();
 }
 

@@ -6,11 +6,8 @@
 /// https://github.com/zalandoresearch/fashion-mnist
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 #include "tagma/base/error.hpp"
 #include "tagma/data/batches.hpp"

@@ -4,6 +4,10 @@
 /// @file
 /// Definitions of fashion_mnist.hpp: in the compiled half, or else in each file that includes it.
 
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "tagma/base/config.hpp"
 #include "tagma/data/fashion_mnist.hpp"
 

@@ -10,8 +10,6 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <exception>

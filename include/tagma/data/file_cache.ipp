@@ -4,6 +4,9 @@
 /// @file
 /// Definitions of file_cache.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+#include <cerrno>
+
 #include "tagma/base/config.hpp"
 #include "tagma/data/file_cache.hpp"
 

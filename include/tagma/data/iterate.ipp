@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of iterate.hpp: in the compiled half, or else in each file that includes it.
 
+#include <memory>
+
 #include "tagma/base/config.hpp"
 #include "tagma/data/iterate.hpp"
 

@@ -4,7 +4,6 @@
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
 
+#include <bit>
+
 #include "tagma/base/config.hpp"
 #include "tagma/data/permutation.hpp"
 

@@ -4,7 +4,6 @@
 /// @file
 /// How many threads and elements the stages of a pipeline should have: the arithmetic of it, without a clock.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

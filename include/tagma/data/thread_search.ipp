@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of thread_search.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 #include "tagma/base/config.hpp"
 #include "tagma/data/thread_search.hpp"
 

@@ -4,12 +4,10 @@
 /// @file
 /// The budgets of a pass, and who gives its stages their parts of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 

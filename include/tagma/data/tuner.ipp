@@ -4,6 +4,9 @@
 /// @file
 /// Definitions of tuner.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+#include <thread>
+
 #include "tagma/base/config.hpp"
 #include "tagma/data/tuner.hpp"
 

@@ -9,7 +9,6 @@
 /// values need no names: a program finds each by walking both side by side, whichever file of a program made them.
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <utility>
 

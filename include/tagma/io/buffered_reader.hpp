@@ -4,12 +4,9 @@
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -4,6 +4,9 @@
 /// @file
 /// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/io/buffered_reader.hpp"
 

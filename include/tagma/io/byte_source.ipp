@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/io/byte_source.hpp"
 

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/io/crc32c.hpp"
 

@@ -4,7 +4,6 @@
 /// @file
 /// Records of a CSV file, whose fields in quotes may have line ends.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of csv_reader.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 #include "tagma/base/config.hpp"
 #include "tagma/io/csv_reader.hpp"
 

@@ -4,7 +4,6 @@
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of image.hpp: in the compiled half, or else in each file that includes it.
 
+#include <new>
+
 #include "tagma/base/config.hpp"
 #include "tagma/io/image.hpp"
 

@@ -5,12 +5,10 @@
 /// NumPy's files of one array. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 

@@ -4,6 +4,9 @@
 /// @file
 /// Definitions of npy.hpp: in the compiled half, or else in each file that includes it.
 
+#include <charconv>
+#include <system_error>
+
 #include "tagma/base/config.hpp"
 #include "tagma/io/npy.hpp"
 

@@ -5,13 +5,10 @@
 /// NumPy's texts of one length, 'S' and 'U', as strings.
 
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"

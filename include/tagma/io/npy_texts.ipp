@@ -4,6 +4,10 @@
 /// @file
 /// Definitions of npy_texts.hpp: in the compiled half, or else in each file that includes it.
 
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
 #include "tagma/base/config.hpp"
 #include "tagma/io/npy_texts.hpp"
 

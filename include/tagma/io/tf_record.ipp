@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
 
+#include <span>
+
 #include "tagma/base/config.hpp"
 #include "tagma/io/tf_record.hpp"
 

@@ -4,9 +4,7 @@
 /// @file
 /// Progress on long work: a line that is drawn again and again on a terminal, and a few lines anywhere else.
 
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,6 +4,9 @@
 /// @file
 /// Definitions of progress.hpp: in the compiled half, or else in each file that includes it.
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include "tagma/base/config.hpp"
 #include "tagma/observe/progress.hpp"
 

@@ -4,9 +4,6 @@
 /// @file
 /// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
 
-#include <cstdio>
-#include <vector>
-
 #include "tagma/base/heap_array.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/print.hpp"

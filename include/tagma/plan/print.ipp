@@ -4,6 +4,9 @@
 /// @file
 /// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstdio>
+#include <vector>
+
 #include "tagma/base/config.hpp"
 #include "tagma/plan/print.hpp"
 

@@ -4,8 +4,6 @@
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
 
-#include <new>
-
 #include "tagma/base/config.hpp"
 #include "tagma/base/no_memory.hpp"
 

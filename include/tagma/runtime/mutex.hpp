@@ -6,7 +6,6 @@
 /// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
 
 #include <pthread.h>
-#include <time.h>
 
 #include <cstdint>
 

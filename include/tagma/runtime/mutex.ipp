@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of mutex.hpp: in the compiled half, or else in each file that includes it.
 
+#include <time.h>
+
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/mutex.hpp"
 

@@ -4,8 +4,6 @@
 /// @file
 /// Tells where the nodes of a bound plan run.
 
-#include <cstdio>
-
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of placement_log.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstdio>
+
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/placement_log.hpp"
 

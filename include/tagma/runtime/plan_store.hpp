@@ -4,8 +4,6 @@
 /// @file
 /// The bound plans of a session: idle ones, which later runs with the same extents use again, and who is at work.
 
-#include <new>
-
 #include "tagma/base/config.hpp"
 #include "tagma/base/control_group.hpp"
 #include "tagma/runtime/bound_plan.hpp"

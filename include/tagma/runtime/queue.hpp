@@ -7,8 +7,6 @@
 /// of several elements moves them as there is room, or as they come. Here nothing is lost: what an attempt holds that
 /// is cancelled, late or too large for a closed queue goes back to where it was.
 
-#include <sched.h>
-
 #include <exception>
 
 #include "tagma/base/atomic.hpp"

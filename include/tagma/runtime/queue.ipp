@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
 
+#include <sched.h>
+
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/queue.hpp"
 

@@ -5,8 +5,6 @@
 /// What queues hold: tuples of tensors, each in one piece of memory.
 
 #include <cstdint>
-#include <cstring>
-#include <new>
 
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/config.hpp"

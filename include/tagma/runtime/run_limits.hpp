@@ -4,8 +4,6 @@
 /// @file
 /// What a run is given beside its feeds: when it must be done, who may stop it, whose threads do its steps.
 
-#include <sched.h>
-
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"

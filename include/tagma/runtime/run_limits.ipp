@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of run_limits.hpp: in the compiled half, or else in each file that includes it.
 
+#include <sched.h>
+
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/run_limits.hpp"
 

@@ -5,12 +5,9 @@
 /// Resources that serve one request after the other, with a thread of their own that sleeps while nobody asks. So what
 /// waits for a disk or for somebody else's code holds no thread of a session.
 
-#include <sched.h>
-
 #include <deque>
 #include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 

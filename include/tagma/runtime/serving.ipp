@@ -4,6 +4,10 @@
 /// @file
 /// Definitions of serving.hpp: in the compiled half, or else in each file that includes it.
 
+#include <sched.h>
+
+#include <system_error>
+
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/serving.hpp"
 

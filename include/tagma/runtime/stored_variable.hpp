@@ -5,9 +5,6 @@
 /// A variable as a container holds it: its current bytes, which are written where they are while nobody else reads
 /// them, and older ones that somebody still reads.
 
-#include <cstring>
-#include <new>
-
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/runtime/accelerator.hpp"

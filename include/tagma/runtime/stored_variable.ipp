@@ -4,6 +4,9 @@
 /// @file
 /// Definitions of stored_variable.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstring>
+#include <new>
+
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/stored_variable.hpp"
 

@@ -13,8 +13,6 @@
 #include <sched.h>
 #endif
 
-#include <time.h>
-
 #include <cstdint>
 
 #include "tagma/base/atomic.hpp"

@@ -6,7 +6,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstring>
 #include <initializer_list>
 #include <new>
 #include <string>

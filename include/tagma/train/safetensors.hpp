@@ -5,7 +5,6 @@
 /// The safetensors format: named tensors in one file, a JSON header and the raw bytes after it.
 /// https://huggingface.co/docs/safetensors
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>

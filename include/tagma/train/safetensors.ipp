@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of safetensors.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 #include "tagma/base/config.hpp"
 #include "tagma/train/safetensors.hpp"
 

@@ -4,8 +4,6 @@
 /// @file
 /// All variables of a session in one file in the safetensors format, and back.
 
-#include <charconv>
-
 #include "tagma/runtime/session.hpp"
 #include "tagma/train/safetensors.hpp"
 

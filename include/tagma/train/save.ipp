@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of save.hpp: in the compiled half, or else in each file that includes it.
 
+#include <charconv>
+
 #include "tagma/base/config.hpp"
 #include "tagma/train/save.hpp"
 

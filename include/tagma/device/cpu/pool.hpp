@@ -5,7 +5,6 @@
 /// The threads that share the tasks of a loop, or the steps of a run.
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <exception>

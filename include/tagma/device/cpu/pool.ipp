@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of pool.hpp: in the compiled half, or else in each file that includes it.
 
+#include <unistd.h>
+
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/pool.hpp"
 

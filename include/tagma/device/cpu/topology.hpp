@@ -6,8 +6,6 @@
 
 #include "tagma/base/config.hpp"
 
-#include <unistd.h>
-
 #if defined(__linux__)
 #include <sched.h>
 #endif

@@ -4,7 +4,6 @@
 /// @file
 /// The kernel that takes messages of tf.train.Example apart.
 
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>

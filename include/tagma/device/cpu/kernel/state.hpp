@@ -4,8 +4,6 @@
 /// @file
 /// Updates of variables on the CPU. Input 0 is the variable itself.
 
-#include <cstring>
-
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
