@@ -2071,6 +2071,7 @@ TAGMA_COLD TAGMA_DECL void* make_copies(std::size_t count, std::size_t size, con
 
 #include <cstddef>
 #include <cstring>
+#include <new>
 
 namespace tagma {
 
@@ -2079,14 +2080,29 @@ class shared_bytes {
   shared_bytes() = default;
   /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
   /// Throws `no_memory`.
-  explicit shared_bytes(std::size_t size);
-  shared_bytes(const shared_bytes& other) noexcept;
+  TAGMA_COLD explicit shared_bytes(std::size_t size) {
+    void* const memory = ::operator new(sizeof(header) + size, std::nothrow);
+    if (memory == nullptr) fail_no_memory(1, size, "a value that a program carries");
+    block_ = new (memory) header{{1}, size};
+  }
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
+  }
   shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
-  shared_bytes& operator=(shared_bytes other) noexcept;
-  ~shared_bytes();
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    header* const mine = block_;
+    block_ = other.block_;
+    other.block_ = mine;
+    return *this;
+  }
+  ~shared_bytes() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
+    if (!(__builtin_constant_p(block_ == nullptr) && block_ == nullptr)) release();
+  }
 
   [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
-  [[nodiscard]] std::byte* data() const;
+  [[nodiscard]] std::byte* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
+  }
 
   /// The bytes as numbers.
   template <class T>
@@ -2104,51 +2120,12 @@ class shared_bytes {
     atomic<std::size_t> owners;
     std::size_t size;
   };
-  void release();
+  TAGMA_COLD void release() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
+  }
 
   header* block_ = nullptr;
 };
-
-}  // namespace tagma
-
-// ---- tagma/base/shared_bytes.ipp
-
-/// @file
-/// Definitions of shared_bytes.hpp: in the compiled half, or else in each file that includes it.
-
-#include <new>
-
-namespace tagma {
-
-TAGMA_COLD TAGMA_DECL shared_bytes::shared_bytes(std::size_t size) {
-  void* const memory = ::operator new(sizeof(header) + size, std::nothrow);
-  if (memory == nullptr) fail_no_memory(1, size, "a value that a program carries");
-  block_ = new (memory) header{{1}, size};
-}
-
-TAGMA_DECL shared_bytes::shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
-  if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
-}
-
-TAGMA_DECL shared_bytes& shared_bytes::operator=(shared_bytes other) noexcept {
-  header* const mine = block_;
-  block_ = other.block_;
-  other.block_ = mine;
-  return *this;
-}
-
-TAGMA_DECL
-shared_bytes::~shared_bytes() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
-  if (!(__builtin_constant_p(block_ == nullptr) && block_ == nullptr)) release();
-}
-
-TAGMA_DECL std::byte* shared_bytes::data() const {
-  return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
-}
-
-TAGMA_COLD TAGMA_DECL void shared_bytes::release() {
-  if (block_ != nullptr && block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
-}
 
 }  // namespace tagma
 

@@ -6,4 +6,3 @@
 #include "tagma/base/json.ipp"
 #include "tagma/base/no_memory.ipp"
 #include "tagma/base/replace_file.ipp"
-#include "tagma/base/shared_bytes.ipp"
