@@ -130,7 +130,7 @@ class awaited_position final : public runtime::element_request {
   void wait(const runtime::iterator& of);
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };

@@ -25,7 +25,7 @@ class awaited_attempt final : public runtime::queue_attempt {
   void wait(runtime::queue& of, const runtime::run_guard& guard);
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };

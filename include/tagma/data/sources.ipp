@@ -28,7 +28,7 @@ TAGMA_DECL got range_source::get(extent i, std::uint64_t, std::int64_t& to, iter
   return got::element;
 }
 
-TAGMA_COLD TAGMA_DECL void range_source::describe(std::string& to) const {
+TAGMA_DECL void range_source::describe(std::string& to) const {
   append_parts(to, {"range ", first_, " ", step_, " ", size_});
 }
 

@@ -62,10 +62,10 @@ class element_request : public served_request {
 class iterator final : public serving {
  public:
   iterator(std::string name, array_view<const tensor_spec> components);
-  ~iterator() override;
+  TAGMA_DECL ~iterator() override;
 
   [[nodiscard]] const std::vector<tensor_spec>& components() const { return components_; }
-  [[nodiscard]] std::string text() const override;
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the iterator that somebody else asks for.
   void check(array_view<const tensor_spec> others) const;
 
@@ -77,7 +77,7 @@ class iterator final : public serving {
   void find_position(element_request& request);
 
  private:
-  void serve(served_request& asked) override;
+  TAGMA_DECL void serve(served_request& asked) override;
   void take_fresh(const element_request& request);
   void interrupt(served_request&) override { stop_.cancel(); }
 

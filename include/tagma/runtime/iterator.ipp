@@ -12,9 +12,9 @@ namespace tagma::runtime {
 TAGMA_COLD TAGMA_DECL iterator::iterator(std::string name, array_view<const tensor_spec> components)
     : serving("iterator", std::move(name)), components_(components.begin(), components.end()) {}
 
-TAGMA_COLD TAGMA_DECL iterator::~iterator() { stop(); }
+TAGMA_DECL iterator::~iterator() { stop(); }
 
-TAGMA_COLD TAGMA_DECL std::string iterator::text() const { return sentence({"iterator '", name(), "'"}); }
+TAGMA_DECL std::string iterator::text() const { return sentence({"iterator '", name(), "'"}); }
 
 TAGMA_COLD TAGMA_DECL void iterator::check(array_view<const tensor_spec> others) const {
   if (others.size() != components_.size())

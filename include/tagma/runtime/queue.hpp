@@ -57,7 +57,7 @@ class queue final : public resource {
   /// @param components of each tuple; open extents are `dyn`
   /// Throws InvalidArgument for a minimum that is negative or not below the capacity.
   queue(std::string name, const queue_options& options, array_view<const tensor_spec> components);
-  ~queue() override;
+  TAGMA_DECL ~queue() override;
 
   [[nodiscard]] const queue_options& options() const { return options_; }
   [[nodiscard]] array_view<const tensor_spec> components() const { return components_; }

@@ -24,7 +24,7 @@ TAGMA_COLD TAGMA_DECL queue::queue(std::string name, const queue_options& option
     fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
 }
 
-TAGMA_COLD TAGMA_DECL queue::~queue() {
+TAGMA_DECL queue::~queue() {
   for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
 }
 

@@ -48,11 +48,11 @@ class reader final : public serving {
  public:
   /// Throws InvalidArgument for options that no reader can have.
   reader(std::string name, const reader_options& options);
-  ~reader() override;
+  TAGMA_DECL ~reader() override;
 
   [[nodiscard]] const reader_options& options() const { return options_; }
   /// "text line reader 'lines'".
-  [[nodiscard]] std::string text() const override;
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the reader that somebody else asks for.
   void check(const reader_options& other) const;
 
@@ -74,13 +74,13 @@ class reader final : public serving {
     std::exception_ptr error;
 
    private:
-    void ended(std::exception_ptr e) noexcept override;
+    TAGMA_DECL void ended(std::exception_ptr e) noexcept override;
   };
 
-  void serve(served_request& asked) override;
-  void interrupt(served_request& asked) override;
-  void given(served_request& asked) override;
-  void take_back(served_request& asked) override;
+  TAGMA_DECL void serve(served_request& asked) override;
+  TAGMA_DECL void interrupt(served_request& asked) override;
+  TAGMA_DECL void given(served_request& asked) override;
+  TAGMA_DECL void take_back(served_request& asked) override;
   /// What was read before an error is given first, and the error to the next request.
   void fill(read_request& r);
   [[nodiscard]] std::string next_file(read_request& r);

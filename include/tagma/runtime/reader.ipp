@@ -37,9 +37,9 @@ TAGMA_COLD TAGMA_DECL reader::reader(std::string name, const reader_options& opt
           options.record_bytes > 0 ? ", which is for records of fixed length" : ", expected 1 or more"});
 }
 
-TAGMA_COLD TAGMA_DECL reader::~reader() { stop(); }
+TAGMA_DECL reader::~reader() { stop(); }
 
-TAGMA_COLD TAGMA_DECL std::string reader::text() const {
+TAGMA_DECL std::string reader::text() const {
   return sentence({to_string(options_.kind), " '", name(), "'"});
 }
 

@@ -152,16 +152,16 @@ class session_core {
     /// @param in_order the calling thread does the steps, one after the other
     /// @param numbers of the run, or nullptr
     void begin(bool in_order, const run_numbers* numbers);
-    void enter() override;
+    TAGMA_DECL void enter() override;
     /// Gives the run its number, if it has none.
     void count();
     void pass_gate();
-    void leave() override;
-    void read_variables() override;
-    void begin_last() override;
-    void step(std::size_t s) override;
-    void start(std::size_t s, completion done) override;
-    [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override;
+    TAGMA_DECL void leave() override;
+    TAGMA_DECL void read_variables() override;
+    TAGMA_DECL void begin_last() override;
+    TAGMA_DECL void step(std::size_t s) override;
+    TAGMA_DECL void start(std::size_t s, completion done) override;
+    [[nodiscard]] TAGMA_DECL std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override;
     [[nodiscard]] const run_context& context() const { return context_; }
     /// All steps have ended.
     void finish();

@@ -175,7 +175,7 @@ TAGMA_DECL void session_core::current_run::leave() {
   inside_ = false;
 }
 
-TAGMA_COLD TAGMA_DECL void session_core::current_run::read_variables() {
+TAGMA_DECL void session_core::current_run::read_variables() {
   gate& runs = session_.state_->runs();
   runs.enter(false, control_.guard());
   try {
@@ -187,7 +187,7 @@ TAGMA_COLD TAGMA_DECL void session_core::current_run::read_variables() {
   runs.leave(false);
 }
 
-TAGMA_COLD TAGMA_DECL void session_core::current_run::begin_last() {
+TAGMA_DECL void session_core::current_run::begin_last() {
   enter();
   if (access_ == nullptr || all_begun_) return;
   access_->begin_all();

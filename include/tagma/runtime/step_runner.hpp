@@ -90,9 +90,9 @@ class step_runner final : public shared_work {
   /// @param takes_part the thread that calls does steps, too
   void run(run_control& control, step_pool* threads, bool takes_part, run_steps& steps);
 
-  [[nodiscard]] bool open() const noexcept override;
+  [[nodiscard]] TAGMA_DECL bool open() const noexcept override;
 
-  void help() noexcept override;
+  TAGMA_DECL void help() noexcept override;
 
  private:
   static constexpr double cheap_below = 1500;  // ns: less than it takes to hand a step to another thread
@@ -134,12 +134,12 @@ class step_runner final : public shared_work {
    public:
     explicit waits_of_runner(step_runner& runner) : runner_(runner), held_(runner.graph_.size()) {}
     /// An asynchronous step has ended, on a thread that need not be one of the run's.
-    void complete(std::int32_t s, std::exception_ptr error) noexcept override;
+    TAGMA_DECL void complete(std::int32_t s, std::exception_ptr error) noexcept override;
     void let_go() override { runner_.let_go(); }
 
-    void begin() override;
-    [[nodiscard]] bool passes(step_id s) noexcept override;
-    bool serve() override;
+    TAGMA_DECL void begin() override;
+    [[nodiscard]] TAGMA_DECL bool passes(step_id s) noexcept override;
+    TAGMA_DECL bool serve() override;
 
    private:
     /// The step that was held first; of those that write, if `writing`.

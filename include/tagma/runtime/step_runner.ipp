@@ -109,7 +109,7 @@ TAGMA_DECL bool step_runner::waits_of_runner::passes(step_id s) noexcept {
   return false;
 }
 
-TAGMA_COLD TAGMA_DECL bool step_runner::waits_of_runner::serve() {
+TAGMA_DECL bool step_runner::waits_of_runner::serve() {
   step_id s = take(false);
   if (s < 0) return false;
   for (bool inside = false; s >= 0; s = take(inside)) {

@@ -36,7 +36,7 @@ class stored_variable final : public resource {
   stored_variable(std::string name, const tensor_spec& spec, int device, counted<accelerator> from);
   /// A variable of the host that has these elements.
   stored_variable(std::string name, const tensor_spec& spec, owned<memory_block>&& elements);
-  ~stored_variable() override;
+  TAGMA_DECL ~stored_variable() override;
 
   [[nodiscard]] const tensor_spec& spec() const { return spec_; }
   /// Of the accelerator where it is, or `on_host`.
@@ -151,7 +151,7 @@ class pinned_version {
   explicit pinned_version(stored_variable& v) : version_(&v.pin()) {}
   pinned_version(pinned_version&& other) noexcept : version_(other.version_) { other.version_ = nullptr; }
   pinned_version& operator=(pinned_version&& other) noexcept;
-  ~pinned_version();
+  TAGMA_DECL ~pinned_version();
   [[nodiscard]] const variable_version& operator*() const { return *version_; }
 
  private:

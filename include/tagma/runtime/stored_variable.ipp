@@ -25,7 +25,7 @@ TAGMA_COLD TAGMA_DECL stored_variable::stored_variable(std::string name, const t
   set_initialized();
 }
 
-TAGMA_COLD TAGMA_DECL stored_variable::~stored_variable() {
+TAGMA_DECL stored_variable::~stored_variable() {
   while (first_ != nullptr) {
     variable_version* const gone = first_;
     first_ = gone->next_;

@@ -26,7 +26,7 @@ class whole_run final : public shared_work {
   void run(step_pool& threads);
 
   [[nodiscard]] bool open() const noexcept override { return !begun_.load(memory_order::relaxed); }
-  void help() noexcept override;
+  TAGMA_DECL void help() noexcept override;
 
  private:
   run_control& control_;

@@ -14,8 +14,7 @@ TAGMA_DECL executor::executor(int threads, int step_threads)
   check_instruction_set();
 }
 
-[[gnu::noinline]] TAGMA_DECL void executor::parallel_for(std::int64_t count, void (*task)(void*, std::int64_t),
-                                                         void* context) {
+TAGMA_DECL void executor::parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) {
   pool_.parallel_for(count, task, context, threads_ - 1);
 }
 

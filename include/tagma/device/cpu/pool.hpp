@@ -76,7 +76,7 @@ class thread_pool {
         : shared_work(helpers), task(t), context(c), tasks(n) {}
 
     [[nodiscard]] bool open() const noexcept override { return next.load(memory_order::relaxed) < tasks; }
-    void help() noexcept override;
+    TAGMA_DECL void help() noexcept override;
 
     void (*task)(void*, std::int64_t);
     void* context;

@@ -4,6 +4,7 @@
 /// @file
 /// The kernel that gives the elements of a dataset. One that waits holds no thread of the session.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/iterator.hpp"
 #include "tagma/runtime/iterator_resource.hpp"
@@ -18,7 +19,7 @@ class next_step final : public kernel_state, public runtime::stop_hook, public r
   void stop() noexcept override { iterator_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   void copy();
 
   runtime::iterator* iterator_ = nullptr;

@@ -4,6 +4,7 @@
 /// @file
 /// Kernels that use queues. One that waits holds no thread; whoever ends the waiting copies.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/queue.hpp"
 #include "tagma/runtime/queue_resource.hpp"
@@ -33,7 +34,7 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
   [[nodiscard]] runtime::queue& queue() const { return *queue_; }
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::queue* queue_ = nullptr;
   kernel_args args_;
@@ -54,7 +55,7 @@ class dequeue_step final : public queue_step {
   static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
-  void finish() override;
+  TAGMA_DECL void finish() override;
   [[nodiscard]] bool queue_is_open() const;
   /// The results are views of characters in the elements, which stay until the next run of this step.
   [[nodiscard]] bool queue_has_texts() const;

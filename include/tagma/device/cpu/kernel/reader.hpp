@@ -4,6 +4,7 @@
 /// @file
 /// Kernels that read records. One that waits holds no thread of the session.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/reader.hpp"
 #include "tagma/runtime/reader_resource.hpp"
@@ -18,7 +19,7 @@ class read_step final : public kernel_state, public runtime::stop_hook, public r
   void stop() noexcept override { reader_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::reader* reader_ = nullptr;
   kernel_args args_;
