@@ -7,7 +7,8 @@ else the machine does hits both; the median of the pairs' ratios counts. Both ar
 library's loops are compiled for in any case: AVX2 and FMA. Beside the ratio: peak memory of the compiler, size of the
 object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
 
-"compilers" has what is allowed otherwise for those whose name has this part.
+"compilers" has what is allowed otherwise for those whose name has this part. "flags" are for the program alone: it may be
+compared with itself without them.
 
 A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}. At most
 "pairs" of it are compiled; a "large" one only where it is asked for. What is too slow is measured once more, with twice the
@@ -37,7 +38,7 @@ class Compiler:
 
     def compile(self, source, extra=()):
         """Seconds of processor time, peak MiB, and the object file. wait4 counts the compiler behind the driver too."""
-        target = self.work / (source.stem + ".o")
+        target = self.work / ("".join([source.stem, *extra]) + ".o")
         command = [*self.command, *extra, "-c", str(source), "-o", str(target)]
         with tempfile.TemporaryFile() as answers:
             child = subprocess.Popen(command, stdout=answers, stderr=answers)
@@ -67,18 +68,21 @@ def source_of(program, work, here):
     return target
 
 
-def measure(compiler, program, reference, pairs, debug_pairs=1):
+def measure(compiler, program, reference, pairs, debug_pairs=1, flags=()):
     ratios, seconds, memory, debug_ratios = [], [], [], []
     for i in range(pairs):
-        order = [program, reference] if i % 2 else [reference, program]
-        result = {source: compiler.compile(source) for source in order}
-        ratios.append(result[program][0] / result[reference][0])
-        seconds.append(result[program][0])
-        memory.append(result[program][1])
-        target = result[program][2]
+        order = [(program, flags), (reference, ())] if i % 2 else [(reference, ()), (program, flags)]
+        result = {}
+        for source, extra in order:
+            result[source, bool(extra)] = compiler.compile(source, extra)
+        made = result[program, bool(flags)]
+        ratios.append(made[0] / result[reference, False][0])
+        seconds.append(made[0])
+        memory.append(made[1])
+        target = made[2]
         if i >= pairs - debug_pairs:
             size, symbol = target.stat().st_size, longest_symbol(target)
-            debug_seconds, _, debug_target = compiler.compile(program, ["-g"])
+            debug_seconds, _, debug_target = compiler.compile(program, ["-g", *flags])
             debug_ratios.append(debug_seconds / seconds[-1])
     return {
         "time_ratio": statistics.median(ratios), "seconds": statistics.median(seconds), "memory_mb": max(memory),
@@ -149,10 +153,11 @@ def run(here, flags, arguments, report=print):
                 sys.exit(f"{name}: there is no {source.name}")
             reference = here / program.get("against", budgets["reference"])
             pairs = min(arguments.pairs, program.get("pairs", arguments.pairs))
-            result = measure(compiler, source, reference, pairs)
+            extra = program.get("flags", [])
+            result = measure(compiler, source, reference, pairs, 1, extra)
             report(row(name, result, program))
             if not arguments.check_exact and too_slow(result, program, budgets):
-                result = measure(compiler, source, reference, max(3, 2 * pairs), max(3, 2 * pairs))
+                result = measure(compiler, source, reference, max(3, 2 * pairs), max(3, 2 * pairs), extra)
                 report(row("  again", result, program))
             results[name] = result
             complaints += judge(name, result, program, budgets, not arguments.check_exact)

@@ -100,6 +100,10 @@
 #include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/kernel_table.hpp"
 
+#ifdef TAGMA_COMPILED
+#include "tagma/device/cpu/compiled_kernels.hpp"
+#endif
+
 // By a macro, since this header has nothing of it for those who do not ask.
 #if defined(TAGMA_LATE)
 #define TAGMA_LATE_HEADER "tagma/late.hpp"

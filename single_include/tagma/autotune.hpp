@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -414,12 +435,7 @@ struct stage_counters {
 
   static void add(number& to, std::int64_t n) { to.fetch_add(n, memory_order::relaxed); }
   /// Elements are kept, or no longer: below 0.
-  void hold(std::int64_t n) {
-    const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
-    for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
-         most = most_bytes.load(memory_order::relaxed))
-      if (most_bytes.replace(most, now)) break;
-  }
+  void hold(std::int64_t n);
 };
 
 /// The counters of the stages of a pass, and a clock.
@@ -438,24 +454,12 @@ class meter {
   [[nodiscard]] const any_stage* stage(std::size_t i) const { return stages_[i]; }
   [[nodiscard]] const stage_counters& counters(std::size_t i) const { return counters_[i]; }
   /// nullptr for a stage that is not watched, such as those of datasets that a function makes.
-  [[nodiscard]] stage_counters* find(const any_stage* stage) const {
-    for (std::size_t i = 0; i < count_; ++i)
-      if (stages_[i] == stage) return &counters_[i];
-    return nullptr;
-  }
+  [[nodiscard]] stage_counters* find(const any_stage* stage) const;
 
   /// From the first call for an element to the end of the last one.
   /// @{
-  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
-    if (&of != counters_.get()) return;
-    if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
-    ended_.store(ended, memory_order::relaxed);
-    stage_counters::add(asked_ns_, ended - begun);
-  }
-  [[nodiscard]] std::int64_t elapsed_ns() const {
-    const std::int64_t begun = begun_.load(memory_order::relaxed);
-    return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
-  }
+  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended);
+  [[nodiscard]] std::int64_t elapsed_ns() const;
   /// Of that, the time inside these calls.
   [[nodiscard]] std::int64_t asked_ns() const { return asked_ns_.load(memory_order::relaxed); }
   /// @}
@@ -479,6 +483,43 @@ struct pass_services {
 };
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/meter.ipp
+#ifndef TAGMA_SINGLE_DATA_METER_IPP
+#define TAGMA_SINGLE_DATA_METER_IPP
+
+/// @file
+/// Definitions of meter.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_DECL void stage_counters::hold(std::int64_t n) {
+  const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
+  for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
+       most = most_bytes.load(memory_order::relaxed))
+    if (most_bytes.replace(most, now)) break;
+}
+
+TAGMA_DECL stage_counters* meter::find(const any_stage* stage) const {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (stages_[i] == stage) return &counters_[i];
+  return nullptr;
+}
+
+TAGMA_DECL void meter::asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
+  if (&of != counters_.get()) return;
+  if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
+  ended_.store(ended, memory_order::relaxed);
+  stage_counters::add(asked_ns_, ended - begun);
+}
+
+TAGMA_DECL std::int64_t meter::elapsed_ns() const {
+  const std::int64_t begun = begun_.load(memory_order::relaxed);
+  return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_METER_IPP
 #endif  // TAGMA_SINGLE_DATA_METER_HPP
 // ---- tagma/data/permutation.hpp
 #ifndef TAGMA_SINGLE_DATA_PERMUTATION_HPP
@@ -487,7 +528,6 @@ struct pass_services {
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -499,43 +539,16 @@ namespace tagma::datasets {
 class permutation {
  public:
   permutation() = default;
-  permutation(extent n, std::uint64_t seed, std::uint64_t epoch) : n_(static_cast<std::uint64_t>(n)) {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
-    key_ = std::uint64_t{bits[1]} << 32 | bits[0];
-    step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
-    const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
-    const int all = width < least_bits ? least_bits : width;
-    low_bits_ = (all + 1) / 2;
-    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
-    high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
-  }
+  permutation(extent n, std::uint64_t seed, std::uint64_t epoch);
 
   /// Where position `i`, from 0 to n - 1, goes.
-  [[nodiscard]] extent operator()(extent i) const {
-    auto x = static_cast<std::uint64_t>(i);
-    do {
-      std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
-      for (int round = 0; round < 3; ++round) {
-        high ^= mix(low + key) & high_mask_;
-        low ^= mix(high + key + step_) & low_mask_;
-        key += 2 * step_;
-      }
-      x = high << low_bits_ | low;
-    } while (x >= n_);
-    return static_cast<extent>(x);
-  }
+  [[nodiscard]] extent operator()(extent i) const;
 
  private:
   static constexpr int least_bits = 8;  // with few bits, a network of few rounds makes few permutations
 
   /// A finalizer of 64 bits (Stafford's thirteenth, as in SplitMix64).
-  [[nodiscard]] static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  [[nodiscard]] static std::uint64_t mix(std::uint64_t z);
 
   std::uint64_t n_ = 0, key_ = 0, step_ = 0, low_mask_ = 0, high_mask_ = 0;
   int low_bits_ = 0;
@@ -547,21 +560,10 @@ class shuffle_draws {
   shuffle_draws(std::uint64_t seed, std::uint64_t epoch) : seed_(seed), epoch_(epoch) {}
 
   /// A number from 0 to n - 1.
-  [[nodiscard]] std::size_t below(std::uint64_t n) {
-    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
-    std::uint64_t bits = draw();
-    while (bits >= limit) bits = draw();
-    return static_cast<std::size_t>(bits % n);
-  }
+  [[nodiscard]] std::size_t below(std::uint64_t n);
 
  private:
-  [[nodiscard]] std::uint64_t draw() {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
-    ++drawn_;
-    return std::uint64_t{block[1]} << 32 | block[0];
-  }
+  [[nodiscard]] std::uint64_t draw();
 
   std::uint64_t seed_, epoch_, drawn_ = 0;
 };
@@ -573,8 +575,75 @@ namespace tagma {
 /// The order in which a shuffled pass visits `count` rows, the same in every process for the same four numbers. As in
 /// TensorFlow the next row is drawn from a buffer that holds `buffer` rows and is refilled in order; a buffer of
 /// `count` rows or more gives every permutation the same chance.
-[[nodiscard]] inline std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed,
-                                                        std::uint64_t epoch) {
+[[nodiscard]] std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch);
+
+}  // namespace tagma
+
+// ---- tagma/data/permutation.ipp
+#ifndef TAGMA_SINGLE_DATA_PERMUTATION_IPP
+#define TAGMA_SINGLE_DATA_PERMUTATION_IPP
+
+/// @file
+/// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
+
+namespace tagma::datasets {
+
+TAGMA_DECL permutation::permutation(extent n, std::uint64_t seed, std::uint64_t epoch)
+    : n_(static_cast<std::uint64_t>(n)) {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
+  key_ = std::uint64_t{bits[1]} << 32 | bits[0];
+  step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
+  const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
+  const int all = width < least_bits ? least_bits : width;
+  low_bits_ = (all + 1) / 2;
+  low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
+  high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
+}
+
+TAGMA_DECL extent permutation::operator()(extent i) const {
+  auto x = static_cast<std::uint64_t>(i);
+  do {
+    std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
+    for (int round = 0; round < 3; ++round) {
+      high ^= mix(low + key) & high_mask_;
+      low ^= mix(high + key + step_) & low_mask_;
+      key += 2 * step_;
+    }
+    x = high << low_bits_ | low;
+  } while (x >= n_);
+  return static_cast<extent>(x);
+}
+
+TAGMA_DECL std::uint64_t permutation::mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+TAGMA_DECL std::size_t shuffle_draws::below(std::uint64_t n) {
+  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+  std::uint64_t bits = draw();
+  while (bits >= limit) bits = draw();
+  return static_cast<std::size_t>(bits % n);
+}
+
+TAGMA_DECL std::uint64_t shuffle_draws::draw() {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
+  ++drawn_;
+  return std::uint64_t{block[1]} << 32 | block[0];
+}
+
+}  // namespace tagma::datasets
+
+namespace tagma {
+
+TAGMA_DECL std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch) {
   datasets::shuffle_draws draws(seed, epoch);
   std::vector<extent> order, waiting;
   order.reserve(static_cast<std::size_t>(count));
@@ -594,6 +663,7 @@ namespace tagma {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_PERMUTATION_IPP
 #endif  // TAGMA_SINGLE_DATA_PERMUTATION_HPP
 
 namespace tagma::datasets {
@@ -605,7 +675,7 @@ enum class got : std::uint8_t { element, error, end, interrupted };
 /// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
 class end_of_data final : public error {
  public:
-  TAGMA_COLD end_of_data() : error(status_code::out_of_range, "the dataset has no more elements") {}
+  end_of_data();
 };
 
 /// The position of a cursor as whole numbers.
@@ -617,20 +687,11 @@ class position_reader {
   position_reader(const std::int64_t* first, const std::int64_t* last) : at_(first), last_(last) {}
 
   /// Throws `invalid_argument` where there are no more numbers.
-  [[nodiscard]] std::int64_t take() {
-    if (at_ == last_) wrong();
-    return *at_++;
-  }
+  [[nodiscard]] std::int64_t take();
   /// A number from 0 to `most`.
-  [[nodiscard]] std::int64_t take(std::int64_t most) {
-    const std::int64_t n = take();
-    if (n < 0 || n > most) wrong();
-    return n;
-  }
+  [[nodiscard]] std::int64_t take(std::int64_t most);
   [[nodiscard]] bool at_end() const { return at_ == last_; }
-  [[noreturn]] TAGMA_COLD static void wrong() {
-    fail(status_code::invalid_argument, "this is no position of this dataset");
-  }
+  [[noreturn]] static void wrong();
 
  private:
   const std::int64_t *at_, *last_;
@@ -659,9 +720,7 @@ class iteration {
   /// nullptr: nothing is measured.
   [[nodiscard]] meter* measured() const { return meter_; }
   /// Where a stage counts what it does; nullptr: nowhere.
-  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const {
-    return meter_ == nullptr ? nullptr : meter_->find(&stage);
-  }
+  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const;
 
   void limit(const runtime::run_guard* guard) { guard_ = guard; }
   /// Whether a call can be interrupted at all.
@@ -670,32 +729,14 @@ class iteration {
   [[nodiscard]] status_code reason() const { return reason_; }
 
   /// Whether the call must end. Loops that may be long ask in each turn.
-  [[nodiscard]] bool stopping() {
-    if (guard_ == nullptr || !guard_->limited()) return false;
-    reason_ = guard_->over();
-    return reason_ != status_code::ok;
-  }
+  [[nodiscard]] bool stopping();
   /// Whether nobody wants the element any more: then it does not matter what is lost.
   [[nodiscard]] bool given_up() const { return end_ != nullptr && end_->begun(); }
   /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
-  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen) {
-    if (stopping()) return false;
-    if (guard_ == nullptr)
-      word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
-    else
-      guard_->wait(word, seen);
-    return true;
-  }
+  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen);
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
-  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
-    if (order_owner_ != owner || order_epoch_ != epoch) {
-      order_ = permutation(n, seed, epoch);
-      order_owner_ = owner;
-      order_epoch_ = epoch;
-    }
-    return order_;
-  }
+  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
 
  private:
   const runtime::run_guard* guard_ = nullptr;
@@ -715,16 +756,8 @@ class measured_call {
       : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
   measured_call(const measured_call&) = delete;
   measured_call& operator=(const measured_call&) = delete;
-  ~measured_call() {
-    const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
-    stage_counters::add(to_.own_ns, took - in_.nested_ns);
-    in_.nested_ns = outer_ns_ + took;
-    in_.measured()->asked(to_, begun_, ended);
-  }
-  void gave(std::int64_t bytes) {
-    stage_counters::add(to_.elements, 1);
-    stage_counters::add(to_.bytes, bytes);
-  }
+  ~measured_call();
+  void gave(std::int64_t bytes);
 
  private:
   iteration& in_;
@@ -735,18 +768,10 @@ class measured_call {
 /// The time that a thread waits, which is nobody's work; nothing where there are no counters.
 class measured_wait {
  public:
-  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to)
-      : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
-    if (to_ != nullptr) begun_ = in.measured()->now();
-  }
+  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to);
   measured_wait(const measured_wait&) = delete;
   measured_wait& operator=(const measured_wait&) = delete;
-  ~measured_wait() {
-    if (to_ == nullptr) return;
-    const std::int64_t took = in_.measured()->now() - begun_;
-    stage_counters::add(*to_, took);
-    in_.nested_ns += took;
-  }
+  ~measured_wait();
 
  private:
   iteration& in_;
@@ -927,6 +952,89 @@ class boundary {
 };
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/stage.ipp
+#ifndef TAGMA_SINGLE_DATA_STAGE_IPP
+#define TAGMA_SINGLE_DATA_STAGE_IPP
+
+/// @file
+/// Definitions of stage.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_COLD TAGMA_DECL end_of_data::end_of_data()
+    : error(status_code::out_of_range, "the dataset has no more elements") {}
+
+TAGMA_DECL std::int64_t position_reader::take() {
+  if (at_ == last_) wrong();
+  return *at_++;
+}
+
+TAGMA_DECL std::int64_t position_reader::take(std::int64_t most) {
+  const std::int64_t n = take();
+  if (n < 0 || n > most) wrong();
+  return n;
+}
+
+TAGMA_COLD TAGMA_DECL void position_reader::wrong() {
+  fail(status_code::invalid_argument, "this is no position of this dataset");
+}
+
+TAGMA_DECL stage_counters* iteration::counters_of(const any_stage& stage) const {
+  return meter_ == nullptr ? nullptr : meter_->find(&stage);
+}
+
+TAGMA_DECL bool iteration::stopping() {
+  if (guard_ == nullptr || !guard_->limited()) return false;
+  reason_ = guard_->over();
+  return reason_ != status_code::ok;
+}
+
+TAGMA_DECL bool iteration::wait(runtime::wait_word& word, std::uint32_t seen) {
+  if (stopping()) return false;
+  if (guard_ == nullptr)
+    word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
+  else
+    guard_->wait(word, seen);
+  return true;
+}
+
+TAGMA_DECL const permutation& iteration::order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
+  if (order_owner_ != owner || order_epoch_ != epoch) {
+    order_ = permutation(n, seed, epoch);
+    order_owner_ = owner;
+    order_epoch_ = epoch;
+  }
+  return order_;
+}
+
+TAGMA_DECL measured_call::~measured_call() {
+  const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
+  stage_counters::add(to_.own_ns, took - in_.nested_ns);
+  in_.nested_ns = outer_ns_ + took;
+  in_.measured()->asked(to_, begun_, ended);
+}
+
+TAGMA_DECL void measured_call::gave(std::int64_t bytes) {
+  stage_counters::add(to_.elements, 1);
+  stage_counters::add(to_.bytes, bytes);
+}
+
+TAGMA_DECL measured_wait::measured_wait(iteration& in, stage_counters* counters,
+                                        stage_counters::number stage_counters::*to)
+    : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
+  if (to_ != nullptr) begun_ = in.measured()->now();
+}
+
+TAGMA_DECL measured_wait::~measured_wait() {
+  if (to_ == nullptr) return;
+  const std::int64_t took = in_.measured()->now() - begun_;
+  stage_counters::add(*to_, took);
+  in_.nested_ns += took;
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_STAGE_IPP
 #endif  // TAGMA_SINGLE_DATA_STAGE_HPP
 
 namespace tagma::datasets::detail {
@@ -959,28 +1067,11 @@ class one_element final : public indexed_source<T> {
 
 class range_source final : public indexed_source<std::int64_t> {
  public:
-  range_source(std::int64_t first, std::int64_t last, std::int64_t step) : first_(first), step_(step) {
-    if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    if (step > 0 ? first >= last : first <= last) return;
-    const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
-    const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
-    const std::uint64_t count = (way - 1) / pace + 1;
-    if (count >= unsign(endless))
-      fail(status_code::invalid_argument,
-           {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
-    size_ = static_cast<extent>(count);
-  }
+  range_source(std::int64_t first, std::int64_t last, std::int64_t step);
 
   [[nodiscard]] extent size() const override { return size_; }
-  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override {
-    to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
-                                   static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
-    return got::element;
-  }
-  TAGMA_COLD void describe(std::string& to) const override {
-    append_parts(to, {"range ", first_, " ", step_, " ", size_});
-  }
+  TAGMA_DECL got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
+  TAGMA_DECL void describe(std::string& to) const override;
 
  private:
   std::int64_t first_, step_;
@@ -1119,6 +1210,41 @@ class generator_source final : public stage<T> {
 };
 
 }  // namespace tagma::datasets::detail
+
+// ---- tagma/data/sources.ipp
+#ifndef TAGMA_SINGLE_DATA_SOURCES_IPP
+#define TAGMA_SINGLE_DATA_SOURCES_IPP
+
+/// @file
+/// Definitions of sources.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL range_source::range_source(std::int64_t first, std::int64_t last, std::int64_t step)
+    : first_(first), step_(step) {
+  if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
+  const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  if (step > 0 ? first >= last : first <= last) return;
+  const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
+  const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
+  const std::uint64_t count = (way - 1) / pace + 1;
+  if (count >= unsign(endless))
+    fail(status_code::invalid_argument, {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
+  size_ = static_cast<extent>(count);
+}
+
+TAGMA_DECL got range_source::get(extent i, std::uint64_t, std::int64_t& to, iteration&) const {
+  to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
+                                 static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
+  return got::element;
+}
+
+TAGMA_DECL void range_source::describe(std::string& to) const {
+  append_parts(to, {"range ", first_, " ", step_, " ", size_});
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_SOURCES_IPP
 #endif  // TAGMA_SINGLE_DATA_SOURCES_HPP
 
 namespace tagma::datasets {
@@ -3748,12 +3874,10 @@ class dataset {
 /// @file
 /// The budgets of a pass, and who gives its stages their parts of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -3762,7 +3886,6 @@ class dataset {
 /// @file
 /// How many threads and elements the stages of a pipeline should have: the arithmetic of it, without a clock.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -3783,7 +3906,49 @@ struct tuned_share {
 /// Shares threads out: one for each stage, in order, and each further one for the stage whose work, divided by the
 /// threads that it has, takes longest. A thread needs room for the element that it works on; stages without an element
 /// so far have one thread. Returns how many were given.
-inline int share_threads(std::vector<tuned_share>& stages, int threads, std::int64_t bytes) {
+int share_threads(std::vector<tuned_share>& stages, int threads, std::int64_t bytes);
+
+/// Shares room out: for twice as many elements as threads, or what is wanted, less where the bytes do not suffice, but
+/// for one element of each stage at least.
+void share_room(std::vector<tuned_share>& stages, std::int64_t bytes);
+
+/// Climbs a hill: how many threads there should be in all, by how fast elements come with so many. While somebody
+/// waits for elements it tries more, twice as many at first. What brings less than a thirtieth is taken back, and half
+/// as many are tried; where a single one brings nothing, the search rests, longer each time.
+class thread_search {
+ public:
+  explicit thread_search(int threads) : threads_(threads), step_(threads) {}
+
+  /// What the next window should be measured with.
+  [[nodiscard]] int threads() const { return threads_ + trial_; }
+  [[nodiscard]] bool resting() const { return rest_ > 0; }
+
+  /// @param rate elements for each unit of time, in a window with `threads()`
+  /// @param waits whether somebody waited for them
+  /// @param most threads that there may be
+  void observe(double rate, bool waits, int most);
+  /// There are more stages, each of which has a thread.
+  void add(int threads);
+
+ private:
+  static constexpr double gain = 1.0 + 1.0 / 30;
+
+  int threads_, step_, trial_ = 0, rest_ = 0, rests_ = 16;
+  double rate_ = 0;
+};
+
+}  // namespace tagma::datasets
+
+// ---- tagma/data/thread_search.ipp
+
+/// @file
+/// Definitions of thread_search.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+
+namespace tagma::datasets {
+
+TAGMA_DECL int share_threads(std::vector<tuned_share>& stages, int threads, std::int64_t bytes) {
   std::int64_t left = bytes;
   for (tuned_share& s : stages) {
     s.threads = 0;
@@ -3806,9 +3971,7 @@ inline int share_threads(std::vector<tuned_share>& stages, int threads, std::int
   return given;
 }
 
-/// Shares room out: for twice as many elements as threads, or what is wanted, less where the bytes do not suffice, but
-/// for one element of each stage at least.
-inline void share_room(std::vector<tuned_share>& stages, std::int64_t bytes) {
+TAGMA_DECL void share_room(std::vector<tuned_share>& stages, std::int64_t bytes) {
   std::int64_t all = 0;
   for (tuned_share& s : stages) {
     s.room = s.bytes == 0 ? 1 : std::max({extent{1}, extent{2} * s.threads, s.wanted});
@@ -3827,53 +3990,32 @@ inline void share_room(std::vector<tuned_share>& stages, std::int64_t bytes) {
   }
 }
 
-/// Climbs a hill: how many threads there should be in all, by how fast elements come with so many. While somebody
-/// waits for elements it tries more, twice as many at first. What brings less than a thirtieth is taken back, and half
-/// as many are tried; where a single one brings nothing, the search rests, longer each time.
-class thread_search {
- public:
-  explicit thread_search(int threads) : threads_(threads), step_(threads) {}
-
-  /// What the next window should be measured with.
-  [[nodiscard]] int threads() const { return threads_ + trial_; }
-  [[nodiscard]] bool resting() const { return rest_ > 0; }
-
-  /// @param rate elements for each unit of time, in a window with `threads()`
-  /// @param waits whether somebody waited for them
-  /// @param most threads that there may be
-  void observe(double rate, bool waits, int most) {
-    if (trial_ > 0) {
-      const int tried = std::exchange(trial_, 0);
-      if (rate > rate_ * gain) {
-        threads_ += tried;
-        step_ = 2 * tried;
-      } else {
-        step_ = tried / 2;
-        if (step_ > 0) return;  // the next window tells anew what is to be beaten
-        rest_ = rests_;
-        rests_ = std::min(2 * rests_, 256);
-      }
+TAGMA_DECL void thread_search::observe(double rate, bool waits, int most) {
+  if (trial_ > 0) {
+    const int tried = std::exchange(trial_, 0);
+    if (rate > rate_ * gain) {
+      threads_ += tried;
+      step_ = 2 * tried;
+    } else {
+      step_ = tried / 2;
+      if (step_ > 0) return;  // the next window tells anew what is to be beaten
+      rest_ = rests_;
+      rests_ = std::min(2 * rests_, 256);
     }
-    rate_ = rate;
-    if (threads_ > most) threads_ = most;
-    if (rest_ > 0) {
-      if (--rest_ == 0) step_ = std::max(1, threads_ / 4);
-      return;
-    }
-    if (waits) trial_ = std::clamp(step_, 0, most - threads_);
   }
-  /// There are more stages, each of which has a thread.
-  void add(int threads) {
-    threads_ += threads;
-    if (step_ < threads_) step_ = threads_;
+  rate_ = rate;
+  if (threads_ > most) threads_ = most;
+  if (rest_ > 0) {
+    if (--rest_ == 0) step_ = std::max(1, threads_ / 4);
+    return;
   }
+  if (waits) trial_ = std::clamp(step_, 0, most - threads_);
+}
 
- private:
-  static constexpr double gain = 1.0 + 1.0 / 30;
-
-  int threads_, step_, trial_ = 0, rest_ = 0, rests_ = 16;
-  double rate_ = 0;
-};
+TAGMA_DECL void thread_search::add(int threads) {
+  threads_ += threads;
+  if (step_ < threads_) step_ = threads_;
+}
 
 }  // namespace tagma::datasets
 
@@ -3900,11 +4042,7 @@ struct tuned_part {
 
   /// Room for one more element, taken at once. Whoever lowers `room` and then looks at `held` sees it, or this sees
   /// that `room` is lower.
-  [[nodiscard]] bool take_room() {
-    if (held.fetch_add(1) < room.load()) return true;
-    held.fetch_sub(1);
-    return false;
-  }
+  [[nodiscard]] bool take_room();
 
   // Of the tuner.
   const any_stage* of = nullptr;
@@ -3918,148 +4056,34 @@ struct tuned_part {
 /// Keeps the stages of one pass within its budgets, and finds what each should have of them.
 class tuner {
  public:
-  tuner(int threads, std::int64_t bytes)
-      : threads_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
-        bytes_(bytes > 0 ? bytes : default_bytes),
-        search_(0) {}
+  tuner(int threads, std::int64_t bytes);
 
   /// That of a pass; the first stage makes it. Passes of datasets that share nothing have one for each stage.
-  [[nodiscard]] TAGMA_COLD static std::shared_ptr<tuner> of(pass_services* services) {
-    if (services == nullptr) return std::make_shared<tuner>(0, 0);
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    if (services->tuner == nullptr) services->tuner = std::make_shared<tuner>(services->threads, services->bytes);
-    return std::static_pointer_cast<tuner>(services->tuner);
-  }
+  [[nodiscard]] static std::shared_ptr<tuner> of(pass_services* services);
 
   /// A stage begins a pass. What an earlier pass of it found is used again.
   /// @param most threads that make sense
-  [[nodiscard]] TAGMA_COLD std::shared_ptr<tuned_part> enter(const any_stage& stage, int most) {
-    const std::lock_guard lock(mutex_);
-    std::shared_ptr<tuned_part> part;
-    for (const auto& p : parts_)
-      if (!p->active && p->of == &stage) part = p;
-    if (part == nullptr) {
-      std::erase_if(parts_, [&](const auto& p) { return !p->active && parts_.size() >= many; });
-      parts_.push_back(part = std::make_shared<tuned_part>());
-      part->of = &stage;
-      part->most = most;
-      part->seen_made = part->seen_work_ns = 0;
-      if (search_.threads() < threads_) search_.add(1);
-    }
-    part->active = true;
-    part->held.store(0);
-    share();
-    return part;
-  }
-  TAGMA_COLD void leave(tuned_part& part) {
-    const std::lock_guard lock(mutex_);
-    part.active = false;
-    part.held.store(0);
-    share();
-  }
+  [[nodiscard]] std::shared_ptr<tuned_part> enter(const any_stage& stage, int most);
+  void leave(tuned_part& part);
 
   /// Whether a thread may begin.
-  [[nodiscard]] bool begin_thread() {
-    if (running_.fetch_add(1) < threads_) return true;
-    running_.fetch_sub(1);
-    return false;
-  }
+  [[nodiscard]] bool begin_thread();
   void end_thread() { running_.fetch_sub(1); }
 
   /// There was a larger element than before.
-  TAGMA_COLD void grew(tuned_part& part, std::int64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    if (bytes <= part.bytes.load()) return;
-    part.bytes.store(bytes);
-    share();
-  }
+  void grew(tuned_part& part, std::int64_t bytes);
   /// A stage gave an element. Now and then that of the stage nearest to whoever asks leads to other numbers.
-  void gave(tuned_part& part) {
-    const std::int64_t given = part.given.fetch_add(1, memory_order::relaxed) + 1;
-    if (&part != leader_.load(memory_order::relaxed) || given < look_at_.load(memory_order::relaxed)) return;
-    look(part, given, runtime::now_ns());
-  }
+  void gave(tuned_part& part);
 
  private:
   static constexpr std::int64_t window_ns = 20'000'000;
   static constexpr std::size_t many = 64;
 
-  TAGMA_COLD void look(tuned_part& leader, std::int64_t given, std::int64_t now) {
-    const std::lock_guard lock(mutex_);
-    const std::int64_t few = std::max(8, 3 * search_.threads());
-    if (settling_) {
-      begin_window(leader, given, now, few);
-      return;
-    }
-    if (now - begun_ns_ < window_ns) {
-      // Not longer than a second, and never as often as each element.
-      look_at_.store(given + std::max(std::int64_t{1}, (given - begun_given_) / 4), memory_order::relaxed);
-      return;
-    }
-    for (const auto& p : parts_) {
-      const std::int64_t made = p->made.load(), work = p->work_ns.load();
-      if (made > p->seen_made) {
-        const double one = static_cast<double>(work - p->seen_work_ns) / static_cast<double>(made - p->seen_made);
-        p->work = p->work == 0 ? one : (p->work + one) / 2;
-      }
-      p->seen_made = made;
-      p->seen_work_ns = work;
-      // It was full and it was empty: with more room, what others do at their own pace would even out.
-      const bool full = p->was_full.exchange(false), empty = p->was_empty.exchange(false);
-      if (full && empty && p->wanted < most_wanted) p->wanted *= 2;
-    }
-    const std::int64_t took = now - begun_ns_, waited = leader.empty_ns.load() - begun_empty_ns_;
-    const int before = search_.threads();
-    search_.observe(static_cast<double>(given - begun_given_) / static_cast<double>(took), waited > took / 20,
-                    threads_);
-    share();
-    settling_ = search_.threads() != before;
-    if (settling_)
-      look_at_.store(given + search_.threads(), memory_order::relaxed);
-    else
-      begin_window(leader, given, now, few);
-  }
-  void begin_window(const tuned_part& leader, std::int64_t given, std::int64_t now, std::int64_t elements) {
-    settling_ = false;
-    begun_ns_ = now;
-    begun_given_ = given;
-    begun_empty_ns_ = leader.empty_ns.load();
-    look_at_.store(given + elements, memory_order::relaxed);
-  }
+  void look(tuned_part& leader, std::int64_t given, std::int64_t now);
+  void begin_window(const tuned_part& leader, std::int64_t given, std::int64_t now, std::int64_t elements);
 
   /// Gives the parts out. What one loses is there for others when it is no longer used.
-  void share() {
-    std::vector<tuned_part*> active;
-    std::vector<tuned_share> shares;
-    for (const auto& p : parts_)
-      if (p->active) {
-        active.push_back(p.get());
-        shares.push_back({p->work, p->bytes.load(), p->wanted, p->most, 0, 0});
-      }
-    tuned_part* const first = active.empty() ? nullptr : active[0];
-    if (first != nullptr && leader_.load() != first) {
-      leader_.store(first);
-      settling_ = true;
-      look_at_.store(0);
-    }
-    share_threads(shares, std::min(threads_, search_.threads()), bytes_);
-    share_room(shares, bytes_);
-    std::int64_t used = 0;
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      active[i]->threads.store(shares[i].threads);
-      if (shares[i].room < active[i]->room.load()) active[i]->room.store(shares[i].room);
-      used += std::max(active[i]->room.load(), active[i]->held.load()) * shares[i].bytes;
-    }
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      const std::int64_t more = shares[i].room - std::max(active[i]->room.load(), active[i]->held.load());
-      if (more <= 0) continue;
-      const std::int64_t some = shares[i].bytes == 0 ? more : std::min(more, (bytes_ - used) / shares[i].bytes);
-      if (some <= 0) continue;
-      active[i]->room.store(shares[i].room - more + some);
-      used += some * shares[i].bytes;
-    }
-  }
+  void share();
 
   static constexpr extent most_wanted = 512;
 
@@ -4074,6 +4098,158 @@ class tuner {
   atomic<tuned_part*> leader_{nullptr};
   atomic<std::int64_t> look_at_{0};
 };
+
+}  // namespace tagma::datasets
+
+// ---- tagma/data/tuner.ipp
+
+/// @file
+/// Definitions of tuner.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <thread>
+
+namespace tagma::datasets {
+
+TAGMA_DECL bool tuned_part::take_room() {
+  if (held.fetch_add(1) < room.load()) return true;
+  held.fetch_sub(1);
+  return false;
+}
+
+TAGMA_DECL tuner::tuner(int threads, std::int64_t bytes)
+    : threads_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
+      bytes_(bytes > 0 ? bytes : default_bytes),
+      search_(0) {}
+
+TAGMA_COLD TAGMA_DECL std::shared_ptr<tuner> tuner::of(pass_services* services) {
+  if (services == nullptr) return std::make_shared<tuner>(0, 0);
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (services->tuner == nullptr) services->tuner = std::make_shared<tuner>(services->threads, services->bytes);
+  return std::static_pointer_cast<tuner>(services->tuner);
+}
+
+TAGMA_COLD TAGMA_DECL std::shared_ptr<tuned_part> tuner::enter(const any_stage& stage, int most) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<tuned_part> part;
+  for (const auto& p : parts_)
+    if (!p->active && p->of == &stage) part = p;
+  if (part == nullptr) {
+    std::erase_if(parts_, [&](const auto& p) { return !p->active && parts_.size() >= many; });
+    parts_.push_back(part = std::make_shared<tuned_part>());
+    part->of = &stage;
+    part->most = most;
+    part->seen_made = part->seen_work_ns = 0;
+    if (search_.threads() < threads_) search_.add(1);
+  }
+  part->active = true;
+  part->held.store(0);
+  share();
+  return part;
+}
+
+TAGMA_COLD TAGMA_DECL void tuner::leave(tuned_part& part) {
+  const std::lock_guard lock(mutex_);
+  part.active = false;
+  part.held.store(0);
+  share();
+}
+
+TAGMA_DECL bool tuner::begin_thread() {
+  if (running_.fetch_add(1) < threads_) return true;
+  running_.fetch_sub(1);
+  return false;
+}
+
+TAGMA_COLD TAGMA_DECL void tuner::grew(tuned_part& part, std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes <= part.bytes.load()) return;
+  part.bytes.store(bytes);
+  share();
+}
+
+TAGMA_DECL void tuner::gave(tuned_part& part) {
+  const std::int64_t given = part.given.fetch_add(1, memory_order::relaxed) + 1;
+  if (&part != leader_.load(memory_order::relaxed) || given < look_at_.load(memory_order::relaxed)) return;
+  look(part, given, runtime::now_ns());
+}
+
+TAGMA_COLD TAGMA_DECL void tuner::look(tuned_part& leader, std::int64_t given, std::int64_t now) {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t few = std::max(8, 3 * search_.threads());
+  if (settling_) {
+    begin_window(leader, given, now, few);
+    return;
+  }
+  if (now - begun_ns_ < window_ns) {
+    // Not longer than a second, and never as often as each element.
+    look_at_.store(given + std::max(std::int64_t{1}, (given - begun_given_) / 4), memory_order::relaxed);
+    return;
+  }
+  for (const auto& p : parts_) {
+    const std::int64_t made = p->made.load(), work = p->work_ns.load();
+    if (made > p->seen_made) {
+      const double one = static_cast<double>(work - p->seen_work_ns) / static_cast<double>(made - p->seen_made);
+      p->work = p->work == 0 ? one : (p->work + one) / 2;
+    }
+    p->seen_made = made;
+    p->seen_work_ns = work;
+    // It was full and it was empty: with more room, what others do at their own pace would even out.
+    const bool full = p->was_full.exchange(false), empty = p->was_empty.exchange(false);
+    if (full && empty && p->wanted < most_wanted) p->wanted *= 2;
+  }
+  const std::int64_t took = now - begun_ns_, waited = leader.empty_ns.load() - begun_empty_ns_;
+  const int before = search_.threads();
+  search_.observe(static_cast<double>(given - begun_given_) / static_cast<double>(took), waited > took / 20, threads_);
+  share();
+  settling_ = search_.threads() != before;
+  if (settling_)
+    look_at_.store(given + search_.threads(), memory_order::relaxed);
+  else
+    begin_window(leader, given, now, few);
+}
+
+TAGMA_DECL void tuner::begin_window(const tuned_part& leader, std::int64_t given, std::int64_t now,
+                                    std::int64_t elements) {
+  settling_ = false;
+  begun_ns_ = now;
+  begun_given_ = given;
+  begun_empty_ns_ = leader.empty_ns.load();
+  look_at_.store(given + elements, memory_order::relaxed);
+}
+
+TAGMA_DECL void tuner::share() {
+  std::vector<tuned_part*> active;
+  std::vector<tuned_share> shares;
+  for (const auto& p : parts_)
+    if (p->active) {
+      active.push_back(p.get());
+      shares.push_back({p->work, p->bytes.load(), p->wanted, p->most, 0, 0});
+    }
+  tuned_part* const first = active.empty() ? nullptr : active[0];
+  if (first != nullptr && leader_.load() != first) {
+    leader_.store(first);
+    settling_ = true;
+    look_at_.store(0);
+  }
+  share_threads(shares, std::min(threads_, search_.threads()), bytes_);
+  share_room(shares, bytes_);
+  std::int64_t used = 0;
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    active[i]->threads.store(shares[i].threads);
+    if (shares[i].room < active[i]->room.load()) active[i]->room.store(shares[i].room);
+    used += std::max(active[i]->room.load(), active[i]->held.load()) * shares[i].bytes;
+  }
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const std::int64_t more = shares[i].room - std::max(active[i]->room.load(), active[i]->held.load());
+    if (more <= 0) continue;
+    const std::int64_t some = shares[i].bytes == 0 ? more : std::min(more, (bytes_ - used) / shares[i].bytes);
+    if (some <= 0) continue;
+    active[i]->room.store(shares[i].room - more + some);
+    used += some * shares[i].bytes;
+  }
+}
 
 }  // namespace tagma::datasets
 
@@ -4403,7 +4579,6 @@ class tuned final : public stage_behind<In, Out> {
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -4435,27 +4610,9 @@ struct outlined_stage {
 };
 
 /// All stages that lead to one, this first, each before those that it reads. One that is read twice is there once.
-TAGMA_COLD inline void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to) {
-  for (const outlined_stage& known : to)
-    if (known.of == &of) return;
-  to.push_back({&of, depth});
-  for (std::size_t i = 0; const any_stage* const input = of.input_stage(i); ++i) detail::outline(*input, depth + 1, to);
-}
+void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to);
 
-[[nodiscard]] TAGMA_COLD inline pass_services services_for(const any_stage& of, const pass_options& how) {
-  if (how.threads < 0 || how.bytes < 0)
-    fail(status_code::invalid_argument, {"iterate: a budget of ", how.threads, " threads and ", how.bytes, " bytes"});
-  pass_services services;
-  services.threads = how.threads;
-  services.bytes = how.bytes;
-  if (how.measure) {
-    std::vector<outlined_stage> all;
-    detail::outline(of, 0, all);
-    services.measured = std::make_shared<meter>(how.clock, all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) services.measured->watch(i, all[i].of);
-  }
-  return services;
-}
+[[nodiscard]] pass_services services_for(const any_stage& of, const pass_options& how);
 
 }  // namespace detail
 
@@ -4478,6 +4635,42 @@ template <class T>
 
 }  // namespace datasets
 }  // namespace tagma
+
+// ---- tagma/data/iterate.ipp
+#ifndef TAGMA_SINGLE_DATA_ITERATE_IPP
+#define TAGMA_SINGLE_DATA_ITERATE_IPP
+
+/// @file
+/// Definitions of iterate.hpp: in the compiled half, or else in each file that includes it.
+
+#include <memory>
+
+namespace tagma::datasets::detail {
+
+TAGMA_COLD TAGMA_DECL void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to) {
+  for (const outlined_stage& known : to)
+    if (known.of == &of) return;
+  to.push_back({&of, depth});
+  for (std::size_t i = 0; const any_stage* const input = of.input_stage(i); ++i) detail::outline(*input, depth + 1, to);
+}
+
+TAGMA_COLD TAGMA_DECL pass_services services_for(const any_stage& of, const pass_options& how) {
+  if (how.threads < 0 || how.bytes < 0)
+    fail(status_code::invalid_argument, {"iterate: a budget of ", how.threads, " threads and ", how.bytes, " bytes"});
+  pass_services services;
+  services.threads = how.threads;
+  services.bytes = how.bytes;
+  if (how.measure) {
+    std::vector<outlined_stage> all;
+    detail::outline(of, 0, all);
+    services.measured = std::make_shared<meter>(how.clock, all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) services.measured->watch(i, all[i].of);
+  }
+  return services;
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_ITERATE_IPP
 #endif  // TAGMA_SINGLE_DATA_ITERATE_HPP
 
 namespace tagma {
@@ -4485,7 +4678,76 @@ namespace tagma {
 namespace datasets::detail {
 
 /// "batch 32": what a stage appends to the description of what it reads.
-[[nodiscard]] inline std::string name_of(const any_stage& of) {
+[[nodiscard]] std::string name_of(const any_stage& of);
+
+/// Nanoseconds as seconds: "1.250".
+[[nodiscard]] std::string seconds(std::int64_t ns);
+/// How many there are in a second.
+[[nodiscard]] std::int64_t rate(std::int64_t n, std::int64_t ns);
+
+/// Rows of texts below each other: the first column to the left, the others to the right.
+class text_table {
+ public:
+  void add(std::initializer_list<std::string> row) { rows_.emplace_back(row); }
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Work that goes on beside other work: that of a thread, or of those that call one function. Whichever takes longest
+/// holds the others up.
+class lanes {
+ public:
+  lanes(const meter& of, const std::vector<outlined_stage>& stages);
+
+  /// The stage to blame, in one sentence and why.
+  [[nodiscard]] std::string verdict(const std::vector<outlined_stage>& stages) const;
+
+ private:
+  [[nodiscard]] std::int64_t threads(std::size_t i) const { return meter_.counters(i).threads.load(); }
+  [[nodiscard]] std::int64_t work(std::size_t i) const;
+
+  const meter& meter_;
+  std::vector<std::size_t> lane_;
+  std::vector<std::int64_t> loads_;
+  std::int64_t outside_ns_ = 0;
+};
+
+[[nodiscard]] std::string explain_stages(const any_stage& root);
+
+[[nodiscard]] std::string explain_pass(const any_stage& root, const meter* measured);
+
+}  // namespace datasets::detail
+
+/// What a measured pass did so far: of each stage, from the last one to the sources, how many threads it has (0: it
+/// works in the thread that asks), how many elements and bytes it gave, in all and in a second, how long it worked
+/// (all threads together), how long somebody waited for its elements and its threads for room, and how many bytes it
+/// keeps and kept at most; then a sentence that names the bottleneck. Whatever the datasets of an interleave do counts
+/// as its own work. Throws `failed_precondition` for a pass that is not measured. May be called by any thread.
+template <class T>
+[[nodiscard]] std::string explain(const dataset_iterator<T>& pass) {
+  return datasets::detail::explain_pass(pass.stage(), pass.measured());
+}
+/// The same of a pass that somebody else goes through, such as an iterator of a graph.
+[[nodiscard]] std::string explain(const datasets::pass_watch& pass);
+/// The stages of a dataset, from the last one to the sources: how many elements they have, and whether these can be
+/// had by their numbers.
+template <class T>
+[[nodiscard]] std::string explain(const dataset<T>& of) {
+  return datasets::detail::explain_stages(*of.stage());
+}
+
+}  // namespace tagma
+
+// ---- tagma/data/explain.ipp
+
+/// @file
+/// Definitions of explain.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL std::string name_of(const any_stage& of) {
   std::string name, input;
   of.describe(name);
   if (const any_stage* const read = of.input_stage(0)) read->describe(input);
@@ -4499,103 +4761,81 @@ namespace datasets::detail {
   return name;
 }
 
-/// Nanoseconds as seconds: "1.250".
-[[nodiscard]] inline std::string seconds(std::int64_t ns) {
+TAGMA_DECL std::string seconds(std::int64_t ns) {
   const std::int64_t ms = ns < 0 ? 0 : (ns + 500'000) / 1'000'000;
   const std::string rest = std::to_string(ms % 1000);
   return sentence({ms / 1000, ".", std::string(3 - rest.size(), '0'), rest});
 }
-/// How many there are in a second.
-[[nodiscard]] inline std::int64_t rate(std::int64_t n, std::int64_t ns) {
+
+TAGMA_DECL std::int64_t rate(std::int64_t n, std::int64_t ns) {
   return ns <= 0 ? 0 : static_cast<std::int64_t>(static_cast<double>(n) * 1e9 / static_cast<double>(ns) + 0.5);
 }
 
-/// Rows of texts below each other: the first column to the left, the others to the right.
-class text_table {
- public:
-  void add(std::initializer_list<std::string> row) { rows_.emplace_back(row); }
-  [[nodiscard]] std::string text() const {
-    std::vector<std::size_t> widths(rows_[0].size());
-    for (const auto& row : rows_)
-      for (std::size_t i = 0; i < row.size(); ++i)
-        if (row[i].size() > widths[i]) widths[i] = row[i].size();
-    std::string all;
-    for (const auto& row : rows_) {
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        const std::string gap(widths[i] - row[i].size(), ' ');
-        all += i == 0 ? row[i] + gap : "  " + gap + row[i];
-      }
-      all += '\n';
+TAGMA_DECL std::string text_table::text() const {
+  std::vector<std::size_t> widths(rows_[0].size());
+  for (const auto& row : rows_)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (row[i].size() > widths[i]) widths[i] = row[i].size();
+  std::string all;
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string gap(widths[i] - row[i].size(), ' ');
+      all += i == 0 ? row[i] + gap : "  " + gap + row[i];
     }
-    return all;
+    all += '\n';
   }
+  return all;
+}
 
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-/// Work that goes on beside other work: that of a thread, or of those that call one function. Whichever takes longest
-/// holds the others up.
-class lanes {
- public:
-  lanes(const meter& of, const std::vector<outlined_stage>& stages) : meter_(of), lane_(stages.size()) {
-    outside_ns_ = of.elapsed_ns() - of.asked_ns();
-    loads_.push_back(outside_ns_);
-    // The lane of what stands at a depth; a stage with threads is one of its own, and what it reads another.
-    std::vector<std::size_t> below{0};
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-      const auto depth = static_cast<std::size_t>(stages[i].depth);
-      below.resize(depth + 2);
-      lane_[i] = below[depth];
-      if (threads(i) > 0) {
-        lane_[i] = loads_.size();
-        loads_.resize(lane_[i] + 2);
-      }
-      below[depth + 1] = threads(i) > 0 ? lane_[i] + 1 : lane_[i];
-      loads_[lane_[i]] += work(i);
+TAGMA_DECL lanes::lanes(const meter& of, const std::vector<outlined_stage>& stages) : meter_(of), lane_(stages.size()) {
+  outside_ns_ = of.elapsed_ns() - of.asked_ns();
+  loads_.push_back(outside_ns_);
+  // The lane of what stands at a depth; a stage with threads is one of its own, and what it reads another.
+  std::vector<std::size_t> below{0};
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const auto depth = static_cast<std::size_t>(stages[i].depth);
+    below.resize(depth + 2);
+    lane_[i] = below[depth];
+    if (threads(i) > 0) {
+      lane_[i] = loads_.size();
+      loads_.resize(lane_[i] + 2);
     }
+    below[depth + 1] = threads(i) > 0 ? lane_[i] + 1 : lane_[i];
+    loads_[lane_[i]] += work(i);
   }
+}
 
-  /// The stage to blame, in one sentence and why.
-  [[nodiscard]] std::string verdict(const std::vector<outlined_stage>& stages) const {
-    if (meter_.elapsed_ns() <= 0) return "Nothing was asked for yet.\n";
-    std::size_t lane = 0;
-    for (std::size_t i = 1; i < loads_.size(); ++i)
-      if (loads_[i] > loads_[lane]) lane = i;
-    const std::string of_all = sentence({" s of ", seconds(meter_.elapsed_ns()), " s"});
-    std::size_t worst = stages.size();
-    for (std::size_t i = 0; i < stages.size(); ++i)
-      if (lane_[i] == lane && (worst == stages.size() || work(i) > work(worst))) worst = i;
-    if (worst == stages.size() || (lane == 0 && outside_ns_ >= work(worst)))
-      return sentence({"The bottleneck is whoever asks: it did other things for ", seconds(outside_ns_), of_all,
-                       ", and waited for elements for ", seconds(meter_.asked_ns()), " s.\n"});
-    const stage_counters& c = meter_.counters(worst);
-    std::string text = sentence(
-        {"The bottleneck is ", name_of(*stages[worst].of), ": its own work took ", seconds(c.own_ns.load()), of_all});
-    if (threads(worst) > 0)
-      append_parts(text, {", shared by ", threads(worst), threads(worst) == 1 ? " thread" : " threads",
-                          ", and it was waited for ", seconds(c.empty_ns.load()), " s. More threads may do it sooner"});
-    else if (lane == 0)
-      text += ", in the thread that asks. A prefetch behind it would do it meanwhile";
-    else
-      text += ", in one thread. Threads of its own, or another prefetch before it, would share it out";
-    return text + ".\n";
-  }
+TAGMA_DECL std::string lanes::verdict(const std::vector<outlined_stage>& stages) const {
+  if (meter_.elapsed_ns() <= 0) return "Nothing was asked for yet.\n";
+  std::size_t lane = 0;
+  for (std::size_t i = 1; i < loads_.size(); ++i)
+    if (loads_[i] > loads_[lane]) lane = i;
+  const std::string of_all = sentence({" s of ", seconds(meter_.elapsed_ns()), " s"});
+  std::size_t worst = stages.size();
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    if (lane_[i] == lane && (worst == stages.size() || work(i) > work(worst))) worst = i;
+  if (worst == stages.size() || (lane == 0 && outside_ns_ >= work(worst)))
+    return sentence({"The bottleneck is whoever asks: it did other things for ", seconds(outside_ns_), of_all,
+                     ", and waited for elements for ", seconds(meter_.asked_ns()), " s.\n"});
+  const stage_counters& c = meter_.counters(worst);
+  std::string text = sentence(
+      {"The bottleneck is ", name_of(*stages[worst].of), ": its own work took ", seconds(c.own_ns.load()), of_all});
+  if (threads(worst) > 0)
+    append_parts(text, {", shared by ", threads(worst), threads(worst) == 1 ? " thread" : " threads",
+                        ", and it was waited for ", seconds(c.empty_ns.load()), " s. More threads may do it sooner"});
+  else if (lane == 0)
+    text += ", in the thread that asks. A prefetch behind it would do it meanwhile";
+  else
+    text += ", in one thread. Threads of its own, or another prefetch before it, would share it out";
+  return text + ".\n";
+}
 
- private:
-  [[nodiscard]] std::int64_t threads(std::size_t i) const { return meter_.counters(i).threads.load(); }
-  [[nodiscard]] std::int64_t work(std::size_t i) const {
-    const std::int64_t own = meter_.counters(i).own_ns.load(), n = threads(i);
-    return n > 1 ? own / n : own;
-  }
+TAGMA_DECL std::int64_t lanes::work(std::size_t i) const {
+  const std::int64_t own = meter_.counters(i).own_ns.load(), n = threads(i);
+  return n > 1 ? own / n : own;
+}
 
-  const meter& meter_;
-  std::vector<std::size_t> lane_;
-  std::vector<std::int64_t> loads_;
-  std::int64_t outside_ns_ = 0;
-};
-
-[[nodiscard]] TAGMA_COLD inline std::string explain_stages(const any_stage& root) {
+TAGMA_COLD TAGMA_DECL std::string explain_stages(const any_stage& root) {
   std::vector<outlined_stage> stages;
   detail::outline(root, 0, stages);
   text_table table;
@@ -4611,7 +4851,7 @@ class lanes {
   return table.text();
 }
 
-[[nodiscard]] TAGMA_COLD inline std::string explain_pass(const any_stage& root, const meter* measured) {
+TAGMA_COLD TAGMA_DECL std::string explain_pass(const any_stage& root, const meter* measured) {
   if (measured == nullptr)
     fail(status_code::failed_precondition,
          "explain: this pass is not measured: begin it by datasets::iterate(data, {.measure = true})");
@@ -4632,26 +4872,12 @@ class lanes {
   return table.text() + lanes(*measured, stages).verdict(stages);
 }
 
-}  // namespace datasets::detail
+}  // namespace tagma::datasets::detail
 
-/// What a measured pass did so far: of each stage, from the last one to the sources, how many threads it has (0: it
-/// works in the thread that asks), how many elements and bytes it gave, in all and in a second, how long it worked
-/// (all threads together), how long somebody waited for its elements and its threads for room, and how many bytes it
-/// keeps and kept at most; then a sentence that names the bottleneck. Whatever the datasets of an interleave do counts
-/// as its own work. Throws `failed_precondition` for a pass that is not measured. May be called by any thread.
-template <class T>
-[[nodiscard]] std::string explain(const dataset_iterator<T>& pass) {
-  return datasets::detail::explain_pass(pass.stage(), pass.measured());
-}
-/// The same of a pass that somebody else goes through, such as an iterator of a graph.
-[[nodiscard]] TAGMA_COLD inline std::string explain(const datasets::pass_watch& pass) {
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::string explain(const datasets::pass_watch& pass) {
   return datasets::detail::explain_pass(*pass.stage, pass.measured.get());
-}
-/// The stages of a dataset, from the last one to the sources: how many elements they have, and whether these can be
-/// had by their numbers.
-template <class T>
-[[nodiscard]] std::string explain(const dataset<T>& of) {
-  return datasets::detail::explain_stages(*of.stage());
 }
 
 }  // namespace tagma
@@ -4687,6 +4913,9 @@ template <class T>
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -278,10 +299,7 @@ struct container_names {
   mutex access;
   std::map<std::string, entry, std::less<>> all;
 
-  [[nodiscard]] TAGMA_COLD static container_names& of_process() {
-    static container_names* const names = new container_names;  // sessions may outlive what is static
-    return *names;
-  }
+  [[nodiscard]] static container_names& of_process();
 };
 
 }  // namespace detail
@@ -310,7 +328,27 @@ template <class Kept = isolation>
 
 /// Resets the containers of these names, as `container::reset` does; none of a name that there is not.
 /// @return how many there were
-TAGMA_COLD inline std::size_t reset_containers(std::initializer_list<std::string_view> chosen) {
+std::size_t reset_containers(std::initializer_list<std::string_view> chosen);
+
+}  // namespace tagma
+
+// ---- tagma/runtime/named_containers.ipp
+
+/// @file
+/// Definitions of named_containers.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL container_names& container_names::of_process() {
+  static container_names* const names = new container_names;  // sessions may outlive what is static
+  return *names;
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::size_t reset_containers(std::initializer_list<std::string_view> chosen) {
   detail::container_names& names = detail::container_names::of_process();
   std::size_t count = 0;
   for (const std::string_view name : chosen) {
@@ -365,14 +403,10 @@ struct tensor_block final : runtime::memory_block {
 /// While it lives, no run is in a container that keeps runs apart.
 class gate_pass {
  public:
-  explicit gate_pass(runtime::state_container& of) : gate_(of.access() == nullptr ? &of.runs() : nullptr) {
-    if (gate_ != nullptr) gate_->enter(true, runtime::run_guard(run_limits{}));
-  }
+  explicit gate_pass(runtime::state_container& of);
   gate_pass(const gate_pass&) = delete;
   gate_pass& operator=(const gate_pass&) = delete;
-  ~gate_pass() {
-    if (gate_ != nullptr) gate_->leave(true);
-  }
+  ~gate_pass();
 
  private:
   runtime::gate* gate_;
@@ -419,6 +453,23 @@ void preload(const container& in, [[maybe_unused]] const V& v, tensor<T>&& eleme
 
 }  // namespace tagma
 
+// ---- tagma/runtime/preload.ipp
+
+/// @file
+/// Definitions of preload.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL gate_pass::gate_pass(runtime::state_container& of) : gate_(of.access() == nullptr ? &of.runs() : nullptr) {
+  if (gate_ != nullptr) gate_->enter(true, runtime::run_guard(run_limits{}));
+}
+
+TAGMA_DECL gate_pass::~gate_pass() {
+  if (gate_ != nullptr) gate_->leave(true);
+}
+
+}  // namespace tagma::detail
+
 // ---- tagma/base/epilogue.hpp
 
 /// @file
@@ -450,6 +501,9 @@ void preload(const container& in, [[maybe_unused]] const V& v, tensor<T>&& eleme
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -540,6 +561,9 @@ template <extent Most = 0, class... Init, class Test, class Body, class Place = 
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

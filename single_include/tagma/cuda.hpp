@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -4537,34 +4558,12 @@ namespace tagma::runtime {
 class plan_memory final : public accelerated_memory {
  public:
   /// @param plan outlives this; it knows the extents of its nodes by the time that memory is asked for
-  TAGMA_COLD plan_memory(accelerator& from, const bound_plan& plan)
-      : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
+  plan_memory(accelerator& from, const bound_plan& plan);
 
-  [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
-    owned<memory_block>& block = arenas_[d];
-    block =
-        from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
-    return block->data;
-  }
-  [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
-    owned<memory_block>& block = scalars_[d];
-    if (!block) {
-      const int number = plan_.device_at(d).number;
-      block = from_.allocate(number, static_cast<std::int64_t>(values.size()), {"the scalars of a plan"});
-      from_.copy({block->data, number}, {values.data(), on_host}, values.size());
-    }
-    return block->data;
-  }
-  [[nodiscard]] TAGMA_COLD std::byte* feed(ir::node_id id) override {
-    const plan::plan_node& n = plan_.plan().nodes[id];
-    owned<memory_block>& block = feeds_[n.slot];
-    if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});
-    return block->data;
-  }
-  void stage(array_view<const raw_view> feeds) override {
-    for (std::size_t f = 0; f < feeds_.size(); ++f)
-      if (feeds_[f] && feeds[f].bytes() > 0) std::memcpy(feeds_[f]->data, feeds[f].data, feeds[f].bytes());
-  }
+  [[nodiscard]] TAGMA_DECL std::byte* arena(std::int16_t d, std::int64_t bytes) override;
+  [[nodiscard]] TAGMA_DECL std::byte* scalars(std::int16_t d, array_view<std::byte> values) override;
+  [[nodiscard]] TAGMA_DECL std::byte* feed(ir::node_id id) override;
+  TAGMA_DECL void stage(array_view<const raw_view> feeds) override;
 
  private:
   accelerator& from_;
@@ -4575,6 +4574,49 @@ class plan_memory final : public accelerated_memory {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/plan_memory.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_IPP
+#define TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_IPP
+
+/// @file
+/// Definitions of plan_memory.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL plan_memory::plan_memory(accelerator& from, const bound_plan& plan)
+    : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
+
+TAGMA_COLD TAGMA_DECL std::byte* plan_memory::arena(std::int16_t d, std::int64_t bytes) {
+  owned<memory_block>& block = arenas_[d];
+  block = from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
+  return block->data;
+}
+
+TAGMA_COLD TAGMA_DECL std::byte* plan_memory::scalars(std::int16_t d, array_view<std::byte> values) {
+  owned<memory_block>& block = scalars_[d];
+  if (!block) {
+    const int number = plan_.device_at(d).number;
+    block = from_.allocate(number, static_cast<std::int64_t>(values.size()), {"the scalars of a plan"});
+    from_.copy({block->data, number}, {values.data(), on_host}, values.size());
+  }
+  return block->data;
+}
+
+TAGMA_COLD TAGMA_DECL std::byte* plan_memory::feed(ir::node_id id) {
+  const plan::plan_node& n = plan_.plan().nodes[id];
+  owned<memory_block>& block = feeds_[n.slot];
+  if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});
+  return block->data;
+}
+
+TAGMA_DECL void plan_memory::stage(array_view<const raw_view> feeds) {
+  for (std::size_t f = 0; f < feeds_.size(); ++f)
+    if (feeds_[f] && feeds[f].bytes() > 0) std::memcpy(feeds_[f]->data, feeds[f].data, feeds[f].bytes());
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_HPP
 
 namespace tagma::device::stream {
@@ -9338,6 +9380,9 @@ struct ir::accelerator_of<Graph, 0> {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

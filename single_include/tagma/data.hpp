@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -413,12 +434,7 @@ struct stage_counters {
 
   static void add(number& to, std::int64_t n) { to.fetch_add(n, memory_order::relaxed); }
   /// Elements are kept, or no longer: below 0.
-  void hold(std::int64_t n) {
-    const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
-    for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
-         most = most_bytes.load(memory_order::relaxed))
-      if (most_bytes.replace(most, now)) break;
-  }
+  void hold(std::int64_t n);
 };
 
 /// The counters of the stages of a pass, and a clock.
@@ -437,24 +453,12 @@ class meter {
   [[nodiscard]] const any_stage* stage(std::size_t i) const { return stages_[i]; }
   [[nodiscard]] const stage_counters& counters(std::size_t i) const { return counters_[i]; }
   /// nullptr for a stage that is not watched, such as those of datasets that a function makes.
-  [[nodiscard]] stage_counters* find(const any_stage* stage) const {
-    for (std::size_t i = 0; i < count_; ++i)
-      if (stages_[i] == stage) return &counters_[i];
-    return nullptr;
-  }
+  [[nodiscard]] stage_counters* find(const any_stage* stage) const;
 
   /// From the first call for an element to the end of the last one.
   /// @{
-  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
-    if (&of != counters_.get()) return;
-    if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
-    ended_.store(ended, memory_order::relaxed);
-    stage_counters::add(asked_ns_, ended - begun);
-  }
-  [[nodiscard]] std::int64_t elapsed_ns() const {
-    const std::int64_t begun = begun_.load(memory_order::relaxed);
-    return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
-  }
+  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended);
+  [[nodiscard]] std::int64_t elapsed_ns() const;
   /// Of that, the time inside these calls.
   [[nodiscard]] std::int64_t asked_ns() const { return asked_ns_.load(memory_order::relaxed); }
   /// @}
@@ -478,6 +482,43 @@ struct pass_services {
 };
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/meter.ipp
+#ifndef TAGMA_SINGLE_DATA_METER_IPP
+#define TAGMA_SINGLE_DATA_METER_IPP
+
+/// @file
+/// Definitions of meter.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_DECL void stage_counters::hold(std::int64_t n) {
+  const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
+  for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
+       most = most_bytes.load(memory_order::relaxed))
+    if (most_bytes.replace(most, now)) break;
+}
+
+TAGMA_DECL stage_counters* meter::find(const any_stage* stage) const {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (stages_[i] == stage) return &counters_[i];
+  return nullptr;
+}
+
+TAGMA_DECL void meter::asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
+  if (&of != counters_.get()) return;
+  if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
+  ended_.store(ended, memory_order::relaxed);
+  stage_counters::add(asked_ns_, ended - begun);
+}
+
+TAGMA_DECL std::int64_t meter::elapsed_ns() const {
+  const std::int64_t begun = begun_.load(memory_order::relaxed);
+  return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_METER_IPP
 #endif  // TAGMA_SINGLE_DATA_METER_HPP
 // ---- tagma/data/permutation.hpp
 #ifndef TAGMA_SINGLE_DATA_PERMUTATION_HPP
@@ -486,7 +527,6 @@ struct pass_services {
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -498,43 +538,16 @@ namespace tagma::datasets {
 class permutation {
  public:
   permutation() = default;
-  permutation(extent n, std::uint64_t seed, std::uint64_t epoch) : n_(static_cast<std::uint64_t>(n)) {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
-    key_ = std::uint64_t{bits[1]} << 32 | bits[0];
-    step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
-    const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
-    const int all = width < least_bits ? least_bits : width;
-    low_bits_ = (all + 1) / 2;
-    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
-    high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
-  }
+  permutation(extent n, std::uint64_t seed, std::uint64_t epoch);
 
   /// Where position `i`, from 0 to n - 1, goes.
-  [[nodiscard]] extent operator()(extent i) const {
-    auto x = static_cast<std::uint64_t>(i);
-    do {
-      std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
-      for (int round = 0; round < 3; ++round) {
-        high ^= mix(low + key) & high_mask_;
-        low ^= mix(high + key + step_) & low_mask_;
-        key += 2 * step_;
-      }
-      x = high << low_bits_ | low;
-    } while (x >= n_);
-    return static_cast<extent>(x);
-  }
+  [[nodiscard]] extent operator()(extent i) const;
 
  private:
   static constexpr int least_bits = 8;  // with few bits, a network of few rounds makes few permutations
 
   /// A finalizer of 64 bits (Stafford's thirteenth, as in SplitMix64).
-  [[nodiscard]] static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  [[nodiscard]] static std::uint64_t mix(std::uint64_t z);
 
   std::uint64_t n_ = 0, key_ = 0, step_ = 0, low_mask_ = 0, high_mask_ = 0;
   int low_bits_ = 0;
@@ -546,21 +559,10 @@ class shuffle_draws {
   shuffle_draws(std::uint64_t seed, std::uint64_t epoch) : seed_(seed), epoch_(epoch) {}
 
   /// A number from 0 to n - 1.
-  [[nodiscard]] std::size_t below(std::uint64_t n) {
-    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
-    std::uint64_t bits = draw();
-    while (bits >= limit) bits = draw();
-    return static_cast<std::size_t>(bits % n);
-  }
+  [[nodiscard]] std::size_t below(std::uint64_t n);
 
  private:
-  [[nodiscard]] std::uint64_t draw() {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
-    ++drawn_;
-    return std::uint64_t{block[1]} << 32 | block[0];
-  }
+  [[nodiscard]] std::uint64_t draw();
 
   std::uint64_t seed_, epoch_, drawn_ = 0;
 };
@@ -572,8 +574,75 @@ namespace tagma {
 /// The order in which a shuffled pass visits `count` rows, the same in every process for the same four numbers. As in
 /// TensorFlow the next row is drawn from a buffer that holds `buffer` rows and is refilled in order; a buffer of
 /// `count` rows or more gives every permutation the same chance.
-[[nodiscard]] inline std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed,
-                                                        std::uint64_t epoch) {
+[[nodiscard]] std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch);
+
+}  // namespace tagma
+
+// ---- tagma/data/permutation.ipp
+#ifndef TAGMA_SINGLE_DATA_PERMUTATION_IPP
+#define TAGMA_SINGLE_DATA_PERMUTATION_IPP
+
+/// @file
+/// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
+
+namespace tagma::datasets {
+
+TAGMA_DECL permutation::permutation(extent n, std::uint64_t seed, std::uint64_t epoch)
+    : n_(static_cast<std::uint64_t>(n)) {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
+  key_ = std::uint64_t{bits[1]} << 32 | bits[0];
+  step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
+  const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
+  const int all = width < least_bits ? least_bits : width;
+  low_bits_ = (all + 1) / 2;
+  low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
+  high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
+}
+
+TAGMA_DECL extent permutation::operator()(extent i) const {
+  auto x = static_cast<std::uint64_t>(i);
+  do {
+    std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
+    for (int round = 0; round < 3; ++round) {
+      high ^= mix(low + key) & high_mask_;
+      low ^= mix(high + key + step_) & low_mask_;
+      key += 2 * step_;
+    }
+    x = high << low_bits_ | low;
+  } while (x >= n_);
+  return static_cast<extent>(x);
+}
+
+TAGMA_DECL std::uint64_t permutation::mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+TAGMA_DECL std::size_t shuffle_draws::below(std::uint64_t n) {
+  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+  std::uint64_t bits = draw();
+  while (bits >= limit) bits = draw();
+  return static_cast<std::size_t>(bits % n);
+}
+
+TAGMA_DECL std::uint64_t shuffle_draws::draw() {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
+  ++drawn_;
+  return std::uint64_t{block[1]} << 32 | block[0];
+}
+
+}  // namespace tagma::datasets
+
+namespace tagma {
+
+TAGMA_DECL std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch) {
   datasets::shuffle_draws draws(seed, epoch);
   std::vector<extent> order, waiting;
   order.reserve(static_cast<std::size_t>(count));
@@ -593,6 +662,7 @@ namespace tagma {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_PERMUTATION_IPP
 #endif  // TAGMA_SINGLE_DATA_PERMUTATION_HPP
 
 namespace tagma::datasets {
@@ -604,7 +674,7 @@ enum class got : std::uint8_t { element, error, end, interrupted };
 /// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
 class end_of_data final : public error {
  public:
-  TAGMA_COLD end_of_data() : error(status_code::out_of_range, "the dataset has no more elements") {}
+  end_of_data();
 };
 
 /// The position of a cursor as whole numbers.
@@ -616,20 +686,11 @@ class position_reader {
   position_reader(const std::int64_t* first, const std::int64_t* last) : at_(first), last_(last) {}
 
   /// Throws `invalid_argument` where there are no more numbers.
-  [[nodiscard]] std::int64_t take() {
-    if (at_ == last_) wrong();
-    return *at_++;
-  }
+  [[nodiscard]] std::int64_t take();
   /// A number from 0 to `most`.
-  [[nodiscard]] std::int64_t take(std::int64_t most) {
-    const std::int64_t n = take();
-    if (n < 0 || n > most) wrong();
-    return n;
-  }
+  [[nodiscard]] std::int64_t take(std::int64_t most);
   [[nodiscard]] bool at_end() const { return at_ == last_; }
-  [[noreturn]] TAGMA_COLD static void wrong() {
-    fail(status_code::invalid_argument, "this is no position of this dataset");
-  }
+  [[noreturn]] static void wrong();
 
  private:
   const std::int64_t *at_, *last_;
@@ -658,9 +719,7 @@ class iteration {
   /// nullptr: nothing is measured.
   [[nodiscard]] meter* measured() const { return meter_; }
   /// Where a stage counts what it does; nullptr: nowhere.
-  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const {
-    return meter_ == nullptr ? nullptr : meter_->find(&stage);
-  }
+  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const;
 
   void limit(const runtime::run_guard* guard) { guard_ = guard; }
   /// Whether a call can be interrupted at all.
@@ -669,32 +728,14 @@ class iteration {
   [[nodiscard]] status_code reason() const { return reason_; }
 
   /// Whether the call must end. Loops that may be long ask in each turn.
-  [[nodiscard]] bool stopping() {
-    if (guard_ == nullptr || !guard_->limited()) return false;
-    reason_ = guard_->over();
-    return reason_ != status_code::ok;
-  }
+  [[nodiscard]] bool stopping();
   /// Whether nobody wants the element any more: then it does not matter what is lost.
   [[nodiscard]] bool given_up() const { return end_ != nullptr && end_->begun(); }
   /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
-  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen) {
-    if (stopping()) return false;
-    if (guard_ == nullptr)
-      word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
-    else
-      guard_->wait(word, seen);
-    return true;
-  }
+  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen);
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
-  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
-    if (order_owner_ != owner || order_epoch_ != epoch) {
-      order_ = permutation(n, seed, epoch);
-      order_owner_ = owner;
-      order_epoch_ = epoch;
-    }
-    return order_;
-  }
+  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
 
  private:
   const runtime::run_guard* guard_ = nullptr;
@@ -714,16 +755,8 @@ class measured_call {
       : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
   measured_call(const measured_call&) = delete;
   measured_call& operator=(const measured_call&) = delete;
-  ~measured_call() {
-    const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
-    stage_counters::add(to_.own_ns, took - in_.nested_ns);
-    in_.nested_ns = outer_ns_ + took;
-    in_.measured()->asked(to_, begun_, ended);
-  }
-  void gave(std::int64_t bytes) {
-    stage_counters::add(to_.elements, 1);
-    stage_counters::add(to_.bytes, bytes);
-  }
+  ~measured_call();
+  void gave(std::int64_t bytes);
 
  private:
   iteration& in_;
@@ -734,18 +767,10 @@ class measured_call {
 /// The time that a thread waits, which is nobody's work; nothing where there are no counters.
 class measured_wait {
  public:
-  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to)
-      : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
-    if (to_ != nullptr) begun_ = in.measured()->now();
-  }
+  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to);
   measured_wait(const measured_wait&) = delete;
   measured_wait& operator=(const measured_wait&) = delete;
-  ~measured_wait() {
-    if (to_ == nullptr) return;
-    const std::int64_t took = in_.measured()->now() - begun_;
-    stage_counters::add(*to_, took);
-    in_.nested_ns += took;
-  }
+  ~measured_wait();
 
  private:
   iteration& in_;
@@ -926,6 +951,89 @@ class boundary {
 };
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/stage.ipp
+#ifndef TAGMA_SINGLE_DATA_STAGE_IPP
+#define TAGMA_SINGLE_DATA_STAGE_IPP
+
+/// @file
+/// Definitions of stage.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_COLD TAGMA_DECL end_of_data::end_of_data()
+    : error(status_code::out_of_range, "the dataset has no more elements") {}
+
+TAGMA_DECL std::int64_t position_reader::take() {
+  if (at_ == last_) wrong();
+  return *at_++;
+}
+
+TAGMA_DECL std::int64_t position_reader::take(std::int64_t most) {
+  const std::int64_t n = take();
+  if (n < 0 || n > most) wrong();
+  return n;
+}
+
+TAGMA_COLD TAGMA_DECL void position_reader::wrong() {
+  fail(status_code::invalid_argument, "this is no position of this dataset");
+}
+
+TAGMA_DECL stage_counters* iteration::counters_of(const any_stage& stage) const {
+  return meter_ == nullptr ? nullptr : meter_->find(&stage);
+}
+
+TAGMA_DECL bool iteration::stopping() {
+  if (guard_ == nullptr || !guard_->limited()) return false;
+  reason_ = guard_->over();
+  return reason_ != status_code::ok;
+}
+
+TAGMA_DECL bool iteration::wait(runtime::wait_word& word, std::uint32_t seen) {
+  if (stopping()) return false;
+  if (guard_ == nullptr)
+    word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
+  else
+    guard_->wait(word, seen);
+  return true;
+}
+
+TAGMA_DECL const permutation& iteration::order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
+  if (order_owner_ != owner || order_epoch_ != epoch) {
+    order_ = permutation(n, seed, epoch);
+    order_owner_ = owner;
+    order_epoch_ = epoch;
+  }
+  return order_;
+}
+
+TAGMA_DECL measured_call::~measured_call() {
+  const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
+  stage_counters::add(to_.own_ns, took - in_.nested_ns);
+  in_.nested_ns = outer_ns_ + took;
+  in_.measured()->asked(to_, begun_, ended);
+}
+
+TAGMA_DECL void measured_call::gave(std::int64_t bytes) {
+  stage_counters::add(to_.elements, 1);
+  stage_counters::add(to_.bytes, bytes);
+}
+
+TAGMA_DECL measured_wait::measured_wait(iteration& in, stage_counters* counters,
+                                        stage_counters::number stage_counters::*to)
+    : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
+  if (to_ != nullptr) begun_ = in.measured()->now();
+}
+
+TAGMA_DECL measured_wait::~measured_wait() {
+  if (to_ == nullptr) return;
+  const std::int64_t took = in_.measured()->now() - begun_;
+  stage_counters::add(*to_, took);
+  in_.nested_ns += took;
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_STAGE_IPP
 #endif  // TAGMA_SINGLE_DATA_STAGE_HPP
 
 namespace tagma::datasets::detail {
@@ -958,28 +1066,11 @@ class one_element final : public indexed_source<T> {
 
 class range_source final : public indexed_source<std::int64_t> {
  public:
-  range_source(std::int64_t first, std::int64_t last, std::int64_t step) : first_(first), step_(step) {
-    if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    if (step > 0 ? first >= last : first <= last) return;
-    const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
-    const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
-    const std::uint64_t count = (way - 1) / pace + 1;
-    if (count >= unsign(endless))
-      fail(status_code::invalid_argument,
-           {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
-    size_ = static_cast<extent>(count);
-  }
+  range_source(std::int64_t first, std::int64_t last, std::int64_t step);
 
   [[nodiscard]] extent size() const override { return size_; }
-  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override {
-    to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
-                                   static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
-    return got::element;
-  }
-  TAGMA_COLD void describe(std::string& to) const override {
-    append_parts(to, {"range ", first_, " ", step_, " ", size_});
-  }
+  TAGMA_DECL got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
+  TAGMA_DECL void describe(std::string& to) const override;
 
  private:
   std::int64_t first_, step_;
@@ -1118,6 +1209,41 @@ class generator_source final : public stage<T> {
 };
 
 }  // namespace tagma::datasets::detail
+
+// ---- tagma/data/sources.ipp
+#ifndef TAGMA_SINGLE_DATA_SOURCES_IPP
+#define TAGMA_SINGLE_DATA_SOURCES_IPP
+
+/// @file
+/// Definitions of sources.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL range_source::range_source(std::int64_t first, std::int64_t last, std::int64_t step)
+    : first_(first), step_(step) {
+  if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
+  const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  if (step > 0 ? first >= last : first <= last) return;
+  const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
+  const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
+  const std::uint64_t count = (way - 1) / pace + 1;
+  if (count >= unsign(endless))
+    fail(status_code::invalid_argument, {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
+  size_ = static_cast<extent>(count);
+}
+
+TAGMA_DECL got range_source::get(extent i, std::uint64_t, std::int64_t& to, iteration&) const {
+  to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
+                                 static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
+  return got::element;
+}
+
+TAGMA_DECL void range_source::describe(std::string& to) const {
+  append_parts(to, {"range ", first_, " ", step_, " ", size_});
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_SOURCES_IPP
 #endif  // TAGMA_SINGLE_DATA_SOURCES_HPP
 
 namespace tagma::datasets {
@@ -4031,11 +4157,8 @@ class batches {
 /// https://github.com/zalandoresearch/fashion-mnist
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 // ---- tagma/io/idx.hpp
 #ifndef TAGMA_SINGLE_IO_IDX_HPP
@@ -4048,7 +4171,6 @@ class batches {
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -4060,19 +4182,13 @@ class batches {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 // ---- tagma/base/file.hpp
 #ifndef TAGMA_SINGLE_BASE_FILE_HPP
@@ -4081,8 +4197,6 @@ class batches {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -4090,7 +4204,6 @@ class batches {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -4127,10 +4240,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -4139,13 +4249,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -4159,40 +4264,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -4204,24 +4287,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -4229,7 +4300,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -4237,6 +4393,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 
 namespace tagma {
@@ -4244,13 +4401,84 @@ namespace tagma {
 namespace detail {
 
 /// "a/b/" of "a/b/c", "./" of "c".
-[[nodiscard]] inline std::string directory_of(std::string_view path) {
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
 }
 
-/// Where a path leads to if its last part is a link, or a link to a link.
-[[nodiscard]] inline std::string follow_links(const std::string& path) {
+TAGMA_DECL std::string follow_links(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < 40; ++links) {  // as many as Linux follows
     char text[PATH_MAX];
@@ -4262,86 +4490,69 @@ namespace detail {
   fail_errno(ELOOP, path, "replaced");
 }
 
-/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
-/// behind by a process that died, and whoever replaces the same file next removes it.
-class replacement {
- public:
-  /// @param directory an open directory
-  /// @param name of the file to be replaced
-  /// @param mode for `open`
-  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
-      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
-    stem_ += ".tagma-";
-    remove_litter();
-    static std::atomic<unsigned> counter{0};
-    while (true) {
-      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-      if (file_.get() < 0 && errno == EEXIST) continue;
-      if (file_.get() < 0) fail_errno(errno, path, "created");
-      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
-      struct stat made {};
-      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
-    }
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
   }
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement() {
-    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
-  }
+}
 
-  [[nodiscard]] int get() const { return file_.get(); }
-  [[nodiscard]] bool rename(const std::string& to) {
-    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
-  }
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
 
- private:
-  [[nodiscard]] static bool lock(int file, int how) {
-    int status = 0;
-    do status = ::flock(file, how);
-    while (status != 0 && errno == EINTR);
-    return status == 0;
-  }
-  /// Whether an open file is still the one of this name.
-  [[nodiscard]] bool is_named(int file) const {
-    struct stat open {};
-    struct stat named {};
-    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-  }
-  /// Stem, digits, a hyphen, digits, ".tmp".
-  [[nodiscard]] bool is_temporary(std::string_view name) const {
-    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
-    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
-    const std::size_t hyphen = name.find_first_not_of("0123456789");
-    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
-           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
-  }
-  void remove_litter() {
-    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
-    if (list == nullptr) return;
-    while (const dirent* const entry = ::readdir(list)) {
-      name_ = entry->d_name;
-      if (!is_temporary(name_)) continue;
-      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
-      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
-      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
-        (void)::unlinkat(directory_, name_.c_str(), 0);
-    }
-    ::closedir(list);
-  }
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
 
-  int directory_;
-  std::string stem_, name_;
-  descriptor file_{-1};
-  bool renamed_ = false;
-};
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
 
-/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
-/// more than everybody.
-inline void copy_access(int to, const struct stat& from) {
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
   struct stat now {};
   mode_t mode = from.st_mode & 0777;
   if (::fstat(to, &now) != 0) return;
@@ -4351,7 +4562,7 @@ inline void copy_access(int to, const struct stat& from) {
   (void)::fchmod(to, mode);
 }
 
-inline void write_all(int file, std::string_view bytes, std::string_view path) {
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
   while (!bytes.empty()) {
     const auto n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
@@ -4360,24 +4571,18 @@ inline void write_all(int file, std::string_view bytes, std::string_view path) {
   }
 }
 
-/// Whether all of an open file or directory is on the disk.
-[[nodiscard]] inline bool flush(int file) {
+TAGMA_DECL bool flush(int file) {
   int status = 0;
   do status = ::fsync(file);
   while (status != 0 && errno == EINTR);
   return status == 0;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
-/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
-/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
-/// `permission_denied`, `resource_exhausted` and so on; each names the path.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
@@ -4397,6 +4602,7 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 // ---- tagma/io/buffered_reader.hpp
 #ifndef TAGMA_SINGLE_IO_BUFFERED_READER_HPP
@@ -4405,12 +4611,9 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -4425,7 +4628,6 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -4454,11 +4656,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -4473,12 +4671,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -4527,6 +4720,33 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -4539,9 +4759,7 @@ class buffered_reader {
   static constexpr std::size_t default_block = 256 * 1024;
 
   /// @param block how many bytes the source is asked for at least
-  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
-    if (block_ == 0) block_ = 1;
-  }
+  buffered_reader(any_source source, std::size_t block = default_block);
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   buffered_reader(S source, std::size_t block = default_block)
@@ -4551,130 +4769,37 @@ class buffered_reader {
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = ended_ ? 0 : source_.at_most();
-    return more > unknown_length - held() ? unknown_length : more + held();
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
-  [[nodiscard]] std::string_view peek(std::size_t n) {
-    (void)fill(n);
-    return {data_.get() + begin_, std::min(n, held())};
-  }
+  [[nodiscard]] std::string_view peek(std::size_t n);
   /// The next `n` bytes; fewer where the source ends.
-  [[nodiscard]] std::string_view take(std::size_t n) {
-    const std::string_view bytes = peek(n);
-    drop(bytes.size());
-    return bytes;
-  }
+  [[nodiscard]] std::string_view take(std::size_t n);
   /// Bytes that have been read already, which stay.
   [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
   /// Bytes that have been read already, one at least; none where the source ends.
-  [[nodiscard]] std::string_view take_block() {
-    (void)fill(1);
-    return take(held());
-  }
+  [[nodiscard]] std::string_view take_block();
 
   /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
-  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
-    while (true) {
-      if (from < held()) {
-        const char* const first = data_.get() + begin_;
-        if (const void* const found = std::memchr(first + from, c, held() - from))
-          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
-        from = held();
-      }
-      if (!fill(from + 1)) return std::string_view::npos;
-    }
-  }
+  [[nodiscard]] std::size_t find(char c, std::size_t from = 0);
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
-  [[nodiscard]] bool line(std::string_view& text) {
-    const std::size_t length = find('\n');
-    if (length == std::string_view::npos) {
-      text = take(held());
-      return !text.empty();
-    }
-    text = take(length + 1).substr(0, length);
-    return true;
-  }
+  [[nodiscard]] bool line(std::string_view& text);
 
   /// Copies the next `n` bytes; returns how many there were.
-  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
-    auto* const to = static_cast<std::byte*>(target);
-    std::size_t done = std::min(n, held());
-    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
-    drop(done);
-    while (done < n) {
-      if (n - done < block_) {
-        const std::string_view rest = take(n - done);
-        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
-        return done + rest.size();
-      }
-      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
-      ended_ = more == 0;
-      if (ended_) break;
-      done += more;
-      position_ += more;
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
-  std::uint64_t skip(std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      drop(some);
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t skip(std::uint64_t n);
   /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
-  std::uint64_t append(std::string& to, std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      to.append(take(some));
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t append(std::string& to, std::uint64_t n);
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
-  void drop(std::size_t n) {
-    begin_ += n;
-    position_ += n;
-  }
+  void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
-  [[nodiscard]] bool fill(std::size_t n) {
-    while (held() < n && !ended_) more();
-    return held() >= n;
-  }
+  [[nodiscard]] bool fill(std::size_t n);
   /// Reads once, to the end of the buffer.
-  TAGMA_COLD void more() {
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (capacity_ - end_ < capacity_ / 4 + 1) {
-      const std::size_t size = held();
-      if (begin_ > 0 && size <= capacity_ / 2) {
-        std::memmove(data_.get(), data_.get() + begin_, size);
-      } else {
-        // A short source needs no block, but room to find its end in.
-        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
-        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
-        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
-        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
-        data_ = std::move(grown);
-        capacity_ = larger;
-      }
-      begin_ = 0;
-      end_ = size;
-    }
-    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
-    ended_ = n == 0;
-    end_ += n;
-  }
+  void more();
 
   any_source source_;
   std::size_t block_;
@@ -4685,6 +4810,143 @@ class buffered_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/buffered_reader.ipp
+#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+#define TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+
+/// @file
+/// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL buffered_reader::buffered_reader(any_source source, std::size_t block)
+    : source_(std::move(source)), block_(block) {
+  if (block_ == 0) block_ = 1;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::at_most() const {
+  const std::uint64_t more = ended_ ? 0 : source_.at_most();
+  return more > unknown_length - held() ? unknown_length : more + held();
+}
+
+TAGMA_DECL std::string_view buffered_reader::peek(std::size_t n) {
+  (void)fill(n);
+  return {data_.get() + begin_, std::min(n, held())};
+}
+
+TAGMA_DECL std::string_view buffered_reader::take(std::size_t n) {
+  const std::string_view bytes = peek(n);
+  drop(bytes.size());
+  return bytes;
+}
+
+TAGMA_DECL std::string_view buffered_reader::take_block() {
+  (void)fill(1);
+  return take(held());
+}
+
+TAGMA_DECL std::size_t buffered_reader::find(char c, std::size_t from) {
+  while (true) {
+    if (from < held()) {
+      const char* const first = data_.get() + begin_;
+      if (const void* const found = std::memchr(first + from, c, held() - from))
+        return static_cast<std::size_t>(static_cast<const char*>(found) - first);
+      from = held();
+    }
+    if (!fill(from + 1)) return std::string_view::npos;
+  }
+}
+
+TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
+  const std::size_t length = find('\n');
+  if (length == std::string_view::npos) {
+    text = take(held());
+    return !text.empty();
+  }
+  text = take(length + 1).substr(0, length);
+  return true;
+}
+
+TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
+  auto* const to = static_cast<std::byte*>(target);
+  std::size_t done = std::min(n, held());
+  if (done > 0) std::memcpy(to, data_.get() + begin_, done);
+  drop(done);
+  while (done < n) {
+    if (n - done < block_) {
+      const std::string_view rest = take(n - done);
+      if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
+      return done + rest.size();
+    }
+    const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
+    ended_ = more == 0;
+    if (ended_) break;
+    done += more;
+    position_ += more;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::skip(std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    drop(some);
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::append(std::string& to, std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    to.append(take(some));
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL void buffered_reader::drop(std::size_t n) {
+  begin_ += n;
+  position_ += n;
+}
+
+TAGMA_DECL bool buffered_reader::fill(std::size_t n) {
+  while (held() < n && !ended_) more();
+  return held() >= n;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (capacity_ - end_ < capacity_ / 4 + 1) {
+    const std::size_t size = held();
+    if (begin_ > 0 && size <= capacity_ / 2) {
+      std::memmove(data_.get(), data_.get() + begin_, size);
+    } else {
+      // A short source needs no block, but room to find its end in.
+      const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
+      const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
+      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
+      if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
+      data_ = std::move(grown);
+      capacity_ = larger;
+    }
+    begin_ = 0;
+    end_ = size;
+  }
+  const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
+  ended_ = n == 0;
+  end_ += n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_IPP
 #endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
 // ---- tagma/io/compression.hpp
 #ifndef TAGMA_SINGLE_IO_COMPRESSION_HPP
@@ -4696,7 +4958,6 @@ class buffered_reader {
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -4797,6 +5058,12 @@ class any_sink {
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
 
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
+
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
@@ -4804,12 +5071,7 @@ namespace tagma::io {
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
-[[nodiscard]] inline compression compression_from(std::string_view name) {
-  if (name.empty() || name == "NONE") return compression::none;
-  if (name == "GZIP") return compression::gzip;
-  if (name == "ZLIB") return compression::zlib;
-  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
-}
+[[nodiscard]] compression compression_from(std::string_view name);
 
 namespace detail {
 
@@ -4926,71 +5188,20 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    if (format_ == compression::detect) detect();
-    if (format_ == compression::none) return pass(to);
-    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
-    std::span<std::byte> left = to;
-    while (left.size() == to.size() && !(ended_ && !next_member())) {
-      if (in_.empty() && !refill() && !pending_)
-        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
-      ended_ = state_->step(in_, left, name());
-      pending_ = left.empty();  // there may be more, which needs no more to be read
-    }
-    return to.size() - left.size();
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = packed_.at_most(), here = in_.size();
-    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
-    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
 
  private:
   static constexpr std::size_t block = 64 * 1024;
   static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
 
-  bool refill() {
-    const std::size_t n = packed_.read({buffer_.get(), block});
-    in_ = {buffer_.get(), n};
-    return n > 0;
-  }
-  void detect() {
-    std::size_t n = 0;
-    while (n < 2) {
-      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
-      if (more == 0) break;
-      n += more;
-    }
-    in_ = {buffer_.get(), n};
-    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
-    format_ = is_gzip ? compression::gzip : compression::none;
-  }
-  std::size_t pass(std::span<std::byte> to) {
-    if (in_.empty()) return packed_.read(to);
-    const std::size_t n = std::min(in_.size(), to.size());
-    std::memcpy(to.data(), in_.data(), n);
-    in_ = in_.subspan(n);
-    return n;
-  }
+  bool refill();
+  void detect();
+  std::size_t pass(std::span<std::byte> to);
   /// Behind the end of a stream: whether another one begins.
-  bool next_member() {
-    if (in_.empty() && !refill()) return false;
-    if (format_ == compression::deflate) return false;
-    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
-      state_->restart();
-      ended_ = pending_ = false;
-      return true;
-    }
-    do {
-      for (const std::byte b : in_)
-        if (b != std::byte{0} || format_ != compression::gzip)
-          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
-    } while (refill());
-    in_ = {};
-    return false;
-  }
+  bool next_member();
 
   any_source packed_;
   compression format_;
@@ -5009,10 +5220,7 @@ class deflated_sink {
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
-  void finish() {
-    state_->step({}, true, to_);
-    to_.finish();
-  }
+  void finish();
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -5021,24 +5229,119 @@ class deflated_sink {
 };
 
 /// A source, unpacked as it is told.
-[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
+[[nodiscard]] any_source unpacked(any_source source, compression format);
+
+/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
+[[nodiscard]] any_source open(std::string path, compression format = compression::none);
+
+/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
+/// zlib.
+[[nodiscard]] any_sink create(std::string path, compression format = compression::none);
+
+}  // namespace tagma::io
+
+// ---- tagma/io/compression.ipp
+#ifndef TAGMA_SINGLE_IO_COMPRESSION_IPP
+#define TAGMA_SINGLE_IO_COMPRESSION_IPP
+
+/// @file
+/// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL compression compression_from(std::string_view name) {
+  if (name.empty() || name == "NONE") return compression::none;
+  if (name == "GZIP") return compression::gzip;
+  if (name == "ZLIB") return compression::zlib;
+  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
+}
+
+TAGMA_DECL std::size_t inflated_source::read(std::span<std::byte> to) {
+  if (format_ == compression::detect) detect();
+  if (format_ == compression::none) return pass(to);
+  if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
+  std::span<std::byte> left = to;
+  while (left.size() == to.size() && !(ended_ && !next_member())) {
+    if (in_.empty() && !refill() && !pending_)
+      fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+    ended_ = state_->step(in_, left, name());
+    pending_ = left.empty();  // there may be more, which needs no more to be read
+  }
+  return to.size() - left.size();
+}
+
+TAGMA_DECL std::uint64_t inflated_source::at_most() const {
+  const std::uint64_t more = packed_.at_most(), here = in_.size();
+  if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
+  return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
+}
+
+TAGMA_DECL bool inflated_source::refill() {
+  const std::size_t n = packed_.read({buffer_.get(), block});
+  in_ = {buffer_.get(), n};
+  return n > 0;
+}
+
+TAGMA_DECL void inflated_source::detect() {
+  std::size_t n = 0;
+  while (n < 2) {
+    const std::size_t more = packed_.read({buffer_.get() + n, block - n});
+    if (more == 0) break;
+    n += more;
+  }
+  in_ = {buffer_.get(), n};
+  const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
+  format_ = is_gzip ? compression::gzip : compression::none;
+}
+
+TAGMA_DECL std::size_t inflated_source::pass(std::span<std::byte> to) {
+  if (in_.empty()) return packed_.read(to);
+  const std::size_t n = std::min(in_.size(), to.size());
+  std::memcpy(to.data(), in_.data(), n);
+  in_ = in_.subspan(n);
+  return n;
+}
+
+TAGMA_DECL bool inflated_source::next_member() {
+  if (in_.empty() && !refill()) return false;
+  if (format_ == compression::deflate) return false;
+  if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
+    state_->restart();
+    ended_ = pending_ = false;
+    return true;
+  }
+  do {
+    for (const std::byte b : in_)
+      if (b != std::byte{0} || format_ != compression::gzip)
+        fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
+  } while (refill());
+  in_ = {};
+  return false;
+}
+
+TAGMA_DECL void deflated_sink::finish() {
+  state_->step({}, true, to_);
+  to_.finish();
+}
+
+TAGMA_DECL any_source unpacked(any_source source, compression format) {
   if (format == compression::none) return source;
   return inflated_source(std::move(source), format);
 }
 
-/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
-[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
+TAGMA_DECL any_source open(std::string path, compression format) {
   return unpacked(file_source(std::move(path)), format);
 }
 
-/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
-/// zlib.
-[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
+TAGMA_DECL any_sink create(std::string path, compression format) {
   if (format == compression::none) return file_sink(std::move(path));
   return deflated_sink(file_sink(std::move(path)), format);
 }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_COMPRESSION_IPP
 #endif  // TAGMA_SINGLE_IO_COMPRESSION_HPP
 // ---- tagma/io/elements.hpp
 #ifndef TAGMA_SINGLE_IO_ELEMENTS_HPP
@@ -5047,7 +5350,6 @@ class deflated_sink {
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -5062,35 +5364,14 @@ namespace tagma::io {
 static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
 
 /// Turns the bytes of each element around.
-inline void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
-  auto* const at = static_cast<unsigned char*>(elements);
-  const auto each = [&]<class Word>(Word, auto swap) {
-    for (std::size_t i = 0; i < count; ++i) {
-      Word word = 0;
-      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
-      word = swap(word);
-      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
-    }
-  };
-  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
-  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
-  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
-}
+void reverse_bytes(void* elements, std::size_t count, std::size_t size);
 
 namespace detail {
 
-[[noreturn]] TAGMA_COLD inline void fail_elements(std::string_view name, std::uint64_t missing) {
-  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
-}
+[[noreturn]] void fail_elements(std::string_view name, std::uint64_t missing);
 
 /// Throws unless a tensor may have this size and its source may have as many bytes.
-TAGMA_COLD inline void check_elements(const buffered_reader& in, const tensor_spec& s) {
-  const extent bytes = count_elements(s.dims, size_of(s.type));
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
-    fail(status_code::data_loss,
-         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
-  check_size(s, sentence({in.name(), ": "}));
-}
+void check_elements(const buffered_reader& in, const tensor_spec& s);
 
 }  // namespace detail
 
@@ -5131,6 +5412,49 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/elements.ipp
+#ifndef TAGMA_SINGLE_IO_ELEMENTS_IPP
+#define TAGMA_SINGLE_IO_ELEMENTS_IPP
+
+/// @file
+/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
+  auto* const at = static_cast<unsigned char*>(elements);
+  const auto each = [&]<class Word>(Word, auto swap) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Word word = 0;
+      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
+      word = swap(word);
+      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
+    }
+  };
+  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
+  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
+  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
+}
+
+}  // namespace tagma::io
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_elements(std::string_view name, std::uint64_t missing) {
+  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void check_elements(const buffered_reader& in, const tensor_spec& s) {
+  const extent bytes = count_elements(s.dims, size_of(s.type));
+  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
+    fail(status_code::data_loss,
+         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
+  check_size(s, sentence({in.name(), ": "}));
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_ELEMENTS_IPP
 #endif  // TAGMA_SINGLE_IO_ELEMENTS_HPP
 
 namespace tagma {
@@ -5152,32 +5476,10 @@ template <class T>
     if (known.type == dtype_of<T>) return known.code;
   return 0;
 }
-[[nodiscard]] inline std::string idx_type_text(std::uint8_t code) {
-  for (const idx_type& known : idx_types)
-    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
-  return sentence({code});
-}
+[[nodiscard]] std::string idx_type_text(std::uint8_t code);
 
 /// Reads everything before the elements.
-[[nodiscard]] inline shape read_idx_header(buffered_reader& in, std::uint8_t code) {
-  unsigned char start[4];
-  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
-    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
-  if (start[0] != 0 || start[1] != 0)
-    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
-  if (start[2] != code)
-    fail(status_code::invalid_argument,
-         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
-  if (start[3] < 1 || start[3] > max_rank)
-    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
-  shape dims;
-  for (int axis = 0; axis < start[3]; ++axis) {
-    unsigned char e[4];
-    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
-    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
-  }
-  return dims;
-}
+[[nodiscard]] shape read_idx_header(buffered_reader& in, std::uint8_t code);
 }  // namespace detail
 
 /// Reads a tensor from an IDX file that is open, as `tagma::read_idx` does.
@@ -5229,6 +5531,44 @@ void write_idx(const std::string& path, const tensor<T>& elements) {
 }
 
 }  // namespace tagma
+
+// ---- tagma/io/idx.ipp
+#ifndef TAGMA_SINGLE_IO_IDX_IPP
+#define TAGMA_SINGLE_IO_IDX_IPP
+
+/// @file
+/// Definitions of idx.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL std::string idx_type_text(std::uint8_t code) {
+  for (const idx_type& known : idx_types)
+    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
+  return sentence({code});
+}
+
+TAGMA_DECL shape read_idx_header(buffered_reader& in, std::uint8_t code) {
+  unsigned char start[4];
+  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
+    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
+  if (start[0] != 0 || start[1] != 0)
+    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
+  if (start[2] != code)
+    fail(status_code::invalid_argument,
+         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
+  if (start[3] < 1 || start[3] > max_rank)
+    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
+  shape dims;
+  for (int axis = 0; axis < start[3]; ++axis) {
+    unsigned char e[4];
+    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
+    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
+  }
+  return dims;
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_IDX_IPP
 #endif  // TAGMA_SINGLE_IO_IDX_HPP
 
 namespace tagma {
@@ -5248,7 +5588,35 @@ struct fashion_mnist_data {
 namespace detail {
 
 /// The file with that name, or with ".gz" after it; empty if there is neither.
-inline std::string idx_file(const std::string& directory, std::string_view name) {
+std::string idx_file(const std::string& directory, std::string_view name);
+
+fashion_mnist_data::split fashion_mnist_split(const std::string& directory, const std::string& part);
+
+}  // namespace detail
+
+/// Where the data set is: $TAGMA_DATA/fashion-mnist or $TAGMA_DATA if that variable is set, else the directory of
+/// Debian's package dataset-fashion-mnist; empty if the training images are not there. Throws `not_found` if they are
+/// not where the variable says.
+[[nodiscard]] std::string fashion_mnist_directory();
+
+/// Reads the four IDX files of the data set, plain or with the ending ".gz". Throws `not_found` if one is missing,
+/// `data_loss` if its content is not what the data set has, and what `read_idx` throws.
+[[nodiscard]] fashion_mnist_data fashion_mnist(const std::string& directory = fashion_mnist_directory());
+
+}  // namespace tagma
+
+// ---- tagma/data/fashion_mnist.ipp
+
+/// @file
+/// Definitions of fashion_mnist.hpp: in the compiled half, or else in each file that includes it.
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string idx_file(const std::string& directory, std::string_view name) {
   for (const char* ending : {"", ".gz"}) {
     std::string path = directory + "/" + std::string(name) + ending;
     if (::access(path.c_str(), F_OK) == 0) return path;
@@ -5256,7 +5624,7 @@ inline std::string idx_file(const std::string& directory, std::string_view name)
   return {};
 }
 
-inline fashion_mnist_data::split fashion_mnist_split(const std::string& directory, const std::string& part) {
+TAGMA_DECL fashion_mnist_data::split fashion_mnist_split(const std::string& directory, const std::string& part) {
   const auto find = [&](const std::string& name) {
     std::string path = idx_file(directory, name);
     if (path.empty())
@@ -5281,12 +5649,11 @@ inline fashion_mnist_data::split fashion_mnist_split(const std::string& director
   return result;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// Where the data set is: $TAGMA_DATA/fashion-mnist or $TAGMA_DATA if that variable is set, else the directory of
-/// Debian's package dataset-fashion-mnist; empty if the training images are not there. Throws `not_found` if they are
-/// not where the variable says.
-[[nodiscard]] inline std::string fashion_mnist_directory() {
+namespace tagma {
+
+TAGMA_DECL std::string fashion_mnist_directory() {
   const auto has_images = [](const std::string& directory) {
     return !detail::idx_file(directory, "train-images-idx3-ubyte").empty();
   };
@@ -5301,9 +5668,7 @@ inline fashion_mnist_data::split fashion_mnist_split(const std::string& director
   return has_images(installed) ? installed : std::string();
 }
 
-/// Reads the four IDX files of the data set, plain or with the ending ".gz". Throws `not_found` if one is missing,
-/// `data_loss` if its content is not what the data set has, and what `read_idx` throws.
-[[nodiscard]] inline fashion_mnist_data fashion_mnist(const std::string& directory = fashion_mnist_directory()) {
+TAGMA_DECL fashion_mnist_data fashion_mnist(const std::string& directory) {
   if (directory.empty())
     fail(status_code::not_found,
          "Fashion-MNIST is not on this machine: install Debian's package dataset-fashion-mnist, or set TAGMA_DATA to a "
@@ -5317,9 +5682,7 @@ inline fashion_mnist_data::split fashion_mnist_split(const std::string& director
 /// @file
 /// Progress on long work: a line that is drawn again and again on a terminal, and a few lines anywhere else.
 
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -5333,7 +5696,95 @@ namespace tagma {
 namespace detail {
 
 /// "59s", "2:05", "1:00:00".
-inline std::string clock_text(double seconds) {
+std::string clock_text(double seconds);
+
+double monotonic_seconds();
+
+}  // namespace detail
+
+/// What a progress bar says: "epoch 3  40% [########            ] 24000/60000, 12000 images/s, 3s left, loss 0.41".
+/// @param title   in front of everything
+/// @param unit    what is counted, for the rate; without one no rate is given
+/// @param done, total  how much; a total of 0 counts as done
+/// @param seconds since the start; no rate and no time left is given for 0 seconds or nothing done
+/// @param text    after everything, such as the loss
+[[nodiscard]] std::string progress_line(std::string_view title, std::string_view unit, std::int64_t done,
+                                        std::int64_t total, double seconds, std::string_view text);
+
+/// Shows how far some work is. On a terminal one line is drawn again at most ten times a second; elsewhere a line is
+/// written when another tenth is done, and at the end.
+class progress_bar {
+ public:
+  /// @param title in front of the line
+  /// @param unit  what is counted, for the rate
+  /// @param out   where to draw
+  explicit progress_bar(std::string title, std::string unit = "images", std::FILE* out = stderr);
+  progress_bar(const progress_bar&) = delete;
+  progress_bar& operator=(const progress_bar&) = delete;
+  /// Ends a line that is still open on a terminal.
+  ~progress_bar();
+
+  /// `done` of `total` is done; `text` goes to the end of the line. Reaching the total ends the line; the next call
+  /// begins a new count.
+  void update(std::int64_t done, std::int64_t total, std::string_view text = {});
+
+ private:
+  void draw(std::string line);
+  void end_line();
+
+  std::string title_, unit_;
+  std::FILE* out_;
+  bool terminal_;
+  bool open_ = false;
+  double start_;
+  double drawn_ = 0;
+  int tenth_ = 0;
+};
+
+/// The numbers 0 to `count`, exclusive, as a range that shows how many are done:
+/// `for (int epoch : progress(10, "epoch"))`.
+class progress {
+ public:
+  explicit progress(int count, std::string title = {}, std::FILE* out = stderr)
+      : count_(count > 0 ? count : 0), bar_(std::move(title), "", out) {}
+
+  class iterator {
+   public:
+    using value_type = int;
+    using difference_type = std::ptrdiff_t;
+
+    iterator(progress* owner, int at) : owner_(owner), at_(at) {}
+    [[nodiscard]] int operator*() const { return at_; }
+    iterator& operator++();
+    void operator++(int) { ++*this; }
+    [[nodiscard]] friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
+
+   private:
+    progress* owner_;
+    int at_;
+  };
+
+  [[nodiscard]] iterator begin() { return {this, 0}; }
+  [[nodiscard]] iterator end() { return {this, count_}; }
+
+ private:
+  int count_;
+  progress_bar bar_;
+};
+
+}  // namespace tagma
+
+// ---- tagma/observe/progress.ipp
+
+/// @file
+/// Definitions of progress.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string clock_text(double seconds) {
   const auto total = static_cast<long long>(seconds + 0.5);
   char text[48];
   if (total < 60)
@@ -5345,22 +5796,18 @@ inline std::string clock_text(double seconds) {
   return text;
 }
 
-inline double monotonic_seconds() {
+TAGMA_DECL double monotonic_seconds() {
   timespec now{};
   (void)::clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// What a progress bar says: "epoch 3  40% [########            ] 24000/60000, 12000 images/s, 3s left, loss 0.41".
-/// @param title   in front of everything
-/// @param unit    what is counted, for the rate; without one no rate is given
-/// @param done, total  how much; a total of 0 counts as done
-/// @param seconds since the start; no rate and no time left is given for 0 seconds or nothing done
-/// @param text    after everything, such as the loss
-[[nodiscard]] inline std::string progress_line(std::string_view title, std::string_view unit, std::int64_t done,
-                                               std::int64_t total, double seconds, std::string_view text) {
+namespace tagma {
+
+TAGMA_DECL std::string progress_line(std::string_view title, std::string_view unit, std::int64_t done,
+                                     std::int64_t total, double seconds, std::string_view text) {
   constexpr int width = 20;
   const double part = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1.0;
   const double bounded = part < 0 ? 0 : part > 1 ? 1 : part;
@@ -5386,110 +5833,61 @@ inline double monotonic_seconds() {
   return line;
 }
 
-/// Shows how far some work is. On a terminal one line is drawn again at most ten times a second; elsewhere a line is
-/// written when another tenth is done, and at the end.
-class progress_bar {
- public:
-  /// @param title in front of the line
-  /// @param unit  what is counted, for the rate
-  /// @param out   where to draw
-  explicit progress_bar(std::string title, std::string unit = "images", std::FILE* out = stderr)
-      : title_(std::move(title)),
-        unit_(std::move(unit)),
-        out_(out),
-        terminal_(::isatty(::fileno(out)) == 1),
-        start_(detail::monotonic_seconds()) {}
-  progress_bar(const progress_bar&) = delete;
-  progress_bar& operator=(const progress_bar&) = delete;
-  /// Ends a line that is still open on a terminal.
-  ~progress_bar() {
-    if (open_) end_line();
-  }
+TAGMA_DECL progress_bar::progress_bar(std::string title, std::string unit, std::FILE* out)
+    : title_(std::move(title)),
+      unit_(std::move(unit)),
+      out_(out),
+      terminal_(::isatty(::fileno(out)) == 1),
+      start_(detail::monotonic_seconds()) {}
 
-  /// `done` of `total` is done; `text` goes to the end of the line. Reaching the total ends the line; the next call
-  /// begins a new count.
-  void update(std::int64_t done, std::int64_t total, std::string_view text = {}) {
-    const double now = detail::monotonic_seconds();
-    const bool last = done >= total;
-    const int tenth = last ? 10 : static_cast<int>(static_cast<double>(done) * 10 / static_cast<double>(total));
-    const bool due = terminal_ ? now - drawn_ >= 0.1 : tenth > tenth_;
-    if (!last && !due) return;
-    draw(progress_line(title_, unit_, done, total, now - start_, text));
-    drawn_ = now;
-    tenth_ = tenth;
-    if (!last) return;
-    if (open_) end_line();
-    start_ = now;
-    drawn_ = 0;
-    tenth_ = 0;
-  }
+TAGMA_DECL progress_bar::~progress_bar() {
+  if (open_) end_line();
+}
 
- private:
-  void draw(std::string line) {
-    if (terminal_) {
-      winsize size{};
-      if (::ioctl(::fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && line.size() >= size.ws_col) {
-        std::size_t end = size.ws_col - 1u;
-        while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0u) == 0x80u) --end;
-        line.resize(end);
-      }
-      line = "\r" + line + "\x1b[K";
-      open_ = true;
-    } else {
-      line += '\n';
+TAGMA_DECL void progress_bar::update(std::int64_t done, std::int64_t total, std::string_view text) {
+  const double now = detail::monotonic_seconds();
+  const bool last = done >= total;
+  const int tenth = last ? 10 : static_cast<int>(static_cast<double>(done) * 10 / static_cast<double>(total));
+  const bool due = terminal_ ? now - drawn_ >= 0.1 : tenth > tenth_;
+  if (!last && !due) return;
+  draw(progress_line(title_, unit_, done, total, now - start_, text));
+  drawn_ = now;
+  tenth_ = tenth;
+  if (!last) return;
+  if (open_) end_line();
+  start_ = now;
+  drawn_ = 0;
+  tenth_ = 0;
+}
+
+TAGMA_DECL void progress_bar::draw(std::string line) {
+  if (terminal_) {
+    winsize size{};
+    if (::ioctl(::fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && line.size() >= size.ws_col) {
+      std::size_t end = size.ws_col - 1u;
+      while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0u) == 0x80u) --end;
+      line.resize(end);
     }
-    (void)std::fwrite(line.data(), 1, line.size(), out_);
-    (void)std::fflush(out_);
+    line = "\r" + line + "\x1b[K";
+    open_ = true;
+  } else {
+    line += '\n';
   }
-  void end_line() {
-    (void)std::fputc('\n', out_);
-    (void)std::fflush(out_);
-    open_ = false;
-  }
+  (void)std::fwrite(line.data(), 1, line.size(), out_);
+  (void)std::fflush(out_);
+}
 
-  std::string title_, unit_;
-  std::FILE* out_;
-  bool terminal_;
-  bool open_ = false;
-  double start_;
-  double drawn_ = 0;
-  int tenth_ = 0;
-};
+TAGMA_DECL void progress_bar::end_line() {
+  (void)std::fputc('\n', out_);
+  (void)std::fflush(out_);
+  open_ = false;
+}
 
-/// The numbers 0 to `count`, exclusive, as a range that shows how many are done:
-/// `for (int epoch : progress(10, "epoch"))`.
-class progress {
- public:
-  explicit progress(int count, std::string title = {}, std::FILE* out = stderr)
-      : count_(count > 0 ? count : 0), bar_(std::move(title), "", out) {}
-
-  class iterator {
-   public:
-    using value_type = int;
-    using difference_type = std::ptrdiff_t;
-
-    iterator(progress* owner, int at) : owner_(owner), at_(at) {}
-    [[nodiscard]] int operator*() const { return at_; }
-    iterator& operator++() {
-      ++at_;
-      owner_->bar_.update(at_, owner_->count_);
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    [[nodiscard]] friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
-
-   private:
-    progress* owner_;
-    int at_;
-  };
-
-  [[nodiscard]] iterator begin() { return {this, 0}; }
-  [[nodiscard]] iterator end() { return {this, count_}; }
-
- private:
-  int count_;
-  progress_bar bar_;
-};
+TAGMA_DECL progress::iterator& progress::iterator::operator++() {
+  ++at_;
+  owner_->bar_.update(at_, owner_->count_);
+  return *this;
+}
 
 }  // namespace tagma
 
@@ -5524,6 +5922,9 @@ class progress {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

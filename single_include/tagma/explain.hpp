@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -266,7 +287,18 @@ namespace tagma {
 
 /// One line: the version, the compiler, the library behind matrix products, the instruction set that loops use on this
 /// machine, the threads that a session starts by default, and the optional parts that are compiled in.
-[[nodiscard]] inline std::string build_info() {
+[[nodiscard]] std::string build_info();
+
+}  // namespace tagma
+
+// ---- tagma/device/cpu/build_info.ipp
+
+/// @file
+/// Definitions of build_info.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL std::string build_info() {
   std::string text = "tagma " TAGMA_VERSION ", " TAGMA_COMPILER;
   text += ", matrix products by " + std::string(device::cpu::gemm_library());
 #if defined(__AVX2__) && defined(__FMA__)
@@ -308,43 +340,17 @@ namespace tagma::ir {
 namespace detail {
 
 /// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
+[[nodiscard]] std::string label(const graph_view& g, node_id i);
 
 /// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
+[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
 
-[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
+[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
 
-[[nodiscard]] inline std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
+[[nodiscard]] std::string devices_text(const device_set& set);
 
 /// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
+[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
 
 }  // namespace detail
 
@@ -365,7 +371,88 @@ namespace detail {
 }
 
 /// A failure as a sentence; empty if there is none.
-[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
+[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
+
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                           bool soft = false, array_view<const std::string_view> assigned = {});
+
+namespace detail {
+[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                      const device_set& set);
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
+/// @}
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/placement.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+
+/// @file
+/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string label(const graph_view& g, node_id i) {
+  const node& n = g[i];
+  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
+  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
+}
+
+TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
+TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
+  std::string text;
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
+  return text.empty() ? "<no registered kernels>" : text;
+}
+
+TAGMA_DECL std::string devices_text(const device_set& set) {
+  std::string text = "[";
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
+  return text + " ]";
+}
+
+TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
+  std::string text;
+  for (const node_id i : {f.node, f.other}) {
+    if (i == no_node) continue;
+    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
+  }
+  return text;
+}
+
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
   if (f.problem == place_problem::none) return {};
   if (f.problem == place_problem::no_devices) return "No devices are registered";
   const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
@@ -404,20 +491,8 @@ namespace detail {
   }
 }
 
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
-                                                  const device_set& devices, bool soft = false,
-                                                  array_view<const std::string_view> assigned = {}) {
+TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                        bool soft, array_view<const std::string_view> assigned) {
   const std::size_t count = g.nodes.size();
   heap_placement p(count);
   const heap_array<place_group> groups(count);
@@ -426,9 +501,11 @@ struct heap_placement {
   return p;
 }
 
-namespace detail {
-[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                             const device_set& set) {
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
   std::string text;
   for (node_id i = 0; i < g.size(); ++i)
     if (device[i] >= 0)
@@ -440,20 +517,17 @@ namespace detail {
           .append("\n");
   return text;
 }
-}  // namespace detail
 
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
   return detail::placed_text({p.device.data(), p.device.size()}, g, set);
 }
-/// @}
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 // ---- tagma/plan/print.hpp
 #ifndef TAGMA_SINGLE_PLAN_PRINT_HPP
@@ -461,9 +535,6 @@ template <std::size_t N>
 
 /// @file
 /// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
-
-#include <cstdio>
-#include <vector>
 
 // ---- tagma/graph/print.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PRINT_HPP
@@ -482,15 +553,42 @@ struct pass_results {
   const node_id* group = nullptr;
   const fusion_reason* reason = nullptr;
 
-  [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const {
-    return wants_value(needs[i]) && (g.info(i).is(op_kind::elementwise) || group[i] != i);
-  }
+  [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const;
 };
 
 namespace detail {
 
 /// Text between double quotes of DOT.
-[[nodiscard]] inline std::string escaped(std::string_view text) {
+[[nodiscard]] std::string escaped(std::string_view text);
+
+[[nodiscard]] std::string dot_node(const graph_view& g, const pass_results& passes, node_id i, std::string_view indent);
+
+}  // namespace detail
+
+/// The needed part of a graph in Graphviz' language DOT: a box around each loop of several operations, dotted edges
+/// where only a shape is read, dashed edges for control dependencies. Each node appears once.
+[[nodiscard]] std::string to_dot(const graph_view& g, const pass_results& passes);
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/print.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PRINT_IPP
+#define TAGMA_SINGLE_GRAPH_PRINT_IPP
+
+/// @file
+/// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+
+TAGMA_DECL bool pass_results::is_loop_member(const graph_view& g, node_id i) const {
+  return wants_value(needs[i]) && (g.info(i).is(op_kind::elementwise) || group[i] != i);
+}
+
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -499,8 +597,7 @@ namespace detail {
   return result;
 }
 
-[[nodiscard]] inline std::string dot_node(const graph_view& g, const pass_results& passes, node_id i,
-                                          std::string_view indent) {
+TAGMA_DECL std::string dot_node(const graph_view& g, const pass_results& passes, node_id i, std::string_view indent) {
   const node& n = g[i];
   const op_kind kind = n.op->info->kind;
   const char* shape = kind == op_kind::variable      ? "cylinder"
@@ -516,11 +613,11 @@ namespace detail {
   return text + "];\n";
 }
 
-}  // namespace detail
+}  // namespace tagma::ir::detail
 
-/// The needed part of a graph in Graphviz' language DOT: a box around each loop of several operations, dotted edges
-/// where only a shape is read, dashed edges for control dependencies. Each node appears once.
-[[nodiscard]] inline std::string to_dot(const graph_view& g, const pass_results& passes) {
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_dot(const graph_view& g, const pass_results& passes) {
   std::string text = "digraph tagma {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n";
   const heap_array<int> members(g.size());
   for (node_id i = 0; i < g.size(); ++i)
@@ -551,6 +648,7 @@ namespace detail {
 }
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PRINT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PRINT_HPP
 
 namespace tagma {
@@ -566,48 +664,9 @@ namespace plan {
 /// The table of `tagma::explain`, built row by row.
 class plan_printer {
  public:
-  plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch)
-      : graph_(g),
-        plan_(p),
-        passes_(passes),
-        batch_(batch),
-        nodes_(static_cast<node_id>(p.nodes.size())),
-        specs_(nodes_),
-        step_of_(nodes_),
-        last_use_(nodes_),
-        loop_(g.size()),
-        offsets_(p.blocks.size()),
-        arena_(p.devices.size()) {
-    infer_extents();
-    follow_steps();
-    place_blocks();
-  }
+  plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch);
 
-  [[nodiscard]] std::string text() const {
-    std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
-    // Copies stand before what reads them first: at the place of their step.
-    int s = 0;
-    const auto copies_before = [&](int step) {
-      for (; s < step; ++s)
-        if (is_transfer(plan_.steps[s].node)) rows.push_back(describe(plan_.steps[s].node));
-    };
-    for (node_id i = 0; i < nodes_; ++i) {
-      if (is_transfer(i)) continue;
-      copies_before(step_of_[i]);
-      rows.push_back(describe(i));
-    }
-    copies_before(steps());
-    std::size_t width[columns]{};
-    for (const row& r : rows)
-      for (std::size_t c = 0; c < columns; ++c)
-        if (r.cell[c].size() > width[c]) width[c] = r.cell[c].size();
-    std::string text;
-    for (const row& r : rows) {
-      for (std::size_t c = 0; c < columns; ++c)
-        text += r.cell[c] + (c + 1 < columns ? std::string(width[c] - r.cell[c].size() + 2, ' ') : std::string("\n"));
-    }
-    return text + totals();
-  }
+  [[nodiscard]] std::string text() const;
 
  private:
   static constexpr std::size_t columns = 9;
@@ -617,238 +676,41 @@ class plan_printer {
 
   [[nodiscard]] int steps() const { return static_cast<int>(plan_.steps.size()); }
   [[nodiscard]] bool is_transfer(node_id i) const { return plan_.nodes[i].op == &ir::info<transfer>; }
-  [[nodiscard]] std::string number(node_id i) const {
-    return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
-  }
-  [[nodiscard]] std::string device_name(const plan_node& n) const {
-    const device_spec& name = plan_.devices[n.device].name;
-    return to_string(device_spec{{}, -1, -1, name.type, name.id});
-  }
+  [[nodiscard]] std::string number(node_id i) const;
+  [[nodiscard]] std::string device_name(const plan_node& n) const;
   [[nodiscard]] node_id input(const plan_node& n, int k) const { return plan_.inputs[n.first_input + k]; }
   [[nodiscard]] bool shares_bytes(node_id i) const { return plan_.nodes[i].op->shares_bytes(); }
   /// The node whose bytes this one has.
-  [[nodiscard]] node_id owner(node_id i) const {
-    while (shares_bytes(i)) i = input(plan_.nodes[i], 0);
-    return i;
-  }
+  [[nodiscard]] node_id owner(node_id i) const;
   [[nodiscard]] std::int64_t bytes_of(node_id i) const { return tagma::bytes_of(specs_[i]); }
-  [[nodiscard]] std::int64_t block_bytes(const plan_block& b) const {
-    return bytes_of_block(
-        b, [this](node_id i) { return specs_[i].dims; }, [this](node_id i) { return bytes_of(i); });
-  }
+  [[nodiscard]] std::int64_t block_bytes(const plan_block& b) const;
 
-  void infer_extents() {
-    std::vector<tensor_spec> in;
-    const bool late = finds_extents(plan_.nodes);
-    const heap_array<late_spec> found(late ? nodes_ : 0);
-    for (node_id i = 0; i < nodes_; ++i) {
-      const plan_node& n = plan_.nodes[i];
-      if (late) {
-        if (const char* problem = assume_late(plan_, i, found.data(), batch_))
-          fail(status_code::invalid_argument,
-               {"explain: ", n.op->name, " #", n.source, " with dynamic extents of ", batch_, ": ", problem});
-        check_size(specs_[i] = found[i].most);
-        continue;
-      }
-      tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
-      if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
-        in.clear();
-        const plan_node& of = inferring(plan_.nodes, plan_.inputs, n);
-        for (int k = 0; k < of.inputs; ++k) in.push_back(specs_[input(of, k)]);
-        ir::infer_args args{in,
-                            plan_.attributes.subspan(of.first_attribute, of.attribute_count),
-                            {},
-                            inferred_output(plan_.attributes, n)};
-        if (const char* problem = of.op->infer(args))
-          fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
-                                                  " with dynamic extents of " + std::to_string(batch_) + ": " +
-                                                  problem);
-        out = args.out;
-      }
-      check_size(out);
-      specs_[i] = out;
-    }
-  }
+  void infer_extents();
 
-  void follow_steps() {
-    for (node_id i = 0; i < nodes_; ++i) step_of_[i] = last_use_[i] = -1;
-    for (int s = 0; s < steps(); ++s) {
-      const plan_step& step = plan_.steps[s];
-      step_of_[step.node] = s;
-      for (int k = 0; k < step.outputs; ++k)
-        if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node)
-          step_of_[out] = s;
-      if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
-      for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
-    }
-    for (const node_id f : plan_.fetches) last_use_[owner(f)] = steps();
-  }
+  void follow_steps();
 
-  void place_blocks() {
-    const std::size_t count = plan_.blocks.size();
-    const heap_array<std::int64_t> bytes(count);
-    const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
-    for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
-      arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
-      if (arena_[d] == too_many)
-        fail(status_code::resource_exhausted,
-             {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
-    }
-  }
+  void place_blocks();
 
-  [[nodiscard]] bool in_loop(node_id i) const {
-    return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
-  }
+  [[nodiscard]] bool in_loop(node_id i) const;
 
-  [[nodiscard]] row describe(node_id i) const {
-    const plan_node& n = plan_.nodes[i];
-    row r;
-    r.cell[0] = number(i);
-    r.cell[1] = step_of_[i] < 0 ? "-" : std::to_string(step_of_[i]);
-    r.cell[2] = n.op->name;
-    r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
-    r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
-    r.cell[5] = device_text(i);
-    r.cell[6] = loop_text(i);
-    r.cell[7] = storage_text(i);
-    r.cell[8] = lifetime(i);
-    return r;
-  }
+  [[nodiscard]] row describe(node_id i) const;
 
-  [[nodiscard]] std::string device_text(node_id i) const {
-    const plan_node& n = plan_.nodes[i];
-    if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[input(n, 0)]);
-    if (n.op->is(ir::op_kind::placeholder)) return device_name(n) + ", fed there";
-    const ir::place_reason why = plan_.reason(n);
-    std::string text = device_name(n).append(", ").append(to_string(why));
-    if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
-    return text;
-  }
+  [[nodiscard]] std::string device_text(node_id i) const;
 
-  [[nodiscard]] std::string loop_text(node_id i) const {
-    if (!in_loop(i)) return "-";
-    const node_id source = plan_.nodes[i].source, result = passes_.group[source];
-    const std::string name = "loop " + std::to_string(loop_[result]);
-    const std::string_view reason = to_string(passes_.reason[source]);
-    if (source != result) return name + ": " + std::string(reason);
-    return reason.empty() ? name : name + ", its result: " + std::string(reason);
-  }
+  [[nodiscard]] std::string loop_text(node_id i) const;
 
-  [[nodiscard]] std::string storage_text(node_id i) const {
-    const plan_node& n = plan_.nodes[i];
-    if (n.is_in(storage_kind::none)) {
-      if (n.spec.type == dtype::none) return "none";
-      if (!in_loop(i)) return "extents only";
-      return n.op->is(ir::op_kind::elementwise) ? "registers" : "its loop's result";
-    }
-    if (n.op->is(ir::op_kind::update)) return "variable " + number(owner(i)) + ", in place";
-    if (shares_bytes(i)) return "view of " + number(input(n, 0));
-    switch (n.storage) {
-      case storage_kind::feed:
-        return "feed";
-      case storage_kind::variable:
-        return "variable, " + std::to_string(bytes_of(i)) + " bytes";
-      case storage_kind::resource:
-        return std::string("resource '").append(n.name).append("'");
-      case storage_kind::literal:
-        return "literal";
-      case storage_kind::constant: {
-        char digits[32];
-        std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
-        return digits;
-      }
-      case storage_kind::row: {
-        const plan_row& of = plan_.rows[n.slot];
-        if (of.rule == row_rule::listed) {
-          std::string text = "by turns";
-          plan_.each_member(i, [&](node_id one) { append_parts(text, {" ", number(one)}); });
-          return text;
-        }
-        return of.base == ir::no_node ? "a row of arena " + std::to_string(offsets_[of.slot]) + ", " +
-                                            std::to_string(block_bytes(plan_.blocks[of.slot])) + " bytes"
-                                      : "a row of " + number(of.base);
-      }
-      default:
-        break;
-    }
-    std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
-    const plan_block& block = plan_.blocks[n.slot];
-    if (block.rows != ir::no_node)
-      text += n.op->is(ir::op_kind::iterations) ? ", all rows" : ", the first row";
-    else if (block.node != i)
-      text += ", over a tensor that ends";
-    return text;
-  }
+  [[nodiscard]] std::string storage_text(node_id i) const;
 
-  [[nodiscard]] std::string lifetime(node_id i) const {
-    const storage_kind storage = plan_.nodes[i].storage;
-    if (storage == storage_kind::none || shares_bytes(i)) return "-";
-    if (storage == storage_kind::row) return "in each iteration";
-    if (storage != storage_kind::arena) return "always";
-    const int first = step_of_[i] < 0 ? plan_.blocks[plan_.nodes[i].slot].first : step_of_[i], last = last_use_[i];
-    if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
-    return last <= first ? "step " + std::to_string(first)
-                         : "steps " + std::to_string(first) + " to " + std::to_string(last);
-  }
+  [[nodiscard]] std::string lifetime(node_id i) const;
 
-  [[nodiscard]] std::string totals() const {
-    std::int64_t separate = 0, variables = 0, copied = 0;
-    int fused = 0, copies = 0;
-    for (node_id i = 0; i < nodes_; ++i) {
-      if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
-      if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
-      if (in_loop(i)) {
-        ++fused;
-        if (step_of_[i] < 0) separate = bounded_sum(separate, bytes_of(i));
-      }
-      if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables = bounded_sum(variables, bytes_of(i));
-    }
-    return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
-           std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
-           std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
-           " bytes\nvariables: " + std::to_string(variables) + " bytes\n" + scans() +
-           (copies == 0
-                ? std::string()
-                : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
-  }
+  [[nodiscard]] std::string totals() const;
 
   /// "scan #1: steps 2 to 3, 100 times", for each; "branch #1: step 2, once or never", "while #1: step 2, as long as
   /// #4".
-  [[nodiscard]] std::string scans() const {
-    std::string text;
-    for (const plan_loop& l : plan_.loops) {
-      const extent most = specs_[l.head].dims[0];
-      const bool branch = l.ends == loop_end::by_number && most == 1;
-      append_parts(text, {branch                        ? "branch "
-                          : l.ends == loop_end::counted ? "scan "
-                                                        : "while ",
-                          number(l.head), ": step", l.end - l.first == 1 ? " " : "s ", l.first});
-      if (l.end - l.first > 1) append_parts(text, {" to ", l.end - 1});
-      if (l.ends == loop_end::counted)
-        append_parts(text, {", ", most, " times"});
-      else
-        append_parts(text, {branch                          ? ", if "
-                            : l.ends == loop_end::by_number ? ", as often as "
-                                                            : ", as long as ",
-                            number(l.condition)});
-      if (l.ends != loop_end::counted && most > 1) append_parts(text, {", at most ", most, " times"});
-      text += l.reversed && !branch ? ", from the last\n" : "\n";
-    }
-    return text;
-  }
+  [[nodiscard]] std::string scans() const;
   /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1", those that hold
   /// some.
-  [[nodiscard]] std::string arenas() const {
-    std::string text;
-    for (std::size_t d = 0; d < arena_.size(); ++d) {
-      if (d > 0 && arena_[d] == 0) continue;
-      append_parts(text, {d == 0 ? "" : ", ", arena_[d], " bytes"});
-      const device_spec& name = plan_.devices[d].name;
-      if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
-    }
-    return text;
-  }
+  [[nodiscard]] std::string arenas() const;
 
   const ir::graph_view& graph_;
   const plan_view& plan_;
@@ -924,6 +786,293 @@ template <class Closure>
 }
 
 }  // namespace tagma
+
+// ---- tagma/plan/print.ipp
+#ifndef TAGMA_SINGLE_PLAN_PRINT_IPP
+#define TAGMA_SINGLE_PLAN_PRINT_IPP
+
+/// @file
+/// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+#include <vector>
+
+namespace tagma::plan {
+
+TAGMA_DECL plan_printer::plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes,
+                                      extent batch)
+    : graph_(g),
+      plan_(p),
+      passes_(passes),
+      batch_(batch),
+      nodes_(static_cast<node_id>(p.nodes.size())),
+      specs_(nodes_),
+      step_of_(nodes_),
+      last_use_(nodes_),
+      loop_(g.size()),
+      offsets_(p.blocks.size()),
+      arena_(p.devices.size()) {
+  infer_extents();
+  follow_steps();
+  place_blocks();
+}
+
+TAGMA_DECL std::string plan_printer::text() const {
+  std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
+  // Copies stand before what reads them first: at the place of their step.
+  int s = 0;
+  const auto copies_before = [&](int step) {
+    for (; s < step; ++s)
+      if (is_transfer(plan_.steps[s].node)) rows.push_back(describe(plan_.steps[s].node));
+  };
+  for (node_id i = 0; i < nodes_; ++i) {
+    if (is_transfer(i)) continue;
+    copies_before(step_of_[i]);
+    rows.push_back(describe(i));
+  }
+  copies_before(steps());
+  std::size_t width[columns]{};
+  for (const row& r : rows)
+    for (std::size_t c = 0; c < columns; ++c)
+      if (r.cell[c].size() > width[c]) width[c] = r.cell[c].size();
+  std::string text;
+  for (const row& r : rows) {
+    for (std::size_t c = 0; c < columns; ++c)
+      text += r.cell[c] + (c + 1 < columns ? std::string(width[c] - r.cell[c].size() + 2, ' ') : std::string("\n"));
+  }
+  return text + totals();
+}
+
+TAGMA_DECL std::string plan_printer::number(node_id i) const {
+  return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
+}
+
+TAGMA_DECL std::string plan_printer::device_name(const plan_node& n) const {
+  const device_spec& name = plan_.devices[n.device].name;
+  return to_string(device_spec{{}, -1, -1, name.type, name.id});
+}
+
+TAGMA_DECL node_id plan_printer::owner(node_id i) const {
+  while (shares_bytes(i)) i = input(plan_.nodes[i], 0);
+  return i;
+}
+
+TAGMA_DECL std::int64_t plan_printer::block_bytes(const plan_block& b) const {
+  return bytes_of_block(
+      b, [this](node_id i) { return specs_[i].dims; }, [this](node_id i) { return bytes_of(i); });
+}
+
+TAGMA_DECL void plan_printer::infer_extents() {
+  std::vector<tensor_spec> in;
+  const bool late = finds_extents(plan_.nodes);
+  const heap_array<late_spec> found(late ? nodes_ : 0);
+  for (node_id i = 0; i < nodes_; ++i) {
+    const plan_node& n = plan_.nodes[i];
+    if (late) {
+      if (const char* problem = assume_late(plan_, i, found.data(), batch_))
+        fail(status_code::invalid_argument,
+             {"explain: ", n.op->name, " #", n.source, " with dynamic extents of ", batch_, ": ", problem});
+      check_size(specs_[i] = found[i].most);
+      continue;
+    }
+    tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
+    if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
+      in.clear();
+      const plan_node& of = inferring(plan_.nodes, plan_.inputs, n);
+      for (int k = 0; k < of.inputs; ++k) in.push_back(specs_[input(of, k)]);
+      ir::infer_args args{in,
+                          plan_.attributes.subspan(of.first_attribute, of.attribute_count),
+                          {},
+                          inferred_output(plan_.attributes, n)};
+      if (const char* problem = of.op->infer(args))
+        fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
+                                                " with dynamic extents of " + std::to_string(batch_) + ": " + problem);
+      out = args.out;
+    }
+    check_size(out);
+    specs_[i] = out;
+  }
+}
+
+TAGMA_DECL void plan_printer::follow_steps() {
+  for (node_id i = 0; i < nodes_; ++i) step_of_[i] = last_use_[i] = -1;
+  for (int s = 0; s < steps(); ++s) {
+    const plan_step& step = plan_.steps[s];
+    step_of_[step.node] = s;
+    for (int k = 0; k < step.outputs; ++k)
+      if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node)
+        step_of_[out] = s;
+    if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
+    for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
+  }
+  for (const node_id f : plan_.fetches) last_use_[owner(f)] = steps();
+}
+
+TAGMA_DECL void plan_printer::place_blocks() {
+  const std::size_t count = plan_.blocks.size();
+  const heap_array<std::int64_t> bytes(count);
+  const heap_array<std::int32_t> live(count);
+  for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
+  for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
+    arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
+    if (arena_[d] == too_many)
+      fail(status_code::resource_exhausted,
+           {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
+  }
+}
+
+TAGMA_DECL bool plan_printer::in_loop(node_id i) const {
+  return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
+}
+
+TAGMA_DECL plan_printer::row plan_printer::describe(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  row r;
+  r.cell[0] = number(i);
+  r.cell[1] = step_of_[i] < 0 ? "-" : std::to_string(step_of_[i]);
+  r.cell[2] = n.op->name;
+  r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
+  r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
+  r.cell[5] = device_text(i);
+  r.cell[6] = loop_text(i);
+  r.cell[7] = storage_text(i);
+  r.cell[8] = lifetime(i);
+  return r;
+}
+
+TAGMA_DECL std::string plan_printer::device_text(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[input(n, 0)]);
+  if (n.op->is(ir::op_kind::placeholder)) return device_name(n) + ", fed there";
+  const ir::place_reason why = plan_.reason(n);
+  std::string text = device_name(n).append(", ").append(to_string(why));
+  if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::loop_text(node_id i) const {
+  if (!in_loop(i)) return "-";
+  const node_id source = plan_.nodes[i].source, result = passes_.group[source];
+  const std::string name = "loop " + std::to_string(loop_[result]);
+  const std::string_view reason = to_string(passes_.reason[source]);
+  if (source != result) return name + ": " + std::string(reason);
+  return reason.empty() ? name : name + ", its result: " + std::string(reason);
+}
+
+TAGMA_DECL std::string plan_printer::storage_text(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  if (n.is_in(storage_kind::none)) {
+    if (n.spec.type == dtype::none) return "none";
+    if (!in_loop(i)) return "extents only";
+    return n.op->is(ir::op_kind::elementwise) ? "registers" : "its loop's result";
+  }
+  if (n.op->is(ir::op_kind::update)) return "variable " + number(owner(i)) + ", in place";
+  if (shares_bytes(i)) return "view of " + number(input(n, 0));
+  switch (n.storage) {
+    case storage_kind::feed:
+      return "feed";
+    case storage_kind::variable:
+      return "variable, " + std::to_string(bytes_of(i)) + " bytes";
+    case storage_kind::resource:
+      return std::string("resource '").append(n.name).append("'");
+    case storage_kind::literal:
+      return "literal";
+    case storage_kind::constant: {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
+      return digits;
+    }
+    case storage_kind::row: {
+      const plan_row& of = plan_.rows[n.slot];
+      if (of.rule == row_rule::listed) {
+        std::string text = "by turns";
+        plan_.each_member(i, [&](node_id one) { append_parts(text, {" ", number(one)}); });
+        return text;
+      }
+      return of.base == ir::no_node ? "a row of arena " + std::to_string(offsets_[of.slot]) + ", " +
+                                          std::to_string(block_bytes(plan_.blocks[of.slot])) + " bytes"
+                                    : "a row of " + number(of.base);
+    }
+    default:
+      break;
+  }
+  std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
+  const plan_block& block = plan_.blocks[n.slot];
+  if (block.rows != ir::no_node)
+    text += n.op->is(ir::op_kind::iterations) ? ", all rows" : ", the first row";
+  else if (block.node != i)
+    text += ", over a tensor that ends";
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::lifetime(node_id i) const {
+  const storage_kind storage = plan_.nodes[i].storage;
+  if (storage == storage_kind::none || shares_bytes(i)) return "-";
+  if (storage == storage_kind::row) return "in each iteration";
+  if (storage != storage_kind::arena) return "always";
+  const int first = step_of_[i] < 0 ? plan_.blocks[plan_.nodes[i].slot].first : step_of_[i], last = last_use_[i];
+  if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
+  return last <= first ? "step " + std::to_string(first)
+                       : "steps " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+TAGMA_DECL std::string plan_printer::totals() const {
+  std::int64_t separate = 0, variables = 0, copied = 0;
+  int fused = 0, copies = 0;
+  for (node_id i = 0; i < nodes_; ++i) {
+    if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
+    if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
+    if (in_loop(i)) {
+      ++fused;
+      if (step_of_[i] < 0) separate = bounded_sum(separate, bytes_of(i));
+    }
+    if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables = bounded_sum(variables, bytes_of(i));
+  }
+  return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
+         std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
+         std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
+         " bytes\nvariables: " + std::to_string(variables) + " bytes\n" + scans() +
+         (copies == 0
+              ? std::string()
+              : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
+}
+
+TAGMA_DECL std::string plan_printer::scans() const {
+  std::string text;
+  for (const plan_loop& l : plan_.loops) {
+    const extent most = specs_[l.head].dims[0];
+    const bool branch = l.ends == loop_end::by_number && most == 1;
+    append_parts(text, {branch                        ? "branch "
+                        : l.ends == loop_end::counted ? "scan "
+                                                      : "while ",
+                        number(l.head), ": step", l.end - l.first == 1 ? " " : "s ", l.first});
+    if (l.end - l.first > 1) append_parts(text, {" to ", l.end - 1});
+    if (l.ends == loop_end::counted)
+      append_parts(text, {", ", most, " times"});
+    else
+      append_parts(text, {branch                          ? ", if "
+                          : l.ends == loop_end::by_number ? ", as often as "
+                                                          : ", as long as ",
+                          number(l.condition)});
+    if (l.ends != loop_end::counted && most > 1) append_parts(text, {", at most ", most, " times"});
+    text += l.reversed && !branch ? ", from the last\n" : "\n";
+  }
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::arenas() const {
+  std::string text;
+  for (std::size_t d = 0; d < arena_.size(); ++d) {
+    if (d > 0 && arena_[d] == 0) continue;
+    append_parts(text, {d == 0 ? "" : ", ", arena_[d], " bytes"});
+    const device_spec& name = plan_.devices[d].name;
+    if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
+  }
+  return text;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_PRINT_IPP
 #endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
 // ---- tagma/tensor/print.hpp
 
@@ -1077,14 +1226,10 @@ std::ostream& operator<<(std::ostream& to, const tensor<T>& t) {
 /// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
 /// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
-#include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -1139,56 +1284,16 @@ class reader {
  public:
   /// @param text shorter than 4 GiB
   /// @param depth of nested arrays and objects at most
-  explicit reader(std::string_view text, int depth = 64) : text_(text), depth_left_(depth), depth_(depth) {
-    if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
-  }
+  explicit reader(std::string_view text, int depth = 64);
 
   /// What the next value is, as far as its first character tells.
-  [[nodiscard]] kind next() {
-    blanks();
-    if (!good() || at_ == text_.size()) return kind::none;
-    switch (text_[at_]) {
-      case '{':
-        return kind::object;
-      case '[':
-        return kind::array;
-      case '"':
-        return kind::string;
-      case 't':
-      case 'f':
-        return kind::boolean;
-      case 'n':
-        return kind::null;
-      default:
-        return peek('-') || peek_digit() ? kind::number : kind::none;
-    }
-  }
+  [[nodiscard]] kind next();
 
   /// The text of a string, its escape sequences replaced.
-  bool string(std::string& out) {
-    out.clear();
-    return expect(kind::string) && characters(&out);
-  }
+  bool string(std::string& out);
 
   /// A number as it is written: "-12", "0.5e3". Of any size and precision.
-  bool number(std::string_view& digits) {
-    if (!expect(kind::number)) return false;
-    const std::size_t first = at_;
-    const auto some = [&] {
-      if (!peek_digit()) return stop("expected a digit");
-      while (peek_digit()) ++at_;
-      return true;
-    };
-    accept('-');
-    if (!accept('0') && !some()) return false;
-    if (accept('.') && !some()) return false;
-    if (accept('e') || accept('E')) {
-      if (!accept('+')) accept('-');
-      if (!some()) return false;
-    }
-    digits = text_.substr(first, at_ - first);
-    return true;
-  }
+  bool number(std::string_view& digits);
 
   /// An array: `element()` takes one value of it, and returns whether to go on.
   template <class Element>
@@ -1228,31 +1333,10 @@ class reader {
   }
 
   /// Any value, checked and forgotten.
-  bool skip() {
-    std::string_view ignored;
-    switch (next()) {
-      case kind::object:
-        return members([this](std::string_view) { return skip(); });
-      case kind::array:
-        return elements([this] { return skip(); });
-      case kind::string:
-        return characters(nullptr);
-      case kind::number:
-        return number(ignored);
-      case kind::none:
-        break;
-      default:
-        for (const std::string_view word : {"true", "false", "null"})
-          if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
-    }
-    return stop("expected a value");
-  }
+  bool skip();
 
   /// Nothing but blanks until the end of the text.
-  bool end() {
-    blanks();
-    return good() && (at_ == text_.size() || stop("expected the end of the text"));
-  }
+  bool end();
 
   /// The byte at which reading stopped, and why; no reason if it has not.
   [[nodiscard]] std::size_t position() const { return at_; }
@@ -1263,134 +1347,28 @@ class reader {
   [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
   [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
   bool accept(char c) { return peek(c) && (++at_, true); }
-  void blanks() {
-    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
-  }
-  TAGMA_COLD bool stop(std::string reason) {
-    if (good()) reason_ = std::move(reason);
-    return false;
-  }
-  bool expect(kind wanted) {
-    const kind found = next();
-    if (found == wanted) return true;
-    return stop(found == kind::none ? std::string("expected a value")
-                                    : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
-  }
-  bool open(kind wanted) {
-    if (!expect(wanted)) return false;
-    if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
-    --depth_left_;
-    ++at_;
-    blanks();
-    return true;
-  }
+  void blanks();
+  bool stop(std::string reason);
+  bool expect(kind wanted);
+  bool open(kind wanted);
   bool close() { return (++depth_left_, true); }
 
   /// A string in quotes; its text goes to `out` unless that is null.
-  bool characters(std::string* out) {
-    if (out != nullptr) out->clear();
-    ++at_;
-    while (at_ < text_.size()) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      if (c == '"') return (++at_, true);
-      if (c < 0x20) return stop("a control character in a string");
-      if (c == '\\') {
-        std::uint32_t code = 0;
-        std::size_t length = 0;
-        if (const char* problem = escape(at_, code, length)) return stop(problem);
-        if (out != nullptr) append_utf8(*out, code);
-        at_ += length;
-        continue;
-      }
-      const std::size_t length = utf8_sequence(text_.substr(at_));
-      if (length == 0) return stop("invalid UTF-8");
-      if (out != nullptr) out->append(text_.substr(at_, length));
-      at_ += length;
-    }
-    return stop("a string without closing quote");
-  }
+  bool characters(std::string* out);
 
   /// The code point and the length of an escape sequence, or what is wrong with it.
-  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
-    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
-    if (const std::size_t i = letters.find(c); i != letters.npos) {
-      code = static_cast<unsigned char>(meanings[i]);
-      length = 2;
-      return nullptr;
-    }
-    std::uint32_t low = 0;
-    if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
-    length = 6;
-    if (code >= 0xd800 && code <= 0xdbff) {
-      if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-      length = 12;
-    }
-    return nullptr;
-  }
+  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const;
 
-  bool hex4(std::size_t at, std::uint32_t& code) const {
-    if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
-    const char* first = text_.data() + at + 2;
-    const auto [last, error] = std::from_chars(first, first + 4, code, 16);
-    return error == std::errc() && last == first + 4;
-  }
+  bool hex4(std::size_t at, std::uint32_t& code) const;
 
-  static void append_utf8(std::string& out, std::uint32_t code) {
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-    if (code < 0x80) return put(code);
-    const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-    put(lead[tail] | code >> (6 * tail));
-    for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
-  }
+  static void append_utf8(std::string& out, std::uint32_t code);
 
-  bool unique(std::vector<std::uint32_t>& positions) {
-    std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const int order = compare_names(a, b);
-      return order != 0 ? order < 0 : a < b;
-    });
-    std::size_t first = text_.size();
-    for (std::size_t i = 1; i < positions.size(); ++i)
-      if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
-    if (first == text_.size()) return true;
-    std::string name;
-    at_ = first;
-    characters(&name);
-    at_ = first;
-    return stop(sentence({"the name \"", name, "\" appears twice"}));
-  }
+  bool unique(std::vector<std::uint32_t>& positions);
 
   /// Orders two strings that were read, given by the positions of their quotes, by their characters.
-  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const {
-    while (true) {
-      const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
-      if (x == '\\' || y == '\\') {
-        const std::uint32_t s = code_at(a), t = code_at(b);
-        if (s != t) return s < t ? -1 : 1;
-      } else if (x != y) {
-        return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
-      } else if (x == '"') {
-        return 0;
-      }
-    }
-  }
+  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const;
   /// One more than the code point of the character at `at`, 0 for the closing quote; moves to its last byte.
-  std::uint32_t code_at(std::size_t& at) const {
-    if (text_[at] == '"') return 0;
-    std::uint32_t code = static_cast<unsigned char>(text_[at]);
-    std::size_t length = 1;
-    if (code == '\\') {
-      (void)escape(at, code, length);
-    } else if (code >= 0x80) {
-      length = utf8_sequence(text_.substr(at));
-      code &= 0x7fu >> length;
-      for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
-    }
-    at += length - 1;
-    return code + 1;
-  }
+  std::uint32_t code_at(std::size_t& at) const;
 
   std::string_view text_;
   std::size_t at_ = 0;
@@ -1401,7 +1379,229 @@ class reader {
 
 /// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
 /// `invalid_argument` if the text is not UTF-8.
-inline void append_quoted(std::string& out, std::string_view text) {
+void append_quoted(std::string& out, std::string_view text);
+
+/// `text` as a JSON string with its quotes.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace tagma::json
+
+// ---- tagma/base/json.ipp
+#ifndef TAGMA_SINGLE_BASE_JSON_IPP
+#define TAGMA_SINGLE_BASE_JSON_IPP
+
+/// @file
+/// Definitions of json.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+namespace tagma::json {
+
+TAGMA_DECL reader::reader(std::string_view text, int depth) : text_(text), depth_left_(depth), depth_(depth) {
+  if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
+}
+
+TAGMA_DECL kind reader::next() {
+  blanks();
+  if (!good() || at_ == text_.size()) return kind::none;
+  switch (text_[at_]) {
+    case '{':
+      return kind::object;
+    case '[':
+      return kind::array;
+    case '"':
+      return kind::string;
+    case 't':
+    case 'f':
+      return kind::boolean;
+    case 'n':
+      return kind::null;
+    default:
+      return peek('-') || peek_digit() ? kind::number : kind::none;
+  }
+}
+
+TAGMA_DECL bool reader::string(std::string& out) {
+  out.clear();
+  return expect(kind::string) && characters(&out);
+}
+
+TAGMA_DECL bool reader::number(std::string_view& digits) {
+  if (!expect(kind::number)) return false;
+  const std::size_t first = at_;
+  const auto some = [&] {
+    if (!peek_digit()) return stop("expected a digit");
+    while (peek_digit()) ++at_;
+    return true;
+  };
+  accept('-');
+  if (!accept('0') && !some()) return false;
+  if (accept('.') && !some()) return false;
+  if (accept('e') || accept('E')) {
+    if (!accept('+')) accept('-');
+    if (!some()) return false;
+  }
+  digits = text_.substr(first, at_ - first);
+  return true;
+}
+
+TAGMA_DECL bool reader::skip() {
+  std::string_view ignored;
+  switch (next()) {
+    case kind::object:
+      return members([this](std::string_view) { return skip(); });
+    case kind::array:
+      return elements([this] { return skip(); });
+    case kind::string:
+      return characters(nullptr);
+    case kind::number:
+      return number(ignored);
+    case kind::none:
+      break;
+    default:
+      for (const std::string_view word : {"true", "false", "null"})
+        if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
+  }
+  return stop("expected a value");
+}
+
+TAGMA_DECL bool reader::end() {
+  blanks();
+  return good() && (at_ == text_.size() || stop("expected the end of the text"));
+}
+
+TAGMA_DECL void reader::blanks() {
+  while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+}
+
+TAGMA_COLD TAGMA_DECL bool reader::stop(std::string reason) {
+  if (good()) reason_ = std::move(reason);
+  return false;
+}
+
+TAGMA_DECL bool reader::expect(kind wanted) {
+  const kind found = next();
+  if (found == wanted) return true;
+  return stop(found == kind::none ? std::string("expected a value")
+                                  : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
+}
+
+TAGMA_DECL bool reader::open(kind wanted) {
+  if (!expect(wanted)) return false;
+  if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
+  --depth_left_;
+  ++at_;
+  blanks();
+  return true;
+}
+
+TAGMA_DECL bool reader::characters(std::string* out) {
+  if (out != nullptr) out->clear();
+  ++at_;
+  while (at_ < text_.size()) {
+    const auto c = static_cast<unsigned char>(text_[at_]);
+    if (c == '"') return (++at_, true);
+    if (c < 0x20) return stop("a control character in a string");
+    if (c == '\\') {
+      std::uint32_t code = 0;
+      std::size_t length = 0;
+      if (const char* problem = escape(at_, code, length)) return stop(problem);
+      if (out != nullptr) append_utf8(*out, code);
+      at_ += length;
+      continue;
+    }
+    const std::size_t length = utf8_sequence(text_.substr(at_));
+    if (length == 0) return stop("invalid UTF-8");
+    if (out != nullptr) out->append(text_.substr(at_, length));
+    at_ += length;
+  }
+  return stop("a string without closing quote");
+}
+
+TAGMA_DECL const char* reader::escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
+  constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+  const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
+  if (const std::size_t i = letters.find(c); i != letters.npos) {
+    code = static_cast<unsigned char>(meanings[i]);
+    length = 2;
+    return nullptr;
+  }
+  std::uint32_t low = 0;
+  if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
+  length = 6;
+  if (code >= 0xd800 && code <= 0xdbff) {
+    if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
+    code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    length = 12;
+  }
+  return nullptr;
+}
+
+TAGMA_DECL bool reader::hex4(std::size_t at, std::uint32_t& code) const {
+  if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
+  const char* first = text_.data() + at + 2;
+  const auto [last, error] = std::from_chars(first, first + 4, code, 16);
+  return error == std::errc() && last == first + 4;
+}
+
+TAGMA_DECL void reader::append_utf8(std::string& out, std::uint32_t code) {
+  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code < 0x80) return put(code);
+  const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+  put(lead[tail] | code >> (6 * tail));
+  for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
+}
+
+TAGMA_DECL bool reader::unique(std::vector<std::uint32_t>& positions) {
+  std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const int order = compare_names(a, b);
+    return order != 0 ? order < 0 : a < b;
+  });
+  std::size_t first = text_.size();
+  for (std::size_t i = 1; i < positions.size(); ++i)
+    if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
+  if (first == text_.size()) return true;
+  std::string name;
+  at_ = first;
+  characters(&name);
+  at_ = first;
+  return stop(sentence({"the name \"", name, "\" appears twice"}));
+}
+
+TAGMA_DECL int reader::compare_names(std::size_t a, std::size_t b) const {
+  while (true) {
+    const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
+    if (x == '\\' || y == '\\') {
+      const std::uint32_t s = code_at(a), t = code_at(b);
+      if (s != t) return s < t ? -1 : 1;
+    } else if (x != y) {
+      return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
+    } else if (x == '"') {
+      return 0;
+    }
+  }
+}
+
+TAGMA_DECL std::uint32_t reader::code_at(std::size_t& at) const {
+  if (text_[at] == '"') return 0;
+  std::uint32_t code = static_cast<unsigned char>(text_[at]);
+  std::size_t length = 1;
+  if (code == '\\') {
+    (void)escape(at, code, length);
+  } else if (code >= 0x80) {
+    length = utf8_sequence(text_.substr(at));
+    code &= 0x7fu >> length;
+    for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
+  }
+  at += length - 1;
+  return code + 1;
+}
+
+TAGMA_DECL void append_quoted(std::string& out, std::string_view text) {
   constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
   out += '"';
   while (!text.empty()) {
@@ -1420,14 +1620,14 @@ inline void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// `text` as a JSON string with its quotes.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
+TAGMA_DECL std::string quoted(std::string_view text) {
   std::string out;
   append_quoted(out, text);
   return out;
 }
 
 }  // namespace tagma::json
+#endif  // TAGMA_SINGLE_BASE_JSON_IPP
 #endif  // TAGMA_SINGLE_BASE_JSON_HPP
 // ---- tagma/base/replace_file.hpp
 #ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
@@ -1436,19 +1636,13 @@ inline void append_quoted(std::string& out, std::string_view text) {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 // ---- tagma/base/file.hpp
 #ifndef TAGMA_SINGLE_BASE_FILE_HPP
@@ -1457,8 +1651,6 @@ inline void append_quoted(std::string& out, std::string_view text) {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1466,7 +1658,6 @@ inline void append_quoted(std::string& out, std::string_view text) {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -1503,10 +1694,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -1515,13 +1703,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -1535,40 +1718,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -1580,24 +1741,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -1605,7 +1754,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -1613,6 +1847,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 
 namespace tagma {
@@ -1620,13 +1855,84 @@ namespace tagma {
 namespace detail {
 
 /// "a/b/" of "a/b/c", "./" of "c".
-[[nodiscard]] inline std::string directory_of(std::string_view path) {
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
 }
 
-/// Where a path leads to if its last part is a link, or a link to a link.
-[[nodiscard]] inline std::string follow_links(const std::string& path) {
+TAGMA_DECL std::string follow_links(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < 40; ++links) {  // as many as Linux follows
     char text[PATH_MAX];
@@ -1638,86 +1944,69 @@ namespace detail {
   fail_errno(ELOOP, path, "replaced");
 }
 
-/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
-/// behind by a process that died, and whoever replaces the same file next removes it.
-class replacement {
- public:
-  /// @param directory an open directory
-  /// @param name of the file to be replaced
-  /// @param mode for `open`
-  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
-      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
-    stem_ += ".tagma-";
-    remove_litter();
-    static std::atomic<unsigned> counter{0};
-    while (true) {
-      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-      if (file_.get() < 0 && errno == EEXIST) continue;
-      if (file_.get() < 0) fail_errno(errno, path, "created");
-      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
-      struct stat made {};
-      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
-    }
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
   }
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement() {
-    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
-  }
+}
 
-  [[nodiscard]] int get() const { return file_.get(); }
-  [[nodiscard]] bool rename(const std::string& to) {
-    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
-  }
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
 
- private:
-  [[nodiscard]] static bool lock(int file, int how) {
-    int status = 0;
-    do status = ::flock(file, how);
-    while (status != 0 && errno == EINTR);
-    return status == 0;
-  }
-  /// Whether an open file is still the one of this name.
-  [[nodiscard]] bool is_named(int file) const {
-    struct stat open {};
-    struct stat named {};
-    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-  }
-  /// Stem, digits, a hyphen, digits, ".tmp".
-  [[nodiscard]] bool is_temporary(std::string_view name) const {
-    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
-    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
-    const std::size_t hyphen = name.find_first_not_of("0123456789");
-    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
-           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
-  }
-  void remove_litter() {
-    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
-    if (list == nullptr) return;
-    while (const dirent* const entry = ::readdir(list)) {
-      name_ = entry->d_name;
-      if (!is_temporary(name_)) continue;
-      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
-      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
-      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
-        (void)::unlinkat(directory_, name_.c_str(), 0);
-    }
-    ::closedir(list);
-  }
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
 
-  int directory_;
-  std::string stem_, name_;
-  descriptor file_{-1};
-  bool renamed_ = false;
-};
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
 
-/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
-/// more than everybody.
-inline void copy_access(int to, const struct stat& from) {
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
   struct stat now {};
   mode_t mode = from.st_mode & 0777;
   if (::fstat(to, &now) != 0) return;
@@ -1727,7 +2016,7 @@ inline void copy_access(int to, const struct stat& from) {
   (void)::fchmod(to, mode);
 }
 
-inline void write_all(int file, std::string_view bytes, std::string_view path) {
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
   while (!bytes.empty()) {
     const auto n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
@@ -1736,24 +2025,18 @@ inline void write_all(int file, std::string_view bytes, std::string_view path) {
   }
 }
 
-/// Whether all of an open file or directory is on the disk.
-[[nodiscard]] inline bool flush(int file) {
+TAGMA_DECL bool flush(int file) {
   int status = 0;
   do status = ::fsync(file);
   while (status != 0 && errno == EINTR);
   return status == 0;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
-/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
-/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
-/// `permission_denied`, `resource_exhausted` and so on; each names the path.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
@@ -1773,6 +2056,7 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 
 namespace tagma {
@@ -1784,106 +2068,26 @@ class trace final : public runtime::trace_sink {
  public:
   trace() : begin_ns_(runtime::now_ns()) {}
 
-  void add(const runtime::traced_step& step) noexcept override {
-    const mutex_lock lock(mutex_);
-    try {
-      append(step);
-    } catch (...) {
-      ++lost_;  // no memory for a record: the run goes on
-    }
-  }
+  TAGMA_DECL void add(const runtime::traced_step& step) noexcept override;
 
   /// Steps recorded so far, and those that there was no memory for.
-  [[nodiscard]] std::size_t size() const {
-    const mutex_lock lock(mutex_);
-    return size_;
-  }
-  [[nodiscard]] std::size_t lost() const {
-    const mutex_lock lock(mutex_);
-    return lost_;
-  }
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::size_t lost() const;
 
   /// The timeline as JSON: times in microseconds since this object was made.
-  [[nodiscard]] std::string json() const {
-    const mutex_lock lock(mutex_);
-    std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-    for (std::size_t d = 0; d < devices_.size(); ++d) {
-      text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", d,
-                        ",\"args\":{\"name\":", json::quoted(runtime::short_name(devices_[d])), "}}"});
-      std::size_t threads = 0;
-      for (std::size_t t = 0; t < lanes_.size(); ++t) {
-        const lane& l = lanes_[t];
-        const std::string name = l.queue.empty() ? sentence({"thread ", threads++}) : l.queue;
-        if (l.queue.empty() || l.device == d)
-          text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", d, ",\"tid\":", t,
-                            ",\"args\":{\"name\":", json::quoted(name), "}}"});
-      }
-    }
-    return text + events_ + "\n]}\n";
-  }
+  [[nodiscard]] std::string json() const;
 
   /// Writes the timeline to a file, all of it or nothing. Throws as `replace_file` does.
-  void save(const std::string& path) const {
-    const std::string text = json();
-    const std::string_view pieces[] = {text};
-    replace_file(path, pieces);
-  }
+  void save(const std::string& path) const;
 
  private:
-  void append(const runtime::traced_step& s) {
-    const plan::plan_node& n = s.node;
-    std::string inputs;
-    std::int64_t bytes = bytes_of(s.out);
-    for (const runtime::operand& o : s.in) {
-      inputs += sentence({inputs.empty() ? "" : ", ", to_string(o.type), " ", to_string(o.dims)});
-      bytes += bytes_of(o);
-    }
-    const std::size_t device = number_of(devices_, s.device);
-    const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
-    const std::string_view category = n.op == &ir::info<plan::transfer> ? "transfer"
-                                      : n.op->is(ir::op_kind::update)   ? "update"
-                                      : s.loop                          ? "loop"
-                                                                        : "kernel";
-    events_ += sentence({",\n{\"name\":",
-                         json::quoted(name),
-                         ",\"cat\":\"",
-                         category,
-                         "\",\"ph\":\"X\",\"pid\":",
-                         device,
-                         ",\"tid\":",
-                         lane_of(s.queue, device),
-                         ",\"ts\":",
-                         microseconds(s.begin_ns - begin_ns_),
-                         ",\"dur\":",
-                         microseconds(s.end_ns - s.begin_ns),
-                         ",\"args\":{\"node\":",
-                         n.source,
-                         ",\"run\":",
-                         s.run,
-                         ",\"inputs\":\"",
-                         inputs,
-                         "\",\"output\":\"",
-                         to_string(s.out.type),
-                         " ",
-                         to_string(s.out.dims),
-                         "\",\"bytes\":",
-                         bytes,
-                         "}}"});
-    ++size_;
-  }
+  void append(const runtime::traced_step& s);
 
   [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) { return tagma::bytes_of({o.type, o.dims}); }
   /// "12.345".
-  [[nodiscard]] static std::string microseconds(std::int64_t ns) {
-    return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
-  }
+  [[nodiscard]] static std::string microseconds(std::int64_t ns);
   /// The place of a device in the order in which devices appeared.
-  [[nodiscard]] static std::size_t number_of(std::vector<device_spec>& known, const device_spec& device) {
-    for (std::size_t d = 0; d < known.size(); ++d)
-      if (known[d] == device) return d;
-    known.push_back(device);
-    return known.size() - 1;
-  }
+  [[nodiscard]] static std::size_t number_of(std::vector<device_spec>& known, const device_spec& device);
   /// Who does one step after the other: a thread, or a queue of a device.
   struct lane {
     pthread_t thread{};
@@ -1891,15 +2095,7 @@ class trace final : public runtime::trace_sink {
     std::size_t device = 0;
   };
   /// The place of a queue, or of the calling thread, in the order in which they appeared.
-  [[nodiscard]] std::size_t lane_of(std::string_view queue, std::size_t device) {
-    const pthread_t self = pthread_self();
-    for (std::size_t t = 0; t < lanes_.size(); ++t)
-      if (lanes_[t].queue == queue &&
-          (queue.empty() ? pthread_equal(lanes_[t].thread, self) != 0 : lanes_[t].device == device))
-        return t;
-    lanes_.push_back({self, std::string(queue), device});
-    return lanes_.size() - 1;
-  }
+  [[nodiscard]] std::size_t lane_of(std::string_view queue, std::size_t device);
 
   mutable mutex mutex_;
   std::string events_;
@@ -1911,7 +2107,124 @@ class trace final : public runtime::trace_sink {
 };
 
 /// Records the steps of a run: give it to `run`.
-[[nodiscard]] inline run_limits trace_to(trace& timeline) {
+[[nodiscard]] run_limits trace_to(trace& timeline);
+
+}  // namespace tagma
+
+// ---- tagma/observe/trace.ipp
+
+/// @file
+/// Definitions of trace.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL void trace::add(const runtime::traced_step& step) noexcept {
+  const mutex_lock lock(mutex_);
+  try {
+    append(step);
+  } catch (...) {
+    ++lost_;  // no memory for a record: the run goes on
+  }
+}
+
+TAGMA_DECL std::size_t trace::size() const {
+  const mutex_lock lock(mutex_);
+  return size_;
+}
+
+TAGMA_DECL std::size_t trace::lost() const {
+  const mutex_lock lock(mutex_);
+  return lost_;
+}
+
+TAGMA_DECL std::string trace::json() const {
+  const mutex_lock lock(mutex_);
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", d,
+                      ",\"args\":{\"name\":", json::quoted(runtime::short_name(devices_[d])), "}}"});
+    std::size_t threads = 0;
+    for (std::size_t t = 0; t < lanes_.size(); ++t) {
+      const lane& l = lanes_[t];
+      const std::string name = l.queue.empty() ? sentence({"thread ", threads++}) : l.queue;
+      if (l.queue.empty() || l.device == d)
+        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", d, ",\"tid\":", t,
+                          ",\"args\":{\"name\":", json::quoted(name), "}}"});
+    }
+  }
+  return text + events_ + "\n]}\n";
+}
+
+TAGMA_DECL void trace::save(const std::string& path) const {
+  const std::string text = json();
+  const std::string_view pieces[] = {text};
+  replace_file(path, pieces);
+}
+
+TAGMA_DECL void trace::append(const runtime::traced_step& s) {
+  const plan::plan_node& n = s.node;
+  std::string inputs;
+  std::int64_t bytes = bytes_of(s.out);
+  for (const runtime::operand& o : s.in) {
+    inputs += sentence({inputs.empty() ? "" : ", ", to_string(o.type), " ", to_string(o.dims)});
+    bytes += bytes_of(o);
+  }
+  const std::size_t device = number_of(devices_, s.device);
+  const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
+  const std::string_view category = n.op == &ir::info<plan::transfer> ? "transfer"
+                                    : n.op->is(ir::op_kind::update)   ? "update"
+                                    : s.loop                          ? "loop"
+                                                                      : "kernel";
+  events_ += sentence({",\n{\"name\":",
+                       json::quoted(name),
+                       ",\"cat\":\"",
+                       category,
+                       "\",\"ph\":\"X\",\"pid\":",
+                       device,
+                       ",\"tid\":",
+                       lane_of(s.queue, device),
+                       ",\"ts\":",
+                       microseconds(s.begin_ns - begin_ns_),
+                       ",\"dur\":",
+                       microseconds(s.end_ns - s.begin_ns),
+                       ",\"args\":{\"node\":",
+                       n.source,
+                       ",\"run\":",
+                       s.run,
+                       ",\"inputs\":\"",
+                       inputs,
+                       "\",\"output\":\"",
+                       to_string(s.out.type),
+                       " ",
+                       to_string(s.out.dims),
+                       "\",\"bytes\":",
+                       bytes,
+                       "}}"});
+  ++size_;
+}
+
+TAGMA_DECL std::string trace::microseconds(std::int64_t ns) {
+  return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
+}
+
+TAGMA_DECL std::size_t trace::number_of(std::vector<device_spec>& known, const device_spec& device) {
+  for (std::size_t d = 0; d < known.size(); ++d)
+    if (known[d] == device) return d;
+  known.push_back(device);
+  return known.size() - 1;
+}
+
+TAGMA_DECL std::size_t trace::lane_of(std::string_view queue, std::size_t device) {
+  const pthread_t self = pthread_self();
+  for (std::size_t t = 0; t < lanes_.size(); ++t)
+    if (lanes_[t].queue == queue &&
+        (queue.empty() ? pthread_equal(lanes_[t].thread, self) != 0 : lanes_[t].device == device))
+      return t;
+  lanes_.push_back({self, std::string(queue), device});
+  return lanes_.size() - 1;
+}
+
+TAGMA_DECL run_limits trace_to(trace& timeline) {
   run_limits l;
   l.trace = &timeline;
   return l;
@@ -1950,6 +2263,9 @@ class trace final : public runtime::trace_sink {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

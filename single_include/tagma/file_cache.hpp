@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -413,12 +434,7 @@ struct stage_counters {
 
   static void add(number& to, std::int64_t n) { to.fetch_add(n, memory_order::relaxed); }
   /// Elements are kept, or no longer: below 0.
-  void hold(std::int64_t n) {
-    const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
-    for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
-         most = most_bytes.load(memory_order::relaxed))
-      if (most_bytes.replace(most, now)) break;
-  }
+  void hold(std::int64_t n);
 };
 
 /// The counters of the stages of a pass, and a clock.
@@ -437,24 +453,12 @@ class meter {
   [[nodiscard]] const any_stage* stage(std::size_t i) const { return stages_[i]; }
   [[nodiscard]] const stage_counters& counters(std::size_t i) const { return counters_[i]; }
   /// nullptr for a stage that is not watched, such as those of datasets that a function makes.
-  [[nodiscard]] stage_counters* find(const any_stage* stage) const {
-    for (std::size_t i = 0; i < count_; ++i)
-      if (stages_[i] == stage) return &counters_[i];
-    return nullptr;
-  }
+  [[nodiscard]] stage_counters* find(const any_stage* stage) const;
 
   /// From the first call for an element to the end of the last one.
   /// @{
-  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
-    if (&of != counters_.get()) return;
-    if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
-    ended_.store(ended, memory_order::relaxed);
-    stage_counters::add(asked_ns_, ended - begun);
-  }
-  [[nodiscard]] std::int64_t elapsed_ns() const {
-    const std::int64_t begun = begun_.load(memory_order::relaxed);
-    return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
-  }
+  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended);
+  [[nodiscard]] std::int64_t elapsed_ns() const;
   /// Of that, the time inside these calls.
   [[nodiscard]] std::int64_t asked_ns() const { return asked_ns_.load(memory_order::relaxed); }
   /// @}
@@ -478,6 +482,43 @@ struct pass_services {
 };
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/meter.ipp
+#ifndef TAGMA_SINGLE_DATA_METER_IPP
+#define TAGMA_SINGLE_DATA_METER_IPP
+
+/// @file
+/// Definitions of meter.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_DECL void stage_counters::hold(std::int64_t n) {
+  const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
+  for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
+       most = most_bytes.load(memory_order::relaxed))
+    if (most_bytes.replace(most, now)) break;
+}
+
+TAGMA_DECL stage_counters* meter::find(const any_stage* stage) const {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (stages_[i] == stage) return &counters_[i];
+  return nullptr;
+}
+
+TAGMA_DECL void meter::asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
+  if (&of != counters_.get()) return;
+  if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
+  ended_.store(ended, memory_order::relaxed);
+  stage_counters::add(asked_ns_, ended - begun);
+}
+
+TAGMA_DECL std::int64_t meter::elapsed_ns() const {
+  const std::int64_t begun = begun_.load(memory_order::relaxed);
+  return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_METER_IPP
 #endif  // TAGMA_SINGLE_DATA_METER_HPP
 // ---- tagma/data/permutation.hpp
 #ifndef TAGMA_SINGLE_DATA_PERMUTATION_HPP
@@ -486,7 +527,6 @@ struct pass_services {
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -498,43 +538,16 @@ namespace tagma::datasets {
 class permutation {
  public:
   permutation() = default;
-  permutation(extent n, std::uint64_t seed, std::uint64_t epoch) : n_(static_cast<std::uint64_t>(n)) {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
-    key_ = std::uint64_t{bits[1]} << 32 | bits[0];
-    step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
-    const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
-    const int all = width < least_bits ? least_bits : width;
-    low_bits_ = (all + 1) / 2;
-    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
-    high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
-  }
+  permutation(extent n, std::uint64_t seed, std::uint64_t epoch);
 
   /// Where position `i`, from 0 to n - 1, goes.
-  [[nodiscard]] extent operator()(extent i) const {
-    auto x = static_cast<std::uint64_t>(i);
-    do {
-      std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
-      for (int round = 0; round < 3; ++round) {
-        high ^= mix(low + key) & high_mask_;
-        low ^= mix(high + key + step_) & low_mask_;
-        key += 2 * step_;
-      }
-      x = high << low_bits_ | low;
-    } while (x >= n_);
-    return static_cast<extent>(x);
-  }
+  [[nodiscard]] extent operator()(extent i) const;
 
  private:
   static constexpr int least_bits = 8;  // with few bits, a network of few rounds makes few permutations
 
   /// A finalizer of 64 bits (Stafford's thirteenth, as in SplitMix64).
-  [[nodiscard]] static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  [[nodiscard]] static std::uint64_t mix(std::uint64_t z);
 
   std::uint64_t n_ = 0, key_ = 0, step_ = 0, low_mask_ = 0, high_mask_ = 0;
   int low_bits_ = 0;
@@ -546,21 +559,10 @@ class shuffle_draws {
   shuffle_draws(std::uint64_t seed, std::uint64_t epoch) : seed_(seed), epoch_(epoch) {}
 
   /// A number from 0 to n - 1.
-  [[nodiscard]] std::size_t below(std::uint64_t n) {
-    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
-    std::uint64_t bits = draw();
-    while (bits >= limit) bits = draw();
-    return static_cast<std::size_t>(bits % n);
-  }
+  [[nodiscard]] std::size_t below(std::uint64_t n);
 
  private:
-  [[nodiscard]] std::uint64_t draw() {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
-    ++drawn_;
-    return std::uint64_t{block[1]} << 32 | block[0];
-  }
+  [[nodiscard]] std::uint64_t draw();
 
   std::uint64_t seed_, epoch_, drawn_ = 0;
 };
@@ -572,8 +574,75 @@ namespace tagma {
 /// The order in which a shuffled pass visits `count` rows, the same in every process for the same four numbers. As in
 /// TensorFlow the next row is drawn from a buffer that holds `buffer` rows and is refilled in order; a buffer of
 /// `count` rows or more gives every permutation the same chance.
-[[nodiscard]] inline std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed,
-                                                        std::uint64_t epoch) {
+[[nodiscard]] std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch);
+
+}  // namespace tagma
+
+// ---- tagma/data/permutation.ipp
+#ifndef TAGMA_SINGLE_DATA_PERMUTATION_IPP
+#define TAGMA_SINGLE_DATA_PERMUTATION_IPP
+
+/// @file
+/// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
+
+namespace tagma::datasets {
+
+TAGMA_DECL permutation::permutation(extent n, std::uint64_t seed, std::uint64_t epoch)
+    : n_(static_cast<std::uint64_t>(n)) {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
+  key_ = std::uint64_t{bits[1]} << 32 | bits[0];
+  step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
+  const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
+  const int all = width < least_bits ? least_bits : width;
+  low_bits_ = (all + 1) / 2;
+  low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
+  high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
+}
+
+TAGMA_DECL extent permutation::operator()(extent i) const {
+  auto x = static_cast<std::uint64_t>(i);
+  do {
+    std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
+    for (int round = 0; round < 3; ++round) {
+      high ^= mix(low + key) & high_mask_;
+      low ^= mix(high + key + step_) & low_mask_;
+      key += 2 * step_;
+    }
+    x = high << low_bits_ | low;
+  } while (x >= n_);
+  return static_cast<extent>(x);
+}
+
+TAGMA_DECL std::uint64_t permutation::mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+TAGMA_DECL std::size_t shuffle_draws::below(std::uint64_t n) {
+  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+  std::uint64_t bits = draw();
+  while (bits >= limit) bits = draw();
+  return static_cast<std::size_t>(bits % n);
+}
+
+TAGMA_DECL std::uint64_t shuffle_draws::draw() {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
+  ++drawn_;
+  return std::uint64_t{block[1]} << 32 | block[0];
+}
+
+}  // namespace tagma::datasets
+
+namespace tagma {
+
+TAGMA_DECL std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch) {
   datasets::shuffle_draws draws(seed, epoch);
   std::vector<extent> order, waiting;
   order.reserve(static_cast<std::size_t>(count));
@@ -593,6 +662,7 @@ namespace tagma {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_PERMUTATION_IPP
 #endif  // TAGMA_SINGLE_DATA_PERMUTATION_HPP
 
 namespace tagma::datasets {
@@ -604,7 +674,7 @@ enum class got : std::uint8_t { element, error, end, interrupted };
 /// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
 class end_of_data final : public error {
  public:
-  TAGMA_COLD end_of_data() : error(status_code::out_of_range, "the dataset has no more elements") {}
+  end_of_data();
 };
 
 /// The position of a cursor as whole numbers.
@@ -616,20 +686,11 @@ class position_reader {
   position_reader(const std::int64_t* first, const std::int64_t* last) : at_(first), last_(last) {}
 
   /// Throws `invalid_argument` where there are no more numbers.
-  [[nodiscard]] std::int64_t take() {
-    if (at_ == last_) wrong();
-    return *at_++;
-  }
+  [[nodiscard]] std::int64_t take();
   /// A number from 0 to `most`.
-  [[nodiscard]] std::int64_t take(std::int64_t most) {
-    const std::int64_t n = take();
-    if (n < 0 || n > most) wrong();
-    return n;
-  }
+  [[nodiscard]] std::int64_t take(std::int64_t most);
   [[nodiscard]] bool at_end() const { return at_ == last_; }
-  [[noreturn]] TAGMA_COLD static void wrong() {
-    fail(status_code::invalid_argument, "this is no position of this dataset");
-  }
+  [[noreturn]] static void wrong();
 
  private:
   const std::int64_t *at_, *last_;
@@ -658,9 +719,7 @@ class iteration {
   /// nullptr: nothing is measured.
   [[nodiscard]] meter* measured() const { return meter_; }
   /// Where a stage counts what it does; nullptr: nowhere.
-  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const {
-    return meter_ == nullptr ? nullptr : meter_->find(&stage);
-  }
+  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const;
 
   void limit(const runtime::run_guard* guard) { guard_ = guard; }
   /// Whether a call can be interrupted at all.
@@ -669,32 +728,14 @@ class iteration {
   [[nodiscard]] status_code reason() const { return reason_; }
 
   /// Whether the call must end. Loops that may be long ask in each turn.
-  [[nodiscard]] bool stopping() {
-    if (guard_ == nullptr || !guard_->limited()) return false;
-    reason_ = guard_->over();
-    return reason_ != status_code::ok;
-  }
+  [[nodiscard]] bool stopping();
   /// Whether nobody wants the element any more: then it does not matter what is lost.
   [[nodiscard]] bool given_up() const { return end_ != nullptr && end_->begun(); }
   /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
-  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen) {
-    if (stopping()) return false;
-    if (guard_ == nullptr)
-      word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
-    else
-      guard_->wait(word, seen);
-    return true;
-  }
+  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen);
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
-  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
-    if (order_owner_ != owner || order_epoch_ != epoch) {
-      order_ = permutation(n, seed, epoch);
-      order_owner_ = owner;
-      order_epoch_ = epoch;
-    }
-    return order_;
-  }
+  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
 
  private:
   const runtime::run_guard* guard_ = nullptr;
@@ -714,16 +755,8 @@ class measured_call {
       : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
   measured_call(const measured_call&) = delete;
   measured_call& operator=(const measured_call&) = delete;
-  ~measured_call() {
-    const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
-    stage_counters::add(to_.own_ns, took - in_.nested_ns);
-    in_.nested_ns = outer_ns_ + took;
-    in_.measured()->asked(to_, begun_, ended);
-  }
-  void gave(std::int64_t bytes) {
-    stage_counters::add(to_.elements, 1);
-    stage_counters::add(to_.bytes, bytes);
-  }
+  ~measured_call();
+  void gave(std::int64_t bytes);
 
  private:
   iteration& in_;
@@ -734,18 +767,10 @@ class measured_call {
 /// The time that a thread waits, which is nobody's work; nothing where there are no counters.
 class measured_wait {
  public:
-  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to)
-      : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
-    if (to_ != nullptr) begun_ = in.measured()->now();
-  }
+  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to);
   measured_wait(const measured_wait&) = delete;
   measured_wait& operator=(const measured_wait&) = delete;
-  ~measured_wait() {
-    if (to_ == nullptr) return;
-    const std::int64_t took = in_.measured()->now() - begun_;
-    stage_counters::add(*to_, took);
-    in_.nested_ns += took;
-  }
+  ~measured_wait();
 
  private:
   iteration& in_;
@@ -926,6 +951,89 @@ class boundary {
 };
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/stage.ipp
+#ifndef TAGMA_SINGLE_DATA_STAGE_IPP
+#define TAGMA_SINGLE_DATA_STAGE_IPP
+
+/// @file
+/// Definitions of stage.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_COLD TAGMA_DECL end_of_data::end_of_data()
+    : error(status_code::out_of_range, "the dataset has no more elements") {}
+
+TAGMA_DECL std::int64_t position_reader::take() {
+  if (at_ == last_) wrong();
+  return *at_++;
+}
+
+TAGMA_DECL std::int64_t position_reader::take(std::int64_t most) {
+  const std::int64_t n = take();
+  if (n < 0 || n > most) wrong();
+  return n;
+}
+
+TAGMA_COLD TAGMA_DECL void position_reader::wrong() {
+  fail(status_code::invalid_argument, "this is no position of this dataset");
+}
+
+TAGMA_DECL stage_counters* iteration::counters_of(const any_stage& stage) const {
+  return meter_ == nullptr ? nullptr : meter_->find(&stage);
+}
+
+TAGMA_DECL bool iteration::stopping() {
+  if (guard_ == nullptr || !guard_->limited()) return false;
+  reason_ = guard_->over();
+  return reason_ != status_code::ok;
+}
+
+TAGMA_DECL bool iteration::wait(runtime::wait_word& word, std::uint32_t seen) {
+  if (stopping()) return false;
+  if (guard_ == nullptr)
+    word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
+  else
+    guard_->wait(word, seen);
+  return true;
+}
+
+TAGMA_DECL const permutation& iteration::order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
+  if (order_owner_ != owner || order_epoch_ != epoch) {
+    order_ = permutation(n, seed, epoch);
+    order_owner_ = owner;
+    order_epoch_ = epoch;
+  }
+  return order_;
+}
+
+TAGMA_DECL measured_call::~measured_call() {
+  const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
+  stage_counters::add(to_.own_ns, took - in_.nested_ns);
+  in_.nested_ns = outer_ns_ + took;
+  in_.measured()->asked(to_, begun_, ended);
+}
+
+TAGMA_DECL void measured_call::gave(std::int64_t bytes) {
+  stage_counters::add(to_.elements, 1);
+  stage_counters::add(to_.bytes, bytes);
+}
+
+TAGMA_DECL measured_wait::measured_wait(iteration& in, stage_counters* counters,
+                                        stage_counters::number stage_counters::*to)
+    : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
+  if (to_ != nullptr) begun_ = in.measured()->now();
+}
+
+TAGMA_DECL measured_wait::~measured_wait() {
+  if (to_ == nullptr) return;
+  const std::int64_t took = in_.measured()->now() - begun_;
+  stage_counters::add(*to_, took);
+  in_.nested_ns += took;
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_STAGE_IPP
 #endif  // TAGMA_SINGLE_DATA_STAGE_HPP
 
 namespace tagma::datasets::detail {
@@ -958,28 +1066,11 @@ class one_element final : public indexed_source<T> {
 
 class range_source final : public indexed_source<std::int64_t> {
  public:
-  range_source(std::int64_t first, std::int64_t last, std::int64_t step) : first_(first), step_(step) {
-    if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    if (step > 0 ? first >= last : first <= last) return;
-    const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
-    const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
-    const std::uint64_t count = (way - 1) / pace + 1;
-    if (count >= unsign(endless))
-      fail(status_code::invalid_argument,
-           {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
-    size_ = static_cast<extent>(count);
-  }
+  range_source(std::int64_t first, std::int64_t last, std::int64_t step);
 
   [[nodiscard]] extent size() const override { return size_; }
-  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override {
-    to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
-                                   static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
-    return got::element;
-  }
-  TAGMA_COLD void describe(std::string& to) const override {
-    append_parts(to, {"range ", first_, " ", step_, " ", size_});
-  }
+  TAGMA_DECL got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
+  TAGMA_DECL void describe(std::string& to) const override;
 
  private:
   std::int64_t first_, step_;
@@ -1118,6 +1209,41 @@ class generator_source final : public stage<T> {
 };
 
 }  // namespace tagma::datasets::detail
+
+// ---- tagma/data/sources.ipp
+#ifndef TAGMA_SINGLE_DATA_SOURCES_IPP
+#define TAGMA_SINGLE_DATA_SOURCES_IPP
+
+/// @file
+/// Definitions of sources.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL range_source::range_source(std::int64_t first, std::int64_t last, std::int64_t step)
+    : first_(first), step_(step) {
+  if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
+  const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  if (step > 0 ? first >= last : first <= last) return;
+  const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
+  const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
+  const std::uint64_t count = (way - 1) / pace + 1;
+  if (count >= unsign(endless))
+    fail(status_code::invalid_argument, {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
+  size_ = static_cast<extent>(count);
+}
+
+TAGMA_DECL got range_source::get(extent i, std::uint64_t, std::int64_t& to, iteration&) const {
+  to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
+                                 static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
+  return got::element;
+}
+
+TAGMA_DECL void range_source::describe(std::string& to) const {
+  append_parts(to, {"range ", first_, " ", step_, " ", size_});
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_SOURCES_IPP
 #endif  // TAGMA_SINGLE_DATA_SOURCES_HPP
 
 namespace tagma::datasets {
@@ -3750,7 +3876,6 @@ class dataset {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -3762,12 +3887,9 @@ class dataset {
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -3782,7 +3904,6 @@ class dataset {
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -3797,8 +3918,6 @@ class dataset {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -3806,7 +3925,6 @@ class dataset {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -3843,10 +3961,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -3855,13 +3970,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -3875,40 +3985,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -3920,24 +4008,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -3945,7 +4021,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -3953,6 +4114,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 
 namespace tagma::io {
@@ -3976,11 +4138,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -3995,12 +4153,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -4049,6 +4202,33 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -4061,9 +4241,7 @@ class buffered_reader {
   static constexpr std::size_t default_block = 256 * 1024;
 
   /// @param block how many bytes the source is asked for at least
-  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
-    if (block_ == 0) block_ = 1;
-  }
+  buffered_reader(any_source source, std::size_t block = default_block);
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   buffered_reader(S source, std::size_t block = default_block)
@@ -4073,130 +4251,37 @@ class buffered_reader {
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = ended_ ? 0 : source_.at_most();
-    return more > unknown_length - held() ? unknown_length : more + held();
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
-  [[nodiscard]] std::string_view peek(std::size_t n) {
-    (void)fill(n);
-    return {data_.get() + begin_, std::min(n, held())};
-  }
+  [[nodiscard]] std::string_view peek(std::size_t n);
   /// The next `n` bytes; fewer where the source ends.
-  [[nodiscard]] std::string_view take(std::size_t n) {
-    const std::string_view bytes = peek(n);
-    drop(bytes.size());
-    return bytes;
-  }
+  [[nodiscard]] std::string_view take(std::size_t n);
   /// Bytes that have been read already, which stay.
   [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
   /// Bytes that have been read already, one at least; none where the source ends.
-  [[nodiscard]] std::string_view take_block() {
-    (void)fill(1);
-    return take(held());
-  }
+  [[nodiscard]] std::string_view take_block();
 
   /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
-  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
-    while (true) {
-      if (from < held()) {
-        const char* const first = data_.get() + begin_;
-        if (const void* const found = std::memchr(first + from, c, held() - from))
-          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
-        from = held();
-      }
-      if (!fill(from + 1)) return std::string_view::npos;
-    }
-  }
+  [[nodiscard]] std::size_t find(char c, std::size_t from = 0);
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
-  [[nodiscard]] bool line(std::string_view& text) {
-    const std::size_t length = find('\n');
-    if (length == std::string_view::npos) {
-      text = take(held());
-      return !text.empty();
-    }
-    text = take(length + 1).substr(0, length);
-    return true;
-  }
+  [[nodiscard]] bool line(std::string_view& text);
 
   /// Copies the next `n` bytes; returns how many there were.
-  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
-    auto* const to = static_cast<std::byte*>(target);
-    std::size_t done = std::min(n, held());
-    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
-    drop(done);
-    while (done < n) {
-      if (n - done < block_) {
-        const std::string_view rest = take(n - done);
-        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
-        return done + rest.size();
-      }
-      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
-      ended_ = more == 0;
-      if (ended_) break;
-      done += more;
-      position_ += more;
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
-  std::uint64_t skip(std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      drop(some);
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t skip(std::uint64_t n);
   /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
-  std::uint64_t append(std::string& to, std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      to.append(take(some));
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t append(std::string& to, std::uint64_t n);
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
-  void drop(std::size_t n) {
-    begin_ += n;
-    position_ += n;
-  }
+  void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
-  [[nodiscard]] bool fill(std::size_t n) {
-    while (held() < n && !ended_) more();
-    return held() >= n;
-  }
+  [[nodiscard]] bool fill(std::size_t n);
   /// Reads once, to the end of the buffer.
-  TAGMA_COLD void more() {
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (capacity_ - end_ < capacity_ / 4 + 1) {
-      const std::size_t size = held();
-      if (begin_ > 0 && size <= capacity_ / 2) {
-        std::memmove(data_.get(), data_.get() + begin_, size);
-      } else {
-        // A short source needs no block, but room to find its end in.
-        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
-        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
-        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
-        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
-        data_ = std::move(grown);
-        capacity_ = larger;
-      }
-      begin_ = 0;
-      end_ = size;
-    }
-    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
-    ended_ = n == 0;
-    end_ += n;
-  }
+  void more();
 
   any_source source_;
   std::size_t block_;
@@ -4207,6 +4292,143 @@ class buffered_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/buffered_reader.ipp
+#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+#define TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+
+/// @file
+/// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL buffered_reader::buffered_reader(any_source source, std::size_t block)
+    : source_(std::move(source)), block_(block) {
+  if (block_ == 0) block_ = 1;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::at_most() const {
+  const std::uint64_t more = ended_ ? 0 : source_.at_most();
+  return more > unknown_length - held() ? unknown_length : more + held();
+}
+
+TAGMA_DECL std::string_view buffered_reader::peek(std::size_t n) {
+  (void)fill(n);
+  return {data_.get() + begin_, std::min(n, held())};
+}
+
+TAGMA_DECL std::string_view buffered_reader::take(std::size_t n) {
+  const std::string_view bytes = peek(n);
+  drop(bytes.size());
+  return bytes;
+}
+
+TAGMA_DECL std::string_view buffered_reader::take_block() {
+  (void)fill(1);
+  return take(held());
+}
+
+TAGMA_DECL std::size_t buffered_reader::find(char c, std::size_t from) {
+  while (true) {
+    if (from < held()) {
+      const char* const first = data_.get() + begin_;
+      if (const void* const found = std::memchr(first + from, c, held() - from))
+        return static_cast<std::size_t>(static_cast<const char*>(found) - first);
+      from = held();
+    }
+    if (!fill(from + 1)) return std::string_view::npos;
+  }
+}
+
+TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
+  const std::size_t length = find('\n');
+  if (length == std::string_view::npos) {
+    text = take(held());
+    return !text.empty();
+  }
+  text = take(length + 1).substr(0, length);
+  return true;
+}
+
+TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
+  auto* const to = static_cast<std::byte*>(target);
+  std::size_t done = std::min(n, held());
+  if (done > 0) std::memcpy(to, data_.get() + begin_, done);
+  drop(done);
+  while (done < n) {
+    if (n - done < block_) {
+      const std::string_view rest = take(n - done);
+      if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
+      return done + rest.size();
+    }
+    const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
+    ended_ = more == 0;
+    if (ended_) break;
+    done += more;
+    position_ += more;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::skip(std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    drop(some);
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::append(std::string& to, std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    to.append(take(some));
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL void buffered_reader::drop(std::size_t n) {
+  begin_ += n;
+  position_ += n;
+}
+
+TAGMA_DECL bool buffered_reader::fill(std::size_t n) {
+  while (held() < n && !ended_) more();
+  return held() >= n;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (capacity_ - end_ < capacity_ / 4 + 1) {
+    const std::size_t size = held();
+    if (begin_ > 0 && size <= capacity_ / 2) {
+      std::memmove(data_.get(), data_.get() + begin_, size);
+    } else {
+      // A short source needs no block, but room to find its end in.
+      const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
+      const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
+      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
+      if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
+      data_ = std::move(grown);
+      capacity_ = larger;
+    }
+    begin_ = 0;
+    end_ = size;
+  }
+  const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
+  ended_ = n == 0;
+  end_ += n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_IPP
 #endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
 // ---- tagma/io/byte_sink.hpp
 #ifndef TAGMA_SINGLE_IO_BYTE_SINK_HPP
@@ -4309,7 +4531,6 @@ class any_sink {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -4320,21 +4541,59 @@ namespace detail {
 struct crc_tables {
   std::uint32_t of[8][256]{};
 
-  explicit crc_tables(std::uint32_t polynomial) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t c = byte;
-      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
-      of[0][byte] = c;
-    }
-    for (int place = 1; place < 8; ++place)
-      for (std::uint32_t byte = 0; byte < 256; ++byte)
-        of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
-  }
+  explicit crc_tables(std::uint32_t polynomial);
 };
 
 /// Goes on with the checksum `crc`, whose bits are inverted.
-[[nodiscard]] inline std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
-                                              std::size_t size) {
+[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                       std::size_t size);
+
+/// CRC-32C by tables.
+[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The checksum of bytes.
+[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+
+// ---- tagma/io/crc32c.ipp
+#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
+#define TAGMA_SINGLE_IO_CRC32C_IPP
+
+/// @file
+/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t c = byte;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+    of[0][byte] = c;
+  }
+  for (int place = 1; place < 8; ++place)
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+}
+
+TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   const auto& t = tables.of;
   for (; size >= 8; at += 8, size -= 8) {
@@ -4347,22 +4606,21 @@ struct crc_tables {
   return crc;
 }
 
-/// CRC-32C by tables.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0x82f63b78u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0xedb88320u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-}  // namespace detail
+}  // namespace tagma::io::detail
 
-/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
-[[nodiscard]] inline std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+namespace tagma::io {
+
+TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
 #if defined(__SSE4_2__) && defined(__x86_64__)
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t state = ~crc;
@@ -4379,19 +4637,10 @@ struct crc_tables {
 #endif
 }
 
-/// The checksum of bytes.
-[[nodiscard]] inline std::uint32_t crc32c(std::string_view bytes) {
-  return extend_crc32c(0, bytes.data(), bytes.size());
-}
-
-/// The form in which files hold a checksum of what may itself hold checksums.
-[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8u;
-  return (turned >> 17) | (turned << 15);
-}
+TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
 
 namespace tagma::io {
@@ -4420,41 +4669,14 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (ended_) return false;
-    offset_ = in_.position();
-    ended_ = true;  // also if this throws
-    const std::string_view head = in_.take(head_bytes);
-    if (head.empty()) return false;
-    if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
-    const std::uint64_t length = detail::little_endian<8>(head.data());
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
-      corrupted("length");
-    if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
-      fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
-                                    " bytes, more than can follow"});
-    const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
-    const std::string_view bytes = in_.take(needed);
-    if (bytes.size() < needed) truncated("its data", needed - bytes.size());
-    value = bytes.substr(0, needed - foot_bytes);
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
-      corrupted("data");
-    ended_ = false;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:
   static constexpr std::size_t head_bytes = 12, foot_bytes = 4;
 
-  [[noreturn]] TAGMA_COLD void truncated(std::string_view what, std::size_t missing) const {
-    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
-                                  " or its checksum are missing"});
-  }
-  [[noreturn]] TAGMA_COLD void corrupted(std::string_view what) const {
-    fail(status_code::data_loss,
-         {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
-  }
+  [[noreturn]] void truncated(std::string_view what, std::size_t missing) const;
+  [[noreturn]] void corrupted(std::string_view what) const;
 
   buffered_reader in_;
   std::uint64_t offset_ = 0;
@@ -4473,41 +4695,14 @@ class tf_record_writer {
       : to_(std::move(other.to_)), held_(std::move(other.held_)), closed_(std::exchange(other.closed_, true)) {}
   tf_record_writer& operator=(tf_record_writer&&) = delete;
   /// Closes the file, and is silent about what goes wrong; `close` is not.
-  ~tf_record_writer() {
-    try {
-      close();
-    } catch (...) {
-    }
-  }
+  ~tf_record_writer();
 
   /// Throws `failed_precondition` after `close`, and what the sink throws.
-  void write(std::string_view value) {
-    if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
-    char head[12], foot[4];
-    detail::put_little_endian<8>(head, value.size());
-    detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
-    detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
-    held_.append(head, sizeof head);
-    if (value.size() < enough) {
-      held_.append(value);
-    } else {
-      flush();
-      to_.write(std::as_bytes(std::span(value)));
-    }
-    held_.append(foot, sizeof foot);
-    if (held_.size() >= enough) flush();
-  }
+  void write(std::string_view value);
   /// Hands on what is held back.
-  void flush() {
-    if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
-    held_.clear();
-  }
+  void flush();
   /// Writes what is left, the end of a compressed file. Nothing if called again.
-  void close() {
-    if (std::exchange(closed_, true)) return;
-    flush();
-    to_.finish();
-  }
+  void close();
 
  private:
   static constexpr std::size_t enough = 64 * 1024;
@@ -4518,6 +4713,88 @@ class tf_record_writer {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/tf_record.ipp
+#ifndef TAGMA_SINGLE_IO_TF_RECORD_IPP
+#define TAGMA_SINGLE_IO_TF_RECORD_IPP
+
+/// @file
+/// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
+
+#include <span>
+
+namespace tagma::io {
+
+TAGMA_DECL bool tf_record_reader::next(std::string_view& value) {
+  if (ended_) return false;
+  offset_ = in_.position();
+  ended_ = true;  // also if this throws
+  const std::string_view head = in_.take(head_bytes);
+  if (head.empty()) return false;
+  if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
+  const std::uint64_t length = detail::little_endian<8>(head.data());
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
+    corrupted("length");
+  if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
+    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
+                                  " bytes, more than can follow"});
+  const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
+  const std::string_view bytes = in_.take(needed);
+  if (bytes.size() < needed) truncated("its data", needed - bytes.size());
+  value = bytes.substr(0, needed - foot_bytes);
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
+    corrupted("data");
+  ended_ = false;
+  return true;
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::truncated(std::string_view what, std::size_t missing) const {
+  fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
+                                " or its checksum are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::corrupted(std::string_view what) const {
+  fail(status_code::data_loss,
+       {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
+}
+
+TAGMA_DECL tf_record_writer::~tf_record_writer() {
+  try {
+    close();
+  } catch (...) {
+  }
+}
+
+TAGMA_DECL void tf_record_writer::write(std::string_view value) {
+  if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
+  char head[12], foot[4];
+  detail::put_little_endian<8>(head, value.size());
+  detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
+  detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
+  held_.append(head, sizeof head);
+  if (value.size() < enough) {
+    held_.append(value);
+  } else {
+    flush();
+    to_.write(std::as_bytes(std::span(value)));
+  }
+  held_.append(foot, sizeof foot);
+  if (held_.size() >= enough) flush();
+}
+
+TAGMA_DECL void tf_record_writer::flush() {
+  if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
+  held_.clear();
+}
+
+TAGMA_DECL void tf_record_writer::close() {
+  if (std::exchange(closed_, true)) return;
+  flush();
+  to_.finish();
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TF_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_TF_RECORD_HPP
 
 namespace tagma::datasets::detail {
@@ -4527,27 +4804,16 @@ class bytes_reader {
  public:
   explicit bytes_reader(std::string_view from) : left_(from) {}
 
-  [[nodiscard]] std::string_view take(std::uint64_t n) {
-    if (n > left_.size()) wrong();
-    const std::string_view some = left_.substr(0, static_cast<std::size_t>(n));
-    left_.remove_prefix(static_cast<std::size_t>(n));
-    return some;
-  }
+  [[nodiscard]] std::string_view take(std::uint64_t n);
   [[nodiscard]] std::uint64_t length() { return io::detail::little_endian<8>(take(8).data()); }
   [[nodiscard]] std::size_t left() const { return left_.size(); }
-  [[noreturn]] TAGMA_COLD static void wrong() {
-    fail(status_code::data_loss, "these bytes are no element of this dataset");
-  }
+  [[noreturn]] static void wrong();
 
  private:
   std::string_view left_;
 };
 
-inline void put_length(std::string& to, std::uint64_t n) {
-  char bytes[8];
-  io::detail::put_little_endian<8>(bytes, n);
-  to.append(bytes, sizeof bytes);
-}
+void put_length(std::string& to, std::uint64_t n);
 
 /// The name of a type of elements, and how they are written and read; `known` is false for structs, whose members
 /// nobody can name.
@@ -4670,6 +4936,32 @@ template <class A, class B>
 struct element_bytes<std::pair<A, B>> : bytes_of_parts<std::pair<A, B>, A, B> {};
 
 }  // namespace tagma::datasets::detail
+
+// ---- tagma/data/element_bytes.ipp
+
+/// @file
+/// Definitions of element_bytes.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL std::string_view bytes_reader::take(std::uint64_t n) {
+  if (n > left_.size()) wrong();
+  const std::string_view some = left_.substr(0, static_cast<std::size_t>(n));
+  left_.remove_prefix(static_cast<std::size_t>(n));
+  return some;
+}
+
+TAGMA_COLD TAGMA_DECL void bytes_reader::wrong() {
+  fail(status_code::data_loss, "these bytes are no element of this dataset");
+}
+
+TAGMA_DECL void put_length(std::string& to, std::uint64_t n) {
+  char bytes[8];
+  io::detail::put_little_endian<8>(bytes, n);
+  to.append(bytes, sizeof bytes);
+}
+
+}  // namespace tagma::datasets::detail
 // ---- tagma/data/file_cache.hpp
 
 /// @file
@@ -4681,8 +4973,6 @@ struct element_bytes<std::pair<A, B>> : bytes_of_parts<std::pair<A, B>, A, B> {}
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -4700,32 +4990,97 @@ struct element_bytes<std::pair<A, B>> : bytes_of_parts<std::pair<A, B>, A, B> {}
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma {
 
 namespace detail {
 
 /// "a/b/" of "a/b/c", "./" of "c".
-[[nodiscard]] inline std::string directory_of(std::string_view path) {
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
 }
 
-/// Where a path leads to if its last part is a link, or a link to a link.
-[[nodiscard]] inline std::string follow_links(const std::string& path) {
+TAGMA_DECL std::string follow_links(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < 40; ++links) {  // as many as Linux follows
     char text[PATH_MAX];
@@ -4737,86 +5092,69 @@ namespace detail {
   fail_errno(ELOOP, path, "replaced");
 }
 
-/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
-/// behind by a process that died, and whoever replaces the same file next removes it.
-class replacement {
- public:
-  /// @param directory an open directory
-  /// @param name of the file to be replaced
-  /// @param mode for `open`
-  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
-      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
-    stem_ += ".tagma-";
-    remove_litter();
-    static std::atomic<unsigned> counter{0};
-    while (true) {
-      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-      if (file_.get() < 0 && errno == EEXIST) continue;
-      if (file_.get() < 0) fail_errno(errno, path, "created");
-      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
-      struct stat made {};
-      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
-    }
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
   }
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement() {
-    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
-  }
+}
 
-  [[nodiscard]] int get() const { return file_.get(); }
-  [[nodiscard]] bool rename(const std::string& to) {
-    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
-  }
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
 
- private:
-  [[nodiscard]] static bool lock(int file, int how) {
-    int status = 0;
-    do status = ::flock(file, how);
-    while (status != 0 && errno == EINTR);
-    return status == 0;
-  }
-  /// Whether an open file is still the one of this name.
-  [[nodiscard]] bool is_named(int file) const {
-    struct stat open {};
-    struct stat named {};
-    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-  }
-  /// Stem, digits, a hyphen, digits, ".tmp".
-  [[nodiscard]] bool is_temporary(std::string_view name) const {
-    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
-    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
-    const std::size_t hyphen = name.find_first_not_of("0123456789");
-    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
-           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
-  }
-  void remove_litter() {
-    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
-    if (list == nullptr) return;
-    while (const dirent* const entry = ::readdir(list)) {
-      name_ = entry->d_name;
-      if (!is_temporary(name_)) continue;
-      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
-      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
-      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
-        (void)::unlinkat(directory_, name_.c_str(), 0);
-    }
-    ::closedir(list);
-  }
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
 
-  int directory_;
-  std::string stem_, name_;
-  descriptor file_{-1};
-  bool renamed_ = false;
-};
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
 
-/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
-/// more than everybody.
-inline void copy_access(int to, const struct stat& from) {
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
   struct stat now {};
   mode_t mode = from.st_mode & 0777;
   if (::fstat(to, &now) != 0) return;
@@ -4826,7 +5164,7 @@ inline void copy_access(int to, const struct stat& from) {
   (void)::fchmod(to, mode);
 }
 
-inline void write_all(int file, std::string_view bytes, std::string_view path) {
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
   while (!bytes.empty()) {
     const auto n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
@@ -4835,24 +5173,18 @@ inline void write_all(int file, std::string_view bytes, std::string_view path) {
   }
 }
 
-/// Whether all of an open file or directory is on the disk.
-[[nodiscard]] inline bool flush(int file) {
+TAGMA_DECL bool flush(int file) {
   int status = 0;
   do status = ::fsync(file);
   while (status != 0 && errno == EINTR);
   return status == 0;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
-/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
-/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
-/// `permission_denied`, `resource_exhausted` and so on; each names the path.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
@@ -4872,6 +5204,7 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 
 namespace tagma::datasets::detail {
@@ -4879,22 +5212,10 @@ namespace tagma::datasets::detail {
 /// A file that takes the place of another one when it is whole, and is gone otherwise.
 class whole_file {
  public:
-  explicit whole_file(const std::string& path)
-      : path_(path),
-        target_(tagma::detail::follow_links(path)),
-        name_(target_.substr(target_.rfind('/') + 1)),
-        parent_(::open(tagma::detail::directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (parent_.get() < 0) fail_errno(errno, path_, "created: directory " + tagma::detail::directory_of(target_));
-    if (name_.empty()) fail(status_code::invalid_argument, {"'", path_, "' is not the name of a file"});
-    file_.emplace(parent_.get(), name_, 0666, path_);
-  }
+  explicit whole_file(const std::string& path);
 
   void write(std::string_view bytes) { tagma::detail::write_all(file_->get(), bytes, path_); }
-  void put_in_place() {
-    if (!tagma::detail::flush(file_->get())) fail_errno(errno, path_, "flushed to the disk");
-    if (!file_->rename(name_)) fail_errno(errno, path_, "replaced");
-    if (!tagma::detail::flush(parent_.get()) && errno != EINVAL) fail_errno(errno, path_, "flushed to the disk");
-  }
+  void put_in_place();
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -4918,25 +5239,11 @@ class whole_file_sink {
 /// @{
 class cache_writer {
  public:
-  cache_writer(const std::string& path, std::string_view head) : file_(path), to_(whole_file_sink(file_)) {
-    to_.write(head);
-  }
+  cache_writer(const std::string& path, std::string_view head);
   /// The record of an element, into which its bytes are to be put.
-  [[nodiscard]] std::string& begin_element() {
-    record_ = 'e';
-    return record_;
-  }
-  void end_element() {
-    to_.write(record_);
-    ++count_;
-  }
-  void finish() {
-    record_ = 'z';
-    detail::put_length(record_, count_);
-    to_.write(record_);
-    to_.close();
-    file_.put_in_place();
-  }
+  [[nodiscard]] std::string& begin_element();
+  void end_element();
+  void finish();
 
  private:
   whole_file file_;
@@ -4948,52 +5255,11 @@ class cache_writer {
 class cache_reader {
  public:
   /// Throws `failed_precondition` for the file of something else.
-  cache_reader(const std::string& path, std::string_view head)
-      : path_(path), in_(io::buffered_reader(io::file_source(path))) {
-    std::string_view found;
-    if (!in_.next(found)) fail(status_code::data_loss, {path_, ": is empty, and no cache of a dataset"});
-    if (found == head) return;
-    const auto line = [](std::string_view& text) {
-      const std::size_t n = std::min(text.find('\n'), text.size());
-      const std::string_view first = text.substr(0, n);
-      text.remove_prefix(std::min(n + 1, text.size()));
-      return first;
-    };
-    const std::string_view version = line(found), its_version = line(head);
-    if (version != its_version)
-      fail(status_code::failed_precondition, {path_, ": begins with '", version.substr(0, 40), "', not with '",
-                                              its_version, "'; remove it to make it anew"});
-    const std::string_view type = line(found), its_type = line(head);
-    if (type != its_type)
-      fail(status_code::failed_precondition,
-           {path_, ": has elements of type ", type, ", and this dataset has ", its_type});
-    fail(status_code::failed_precondition, {path_, ": is the cache of another pipeline, '", found, "'; this one is '",
-                                            head, "'; remove the file to make it anew"});
-  }
+  cache_reader(const std::string& path, std::string_view head);
   /// The bytes of the next element; false behind the last one. Throws `data_loss`, and then there are no more.
-  [[nodiscard]] bool next(std::string_view& bytes) {
-    if (ended_) return false;
-    ended_ = true;  // also if this throws
-    std::string_view record;
-    if (!in_.next(record))
-      fail(status_code::data_loss, {path_, ": ends behind ", count_, " elements, without the record that says so"});
-    if (record.starts_with('e')) {
-      ended_ = false;
-      ++count_;
-      bytes = record.substr(1);
-      return true;
-    }
-    bytes_reader last(record);
-    if (record.size() != 9 || last.take(1) != "z" || last.length() != count_)
-      fail(status_code::data_loss, {in_.key(), ": the record behind ", count_, " elements is none of a cache"});
-    if (in_.next(record)) fail(status_code::data_loss, {in_.key(), ": a record stands behind the end of the cache"});
-    return false;
-  }
+  [[nodiscard]] bool next(std::string_view& bytes);
   /// The element is none.
-  [[noreturn]] TAGMA_COLD void wrong_element() {
-    ended_ = true;
-    fail(status_code::data_loss, {in_.key(), ": record ", count_, " is no element of this dataset"});
-  }
+  [[noreturn]] void wrong_element();
 
  private:
   std::string path_;
@@ -5131,6 +5397,104 @@ class file_cached final : public stage_behind<T, T> {
 
 }  // namespace tagma::datasets::detail
 
+// ---- tagma/data/file_cache.ipp
+
+/// @file
+/// Definitions of file_cache.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cerrno>
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL whole_file::whole_file(const std::string& path)
+    : path_(path),
+      target_(tagma::detail::follow_links(path)),
+      name_(target_.substr(target_.rfind('/') + 1)),
+      parent_(::open(tagma::detail::directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (parent_.get() < 0) fail_errno(errno, path_, "created: directory " + tagma::detail::directory_of(target_));
+  if (name_.empty()) fail(status_code::invalid_argument, {"'", path_, "' is not the name of a file"});
+  file_.emplace(parent_.get(), name_, 0666, path_);
+}
+
+TAGMA_DECL void whole_file::put_in_place() {
+  if (!tagma::detail::flush(file_->get())) fail_errno(errno, path_, "flushed to the disk");
+  if (!file_->rename(name_)) fail_errno(errno, path_, "replaced");
+  if (!tagma::detail::flush(parent_.get()) && errno != EINVAL) fail_errno(errno, path_, "flushed to the disk");
+}
+
+TAGMA_DECL cache_writer::cache_writer(const std::string& path, std::string_view head)
+    : file_(path), to_(whole_file_sink(file_)) {
+  to_.write(head);
+}
+
+TAGMA_DECL std::string& cache_writer::begin_element() {
+  record_ = 'e';
+  return record_;
+}
+
+TAGMA_DECL void cache_writer::end_element() {
+  to_.write(record_);
+  ++count_;
+}
+
+TAGMA_DECL void cache_writer::finish() {
+  record_ = 'z';
+  detail::put_length(record_, count_);
+  to_.write(record_);
+  to_.close();
+  file_.put_in_place();
+}
+
+TAGMA_DECL cache_reader::cache_reader(const std::string& path, std::string_view head)
+    : path_(path), in_(io::buffered_reader(io::file_source(path))) {
+  std::string_view found;
+  if (!in_.next(found)) fail(status_code::data_loss, {path_, ": is empty, and no cache of a dataset"});
+  if (found == head) return;
+  const auto line = [](std::string_view& text) {
+    const std::size_t n = std::min(text.find('\n'), text.size());
+    const std::string_view first = text.substr(0, n);
+    text.remove_prefix(std::min(n + 1, text.size()));
+    return first;
+  };
+  const std::string_view version = line(found), its_version = line(head);
+  if (version != its_version)
+    fail(status_code::failed_precondition, {path_, ": begins with '", version.substr(0, 40), "', not with '",
+                                            its_version, "'; remove it to make it anew"});
+  const std::string_view type = line(found), its_type = line(head);
+  if (type != its_type)
+    fail(status_code::failed_precondition,
+         {path_, ": has elements of type ", type, ", and this dataset has ", its_type});
+  fail(status_code::failed_precondition, {path_, ": is the cache of another pipeline, '", found, "'; this one is '",
+                                          head, "'; remove the file to make it anew"});
+}
+
+TAGMA_DECL bool cache_reader::next(std::string_view& bytes) {
+  if (ended_) return false;
+  ended_ = true;  // also if this throws
+  std::string_view record;
+  if (!in_.next(record))
+    fail(status_code::data_loss, {path_, ": ends behind ", count_, " elements, without the record that says so"});
+  if (record.starts_with('e')) {
+    ended_ = false;
+    ++count_;
+    bytes = record.substr(1);
+    return true;
+  }
+  bytes_reader last(record);
+  if (record.size() != 9 || last.take(1) != "z" || last.length() != count_)
+    fail(status_code::data_loss, {in_.key(), ": the record behind ", count_, " elements is none of a cache"});
+  if (in_.next(record)) fail(status_code::data_loss, {in_.key(), ": a record stands behind the end of the cache"});
+  return false;
+}
+
+TAGMA_COLD TAGMA_DECL void cache_reader::wrong_element() {
+  ended_ = true;
+  fail(status_code::data_loss, {in_.key(), ": record ", count_, " is no element of this dataset"});
+}
+
+}  // namespace tagma::datasets::detail
+
 // ---- tagma/base/epilogue.hpp
 
 /// @file
@@ -5162,6 +5526,9 @@ class file_cached final : public stage_behind<T, T> {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

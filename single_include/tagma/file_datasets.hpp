@@ -136,6 +136,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -187,12 +208,9 @@
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -207,7 +225,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -222,8 +239,6 @@
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -231,7 +246,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -268,10 +282,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -280,13 +291,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -300,40 +306,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -345,24 +329,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -370,7 +342,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -378,6 +435,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 
 namespace tagma::io {
@@ -401,11 +459,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -420,12 +474,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -474,6 +523,33 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -486,9 +562,7 @@ class buffered_reader {
   static constexpr std::size_t default_block = 256 * 1024;
 
   /// @param block how many bytes the source is asked for at least
-  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
-    if (block_ == 0) block_ = 1;
-  }
+  buffered_reader(any_source source, std::size_t block = default_block);
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   buffered_reader(S source, std::size_t block = default_block)
@@ -498,130 +572,37 @@ class buffered_reader {
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = ended_ ? 0 : source_.at_most();
-    return more > unknown_length - held() ? unknown_length : more + held();
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
-  [[nodiscard]] std::string_view peek(std::size_t n) {
-    (void)fill(n);
-    return {data_.get() + begin_, std::min(n, held())};
-  }
+  [[nodiscard]] std::string_view peek(std::size_t n);
   /// The next `n` bytes; fewer where the source ends.
-  [[nodiscard]] std::string_view take(std::size_t n) {
-    const std::string_view bytes = peek(n);
-    drop(bytes.size());
-    return bytes;
-  }
+  [[nodiscard]] std::string_view take(std::size_t n);
   /// Bytes that have been read already, which stay.
   [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
   /// Bytes that have been read already, one at least; none where the source ends.
-  [[nodiscard]] std::string_view take_block() {
-    (void)fill(1);
-    return take(held());
-  }
+  [[nodiscard]] std::string_view take_block();
 
   /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
-  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
-    while (true) {
-      if (from < held()) {
-        const char* const first = data_.get() + begin_;
-        if (const void* const found = std::memchr(first + from, c, held() - from))
-          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
-        from = held();
-      }
-      if (!fill(from + 1)) return std::string_view::npos;
-    }
-  }
+  [[nodiscard]] std::size_t find(char c, std::size_t from = 0);
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
-  [[nodiscard]] bool line(std::string_view& text) {
-    const std::size_t length = find('\n');
-    if (length == std::string_view::npos) {
-      text = take(held());
-      return !text.empty();
-    }
-    text = take(length + 1).substr(0, length);
-    return true;
-  }
+  [[nodiscard]] bool line(std::string_view& text);
 
   /// Copies the next `n` bytes; returns how many there were.
-  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
-    auto* const to = static_cast<std::byte*>(target);
-    std::size_t done = std::min(n, held());
-    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
-    drop(done);
-    while (done < n) {
-      if (n - done < block_) {
-        const std::string_view rest = take(n - done);
-        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
-        return done + rest.size();
-      }
-      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
-      ended_ = more == 0;
-      if (ended_) break;
-      done += more;
-      position_ += more;
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
-  std::uint64_t skip(std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      drop(some);
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t skip(std::uint64_t n);
   /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
-  std::uint64_t append(std::string& to, std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      to.append(take(some));
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t append(std::string& to, std::uint64_t n);
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
-  void drop(std::size_t n) {
-    begin_ += n;
-    position_ += n;
-  }
+  void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
-  [[nodiscard]] bool fill(std::size_t n) {
-    while (held() < n && !ended_) more();
-    return held() >= n;
-  }
+  [[nodiscard]] bool fill(std::size_t n);
   /// Reads once, to the end of the buffer.
-  TAGMA_COLD void more() {
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (capacity_ - end_ < capacity_ / 4 + 1) {
-      const std::size_t size = held();
-      if (begin_ > 0 && size <= capacity_ / 2) {
-        std::memmove(data_.get(), data_.get() + begin_, size);
-      } else {
-        // A short source needs no block, but room to find its end in.
-        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
-        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
-        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
-        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
-        data_ = std::move(grown);
-        capacity_ = larger;
-      }
-      begin_ = 0;
-      end_ = size;
-    }
-    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
-    ended_ = n == 0;
-    end_ += n;
-  }
+  void more();
 
   any_source source_;
   std::size_t block_;
@@ -632,6 +613,143 @@ class buffered_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/buffered_reader.ipp
+#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+#define TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+
+/// @file
+/// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL buffered_reader::buffered_reader(any_source source, std::size_t block)
+    : source_(std::move(source)), block_(block) {
+  if (block_ == 0) block_ = 1;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::at_most() const {
+  const std::uint64_t more = ended_ ? 0 : source_.at_most();
+  return more > unknown_length - held() ? unknown_length : more + held();
+}
+
+TAGMA_DECL std::string_view buffered_reader::peek(std::size_t n) {
+  (void)fill(n);
+  return {data_.get() + begin_, std::min(n, held())};
+}
+
+TAGMA_DECL std::string_view buffered_reader::take(std::size_t n) {
+  const std::string_view bytes = peek(n);
+  drop(bytes.size());
+  return bytes;
+}
+
+TAGMA_DECL std::string_view buffered_reader::take_block() {
+  (void)fill(1);
+  return take(held());
+}
+
+TAGMA_DECL std::size_t buffered_reader::find(char c, std::size_t from) {
+  while (true) {
+    if (from < held()) {
+      const char* const first = data_.get() + begin_;
+      if (const void* const found = std::memchr(first + from, c, held() - from))
+        return static_cast<std::size_t>(static_cast<const char*>(found) - first);
+      from = held();
+    }
+    if (!fill(from + 1)) return std::string_view::npos;
+  }
+}
+
+TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
+  const std::size_t length = find('\n');
+  if (length == std::string_view::npos) {
+    text = take(held());
+    return !text.empty();
+  }
+  text = take(length + 1).substr(0, length);
+  return true;
+}
+
+TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
+  auto* const to = static_cast<std::byte*>(target);
+  std::size_t done = std::min(n, held());
+  if (done > 0) std::memcpy(to, data_.get() + begin_, done);
+  drop(done);
+  while (done < n) {
+    if (n - done < block_) {
+      const std::string_view rest = take(n - done);
+      if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
+      return done + rest.size();
+    }
+    const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
+    ended_ = more == 0;
+    if (ended_) break;
+    done += more;
+    position_ += more;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::skip(std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    drop(some);
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::append(std::string& to, std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    to.append(take(some));
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL void buffered_reader::drop(std::size_t n) {
+  begin_ += n;
+  position_ += n;
+}
+
+TAGMA_DECL bool buffered_reader::fill(std::size_t n) {
+  while (held() < n && !ended_) more();
+  return held() >= n;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (capacity_ - end_ < capacity_ / 4 + 1) {
+    const std::size_t size = held();
+    if (begin_ > 0 && size <= capacity_ / 2) {
+      std::memmove(data_.get(), data_.get() + begin_, size);
+    } else {
+      // A short source needs no block, but room to find its end in.
+      const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
+      const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
+      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
+      if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
+      data_ = std::move(grown);
+      capacity_ = larger;
+    }
+    begin_ = 0;
+    end_ = size;
+  }
+  const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
+  ended_ = n == 0;
+  end_ += n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_IPP
 #endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
 // ---- tagma/io/csv.hpp
 #ifndef TAGMA_SINGLE_IO_CSV_HPP
@@ -694,67 +812,18 @@ class powers_of_five {
   [[nodiscard]] const entry& operator[](int power) const { return entries_[power - smallest]; }
 
   /// Made by whoever asks first, in a millisecond.
-  [[nodiscard]] static const powers_of_five& table() {
-    static const powers_of_five made;
-    return made;
-  }
+  [[nodiscard]] static const powers_of_five& table();
 
  private:
   static constexpr int words = 26;  // 5^342 has 795 bits
   using number = std::uint32_t[words];
 
-  TAGMA_COLD powers_of_five() {
-    number power = {1};
-    for (int q = 0; q <= -smallest; ++q) {
-      if (q <= largest) entries_[q - smallest] = upper_bits(power);
-      if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
-      std::uint64_t carry = 0;
-      for (std::uint32_t& word : power) {
-        carry += std::uint64_t{word} * 5;
-        word = static_cast<std::uint32_t>(carry);
-        carry >>= 32;
-      }
-    }
-  }
-  [[nodiscard]] static int bits_of(const number& n) {
-    int top = words - 1;
-    while (top > 0 && n[top] == 0) --top;
-    return top * 32 + 32 - std::countl_zero(n[top]);
-  }
-  [[nodiscard]] static entry upper_bits(const number& n) {
-    entry e{};
-    int at = bits_of(n) - 1;
-    for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
-    return e;
-  }
+  powers_of_five();
+  [[nodiscard]] static int bits_of(const number& n);
+  [[nodiscard]] static entry upper_bits(const number& n);
   /// 2^(z+127) / n, where 2^z is the first power that is not below n.
-  [[nodiscard]] static entry reciprocal(const number& n, bool round_up) {
-    entry e{};
-    number rest{};
-    const int z = bits_of(n);
-    rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
-    for (int i = 0; i < 128; ++i) {
-      for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
-      rest[0] <<= 1;
-      int w = words - 1;
-      while (w > 0 && rest[w] == n[w]) --w;
-      const bool fits = rest[w] >= n[w];
-      append_bit(e, fits);
-      if (!fits) continue;
-      std::int64_t borrow = 0;
-      for (w = 0; w < words; ++w) {
-        borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
-        rest[w] = static_cast<std::uint32_t>(borrow);
-        borrow >>= 32;
-      }
-    }
-    if (round_up && ++e.low == 0) ++e.high;
-    return e;
-  }
-  static void append_bit(entry& e, bool bit) {
-    e.high = e.high << 1 | e.low >> 63;
-    e.low = e.low << 1 | (bit ? 1u : 0u);
-  }
+  [[nodiscard]] static entry reciprocal(const number& n, bool round_up);
+  static void append_bit(entry& e, bool bit);
 
   entry entries_[largest - smallest + 1];
 };
@@ -778,11 +847,7 @@ struct float_format<float> {
 struct wide_product {
   std::uint64_t high, low;
 };
-[[nodiscard]] inline wide_product multiply(std::uint64_t a, std::uint64_t b) {
-  __extension__ using wide = unsigned __int128;
-  const wide product = static_cast<wide>(a) * b;
-  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
-}
+[[nodiscard]] wide_product multiply(std::uint64_t a, std::uint64_t b);
 
 /// The floating number nearest to `digits` * 10^`power`.
 template <class F>
@@ -979,6 +1044,85 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/number.ipp
+#ifndef TAGMA_SINGLE_IO_NUMBER_IPP
+#define TAGMA_SINGLE_IO_NUMBER_IPP
+
+/// @file
+/// Definitions of number.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL const powers_of_five& powers_of_five::table() {
+  static const powers_of_five made;
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL powers_of_five::powers_of_five() {
+  number power = {1};
+  for (int q = 0; q <= -smallest; ++q) {
+    if (q <= largest) entries_[q - smallest] = upper_bits(power);
+    if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
+    std::uint64_t carry = 0;
+    for (std::uint32_t& word : power) {
+      carry += std::uint64_t{word} * 5;
+      word = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+  }
+}
+
+TAGMA_DECL int powers_of_five::bits_of(const number& n) {
+  int top = words - 1;
+  while (top > 0 && n[top] == 0) --top;
+  return top * 32 + 32 - std::countl_zero(n[top]);
+}
+
+TAGMA_DECL powers_of_five::entry powers_of_five::upper_bits(const number& n) {
+  entry e{};
+  int at = bits_of(n) - 1;
+  for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
+  return e;
+}
+
+TAGMA_DECL powers_of_five::entry powers_of_five::reciprocal(const number& n, bool round_up) {
+  entry e{};
+  number rest{};
+  const int z = bits_of(n);
+  rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
+  for (int i = 0; i < 128; ++i) {
+    for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
+    rest[0] <<= 1;
+    int w = words - 1;
+    while (w > 0 && rest[w] == n[w]) --w;
+    const bool fits = rest[w] >= n[w];
+    append_bit(e, fits);
+    if (!fits) continue;
+    std::int64_t borrow = 0;
+    for (w = 0; w < words; ++w) {
+      borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
+      rest[w] = static_cast<std::uint32_t>(borrow);
+      borrow >>= 32;
+    }
+  }
+  if (round_up && ++e.low == 0) ++e.high;
+  return e;
+}
+
+TAGMA_DECL void powers_of_five::append_bit(entry& e, bool bit) {
+  e.high = e.high << 1 | e.low >> 63;
+  e.low = e.low << 1 | (bit ? 1u : 0u);
+}
+
+TAGMA_DECL wide_product multiply(std::uint64_t a, std::uint64_t b) {
+  __extension__ using wide = unsigned __int128;
+  const wide product = static_cast<wide>(a) * b;
+  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_NUMBER_IPP
 #endif  // TAGMA_SINGLE_IO_NUMBER_HPP
 
 namespace tagma::io {
@@ -1056,32 +1200,7 @@ class csv_decoder {
  public:
   /// Throws `invalid_argument` for a delimiter that could not be told from quotes and line ends, for another type, and
   /// for columns that do not increase or are not as many as the fields.
-  csv_decoder(std::vector<csv_field> fields, csv_options options)
-      : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
-    const char delimiter = options_.delimiter;
-    if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
-      fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
-    plain_ = options_.na_value.empty() && options_.columns.empty() &&
-             !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
-               ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
-    for (const csv_field& f : fields_)
-      if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
-          f.type != dtype::string)
-        fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
-    const std::vector<std::int64_t>& columns = options_.columns;
-    if (!columns.empty() && columns.size() != fields_.size())
-      fail(status_code::invalid_argument,
-           {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
-        fail(status_code::invalid_argument,
-             {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
-    for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
-      ends_field_[static_cast<unsigned char>(c)] = true;
-    runs_.resize(fields_.size());
-    for (std::size_t i = fields_.size(); i-- > 0;)
-      runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
-  }
+  csv_decoder(std::vector<csv_field> fields, csv_options options);
 
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
@@ -1091,22 +1210,7 @@ class csv_decoder {
   /// from 0.
   /// @param to of each field an object of its type, of a string a `std::string_view`, valid as long as the record and
   /// until the next call
-  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {}) {
-    cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
-    c.more = c.at != c.end;
-    const std::vector<std::int64_t>& columns = options_.columns;
-    const std::size_t count = fields_.size();
-    while (c.more) {
-      if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
-        read_fields(c);
-      } else {
-        std::string_view passed;
-        go_on(c, take(c, passed, passed_));
-      }
-    }
-    if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count)))
-      fail_count(c.column, name);
-  }
+  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {});
 
  private:
   /// Where a record is being read.
@@ -1120,39 +1224,11 @@ class csv_decoder {
     bool more = false;
   };
 
-  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end) {
-    while (at != end && (*at == '\r' || *at == '\n')) ++at;
-    return at;
-  }
+  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end);
   /// From the end of a field to the beginning of the next one.
-  static void go_on(cursor& c, const char* end_of_field) {
-    ++c.column;
-    c.more = end_of_field != c.end;
-    c.at = end_of_field + (c.more ? 1 : 0);
-  }
+  static void go_on(cursor& c, const char* end_of_field);
 
-  void read_fields(cursor& c) {
-    switch (fields_[c.output].type) {
-      case dtype::float32:
-        return read_numbers<float>(c);
-      case dtype::float64:
-        return read_numbers<double>(c);
-      case dtype::int32:
-        return read_numbers<std::int32_t>(c);
-      case dtype::int64:
-        return read_numbers<std::int64_t>(c);
-      default: {
-        std::string_view text;
-        const char* const last = take(c, text, unquoted_[c.output]);
-        if (is_missing(text)) {
-          if (fields_[c.output].required) fail_missing(c);
-          text = fields_[c.output].text;
-        }
-        *static_cast<std::string_view*>(c.to[c.output++]) = text;
-        go_on(c, last);
-      }
-    }
-  }
+  void read_fields(cursor& c);
   [[nodiscard]] bool is_missing(std::string_view text) const { return text.empty() || text == options_.na_value; }
 
   /// Reads the fields of a type that stand together. Most are a number and nothing else, which is read without a look
@@ -1212,63 +1288,15 @@ class csv_decoder {
 
   /// Takes the text of a field; where it has doubled quotes, `scratch` holds it.
   /// @returns the delimiter behind it or the end
-  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const {
-    const char* at = skip_line_ends(c.at, c.end);
-    if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
-    const char* const first = at;
-    while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
-    text = {first, static_cast<std::size_t>(at - first)};
-    if (at != c.end && *at != options_.delimiter)
-      fail_field("has a quote or a line end, which only a field in quotes may have", c);
-    return at;
-  }
+  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const;
   [[nodiscard]] const char* take_quoted(const char* at, std::string_view& text, std::string& scratch,
-                                        const cursor& c) const {
-    const char* const end = c.end;
-    bool doubled = false;
-    while (true) {
-      const auto* const quote =
-          at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
-      if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
-      text = {at, static_cast<std::size_t>(quote - at)};
-      const bool again = quote + 1 != end && quote[1] == '"';
-      if (doubled || again) {
-        if (!doubled) scratch.clear();
-        scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
-        text = scratch;
-      }
-      if (!again) {
-        at = quote + 1;
-        break;
-      }
-      doubled = true;
-      at = quote + 2;
-    }
-    if (at != end && *at != options_.delimiter)
-      fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
-    return at;
-  }
+                                        const cursor& c) const;
 
-  [[nodiscard]] static std::string text_of(const record_name& name) {
-    return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
-  }
-  [[noreturn]] TAGMA_COLD static void fail_field(std::string_view what, const cursor& c) {
-    fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
-  }
-  [[noreturn]] TAGMA_COLD static void fail_missing(const cursor& c) {
-    fail_field("is required, and there is nothing in it", c);
-  }
-  [[noreturn]] TAGMA_COLD static void fail_number(std::string_view text, dtype type, const cursor& c) {
-    constexpr std::size_t most = 60;
-    fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
-               c);
-  }
-  [[noreturn]] TAGMA_COLD void fail_count(std::int64_t found, const record_name& name) const {
-    if (options_.columns.empty())
-      fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
-    fail(status_code::invalid_argument,
-         {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
-  }
+  [[nodiscard]] static std::string text_of(const record_name& name);
+  [[noreturn]] static void fail_field(std::string_view what, const cursor& c);
+  [[noreturn]] static void fail_missing(const cursor& c);
+  [[noreturn]] static void fail_number(std::string_view text, dtype type, const cursor& c);
+  [[noreturn]] void fail_count(std::int64_t found, const record_name& name) const;
 
   std::vector<csv_field> fields_;
   csv_options options_;
@@ -1302,6 +1330,158 @@ template <csv_type... T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/csv.ipp
+#ifndef TAGMA_SINGLE_IO_CSV_IPP
+#define TAGMA_SINGLE_IO_CSV_IPP
+
+/// @file
+/// Definitions of csv.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL csv_decoder::csv_decoder(std::vector<csv_field> fields, csv_options options)
+    : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
+  const char delimiter = options_.delimiter;
+  if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
+    fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
+  plain_ = options_.na_value.empty() && options_.columns.empty() &&
+           !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
+             ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
+  for (const csv_field& f : fields_)
+    if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
+        f.type != dtype::string)
+      fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
+  const std::vector<std::int64_t>& columns = options_.columns;
+  if (!columns.empty() && columns.size() != fields_.size())
+    fail(status_code::invalid_argument,
+         {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
+      fail(status_code::invalid_argument,
+           {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
+  for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
+    ends_field_[static_cast<unsigned char>(c)] = true;
+  runs_.resize(fields_.size());
+  for (std::size_t i = fields_.size(); i-- > 0;)
+    runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
+}
+
+TAGMA_DECL void csv_decoder::decode(std::string_view record, std::span<void* const> to, const record_name& name) {
+  cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
+  c.more = c.at != c.end;
+  const std::vector<std::int64_t>& columns = options_.columns;
+  const std::size_t count = fields_.size();
+  while (c.more) {
+    if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
+      read_fields(c);
+    } else {
+      std::string_view passed;
+      go_on(c, take(c, passed, passed_));
+    }
+  }
+  if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count))) fail_count(c.column, name);
+}
+
+TAGMA_DECL const char* csv_decoder::skip_line_ends(const char* at, const char* end) {
+  while (at != end && (*at == '\r' || *at == '\n')) ++at;
+  return at;
+}
+
+TAGMA_DECL void csv_decoder::go_on(cursor& c, const char* end_of_field) {
+  ++c.column;
+  c.more = end_of_field != c.end;
+  c.at = end_of_field + (c.more ? 1 : 0);
+}
+
+TAGMA_DECL void csv_decoder::read_fields(cursor& c) {
+  switch (fields_[c.output].type) {
+    case dtype::float32:
+      return read_numbers<float>(c);
+    case dtype::float64:
+      return read_numbers<double>(c);
+    case dtype::int32:
+      return read_numbers<std::int32_t>(c);
+    case dtype::int64:
+      return read_numbers<std::int64_t>(c);
+    default: {
+      std::string_view text;
+      const char* const last = take(c, text, unquoted_[c.output]);
+      if (is_missing(text)) {
+        if (fields_[c.output].required) fail_missing(c);
+        text = fields_[c.output].text;
+      }
+      *static_cast<std::string_view*>(c.to[c.output++]) = text;
+      go_on(c, last);
+    }
+  }
+}
+
+TAGMA_DECL const char* csv_decoder::take(const cursor& c, std::string_view& text, std::string& scratch) const {
+  const char* at = skip_line_ends(c.at, c.end);
+  if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
+  const char* const first = at;
+  while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
+  text = {first, static_cast<std::size_t>(at - first)};
+  if (at != c.end && *at != options_.delimiter)
+    fail_field("has a quote or a line end, which only a field in quotes may have", c);
+  return at;
+}
+
+TAGMA_DECL const char* csv_decoder::take_quoted(const char* at, std::string_view& text, std::string& scratch,
+                                                const cursor& c) const {
+  const char* const end = c.end;
+  bool doubled = false;
+  while (true) {
+    const auto* const quote =
+        at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+    if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
+    text = {at, static_cast<std::size_t>(quote - at)};
+    const bool again = quote + 1 != end && quote[1] == '"';
+    if (doubled || again) {
+      if (!doubled) scratch.clear();
+      scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
+      text = scratch;
+    }
+    if (!again) {
+      at = quote + 1;
+      break;
+    }
+    doubled = true;
+    at = quote + 2;
+  }
+  if (at != end && *at != options_.delimiter)
+    fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
+  return at;
+}
+
+TAGMA_DECL std::string csv_decoder::text_of(const record_name& name) {
+  return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_field(std::string_view what, const cursor& c) {
+  fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_missing(const cursor& c) {
+  fail_field("is required, and there is nothing in it", c);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_number(std::string_view text, dtype type, const cursor& c) {
+  constexpr std::size_t most = 60;
+  fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
+             c);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_count(std::int64_t found, const record_name& name) const {
+  if (options_.columns.empty())
+    fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
+  fail(status_code::invalid_argument,
+       {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CSV_IPP
 #endif  // TAGMA_SINGLE_IO_CSV_HPP
 // ---- tagma/io/record.hpp
 #ifndef TAGMA_SINGLE_IO_RECORD_HPP
@@ -1347,14 +1527,7 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value_.clear();
-    (void)in_.append(value_, unknown_length);
-    value = value_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -1368,12 +1541,7 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value = text_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -1382,6 +1550,34 @@ class identity_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/record.ipp
+#ifndef TAGMA_SINGLE_IO_RECORD_IPP
+#define TAGMA_SINGLE_IO_RECORD_IPP
+
+/// @file
+/// Definitions of record.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL bool whole_file_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value_.clear();
+  (void)in_.append(value_, unknown_length);
+  value = value_;
+  return true;
+}
+
+TAGMA_DECL bool identity_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value = text_;
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_RECORD_HPP
 
 namespace tagma::datasets::detail {
@@ -1510,7 +1706,6 @@ struct csv_format {
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -1611,6 +1806,12 @@ class any_sink {
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
 
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
+
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
@@ -1618,12 +1819,7 @@ namespace tagma::io {
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
-[[nodiscard]] inline compression compression_from(std::string_view name) {
-  if (name.empty() || name == "NONE") return compression::none;
-  if (name == "GZIP") return compression::gzip;
-  if (name == "ZLIB") return compression::zlib;
-  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
-}
+[[nodiscard]] compression compression_from(std::string_view name);
 
 namespace detail {
 
@@ -1740,71 +1936,20 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    if (format_ == compression::detect) detect();
-    if (format_ == compression::none) return pass(to);
-    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
-    std::span<std::byte> left = to;
-    while (left.size() == to.size() && !(ended_ && !next_member())) {
-      if (in_.empty() && !refill() && !pending_)
-        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
-      ended_ = state_->step(in_, left, name());
-      pending_ = left.empty();  // there may be more, which needs no more to be read
-    }
-    return to.size() - left.size();
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = packed_.at_most(), here = in_.size();
-    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
-    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
 
  private:
   static constexpr std::size_t block = 64 * 1024;
   static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
 
-  bool refill() {
-    const std::size_t n = packed_.read({buffer_.get(), block});
-    in_ = {buffer_.get(), n};
-    return n > 0;
-  }
-  void detect() {
-    std::size_t n = 0;
-    while (n < 2) {
-      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
-      if (more == 0) break;
-      n += more;
-    }
-    in_ = {buffer_.get(), n};
-    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
-    format_ = is_gzip ? compression::gzip : compression::none;
-  }
-  std::size_t pass(std::span<std::byte> to) {
-    if (in_.empty()) return packed_.read(to);
-    const std::size_t n = std::min(in_.size(), to.size());
-    std::memcpy(to.data(), in_.data(), n);
-    in_ = in_.subspan(n);
-    return n;
-  }
+  bool refill();
+  void detect();
+  std::size_t pass(std::span<std::byte> to);
   /// Behind the end of a stream: whether another one begins.
-  bool next_member() {
-    if (in_.empty() && !refill()) return false;
-    if (format_ == compression::deflate) return false;
-    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
-      state_->restart();
-      ended_ = pending_ = false;
-      return true;
-    }
-    do {
-      for (const std::byte b : in_)
-        if (b != std::byte{0} || format_ != compression::gzip)
-          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
-    } while (refill());
-    in_ = {};
-    return false;
-  }
+  bool next_member();
 
   any_source packed_;
   compression format_;
@@ -1823,10 +1968,7 @@ class deflated_sink {
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
-  void finish() {
-    state_->step({}, true, to_);
-    to_.finish();
-  }
+  void finish();
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -1835,24 +1977,119 @@ class deflated_sink {
 };
 
 /// A source, unpacked as it is told.
-[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
+[[nodiscard]] any_source unpacked(any_source source, compression format);
+
+/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
+[[nodiscard]] any_source open(std::string path, compression format = compression::none);
+
+/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
+/// zlib.
+[[nodiscard]] any_sink create(std::string path, compression format = compression::none);
+
+}  // namespace tagma::io
+
+// ---- tagma/io/compression.ipp
+#ifndef TAGMA_SINGLE_IO_COMPRESSION_IPP
+#define TAGMA_SINGLE_IO_COMPRESSION_IPP
+
+/// @file
+/// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL compression compression_from(std::string_view name) {
+  if (name.empty() || name == "NONE") return compression::none;
+  if (name == "GZIP") return compression::gzip;
+  if (name == "ZLIB") return compression::zlib;
+  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
+}
+
+TAGMA_DECL std::size_t inflated_source::read(std::span<std::byte> to) {
+  if (format_ == compression::detect) detect();
+  if (format_ == compression::none) return pass(to);
+  if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
+  std::span<std::byte> left = to;
+  while (left.size() == to.size() && !(ended_ && !next_member())) {
+    if (in_.empty() && !refill() && !pending_)
+      fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+    ended_ = state_->step(in_, left, name());
+    pending_ = left.empty();  // there may be more, which needs no more to be read
+  }
+  return to.size() - left.size();
+}
+
+TAGMA_DECL std::uint64_t inflated_source::at_most() const {
+  const std::uint64_t more = packed_.at_most(), here = in_.size();
+  if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
+  return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
+}
+
+TAGMA_DECL bool inflated_source::refill() {
+  const std::size_t n = packed_.read({buffer_.get(), block});
+  in_ = {buffer_.get(), n};
+  return n > 0;
+}
+
+TAGMA_DECL void inflated_source::detect() {
+  std::size_t n = 0;
+  while (n < 2) {
+    const std::size_t more = packed_.read({buffer_.get() + n, block - n});
+    if (more == 0) break;
+    n += more;
+  }
+  in_ = {buffer_.get(), n};
+  const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
+  format_ = is_gzip ? compression::gzip : compression::none;
+}
+
+TAGMA_DECL std::size_t inflated_source::pass(std::span<std::byte> to) {
+  if (in_.empty()) return packed_.read(to);
+  const std::size_t n = std::min(in_.size(), to.size());
+  std::memcpy(to.data(), in_.data(), n);
+  in_ = in_.subspan(n);
+  return n;
+}
+
+TAGMA_DECL bool inflated_source::next_member() {
+  if (in_.empty() && !refill()) return false;
+  if (format_ == compression::deflate) return false;
+  if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
+    state_->restart();
+    ended_ = pending_ = false;
+    return true;
+  }
+  do {
+    for (const std::byte b : in_)
+      if (b != std::byte{0} || format_ != compression::gzip)
+        fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
+  } while (refill());
+  in_ = {};
+  return false;
+}
+
+TAGMA_DECL void deflated_sink::finish() {
+  state_->step({}, true, to_);
+  to_.finish();
+}
+
+TAGMA_DECL any_source unpacked(any_source source, compression format) {
   if (format == compression::none) return source;
   return inflated_source(std::move(source), format);
 }
 
-/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
-[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
+TAGMA_DECL any_source open(std::string path, compression format) {
   return unpacked(file_source(std::move(path)), format);
 }
 
-/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
-/// zlib.
-[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
+TAGMA_DECL any_sink create(std::string path, compression format) {
   if (format == compression::none) return file_sink(std::move(path));
   return deflated_sink(file_sink(std::move(path)), format);
 }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_COMPRESSION_IPP
 #endif  // TAGMA_SINGLE_IO_COMPRESSION_HPP
 // ---- tagma/io/csv_reader.hpp
 #ifndef TAGMA_SINGLE_IO_CSV_READER_HPP
@@ -1861,7 +2098,6 @@ class deflated_sink {
 /// @file
 /// Records of a CSV file, whose fields in quotes may have line ends.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -1884,90 +2120,24 @@ struct csv_reader_options {
 /// file ends inside quotes, and `resource_exhausted` for a record longer than the bound.
 class csv_reader {
  public:
-  explicit csv_reader(buffered_reader in, const csv_reader_options& options = {})
-      : in_(std::move(in)), options_(options), to_skip_(options.skip_header_records) {
-    if (to_skip_ < 0)
-      fail(status_code::invalid_argument,
-           {"skip_header_records is ", to_skip_, ", expected a number that is not negative"});
-  }
+  explicit csv_reader(buffered_reader in, const csv_reader_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    for (; to_skip_ > 0; --to_skip_)
-      if (!read(value)) return false;
-    return read(value);
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
-  bool read(std::string_view& value) {
-    line_ += lines_;
-    lines_ = 0;
-    std::size_t length = 0, seen = 0;
-    state_ = state::field_start;
-    while (true) {
-      length = in_.find('\n', seen);
-      const bool last = length == std::string_view::npos;
-      value = in_.peek(last ? SIZE_MAX : length + 1);
-      if (last) length = value.size();
-      if (length > options_.max_record_bytes) fail_long();
-      if (last && length == 0) return false;
-      ++lines_;
-      if (!options_.quotes || (seen == 0 && has_no_quote(length)) || !stays_open(value.substr(seen, length - seen))) {
-        value = in_.take(last ? length : length + 1).substr(0, length);
-        if (value.ends_with('\r')) value.remove_suffix(1);
-        return true;
-      }
-      if (last) fail_open();
-      seen = length + 1;
-    }
-  }
+  bool read(std::string_view& value);
 
   /// Whether there is no quote in the next bytes. Looks for the next one in all that is there, once for many lines.
-  bool has_no_quote(std::size_t length) {
-    const std::uint64_t here = in_.position();
-    if (here + length > next_quote_) {
-      const std::string_view all = in_.buffered();
-      next_quote_ = here + std::min(all.find('"'), all.size());
-    }
-    return here + length <= next_quote_;
-  }
+  bool has_no_quote(std::size_t length);
 
   enum class state : std::uint8_t { field_start, field, quoted, quote };
 
   /// Whether a field in quotes goes on behind this line, or part of a line.
-  bool stays_open(std::string_view line) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const char c = line[i];
-      switch (state_) {
-        case state::field_start:
-          state_ = c == '"' ? state::quoted : c == options_.delimiter ? state::field_start : state::field;
-          break;
-        case state::quote:
-          if (c == '"') {
-            state_ = state::quoted;
-            break;
-          }
-          [[fallthrough]];
-        case state::field:
-          state_ = c == options_.delimiter ? state::field_start : state::field;
-          break;
-        case state::quoted: {
-          i = std::min(line.find('"', i), line.size());
-          if (i < line.size()) state_ = state::quote;
-          break;
-        }
-      }
-    }
-    return state_ == state::quoted;
-  }
+  bool stays_open(std::string_view line);
 
-  [[noreturn]] TAGMA_COLD void fail_long() const {
-    fail(status_code::resource_exhausted,
-         {key(), ": the record is longer than ", options_.max_record_bytes, " bytes; a quote may not be closed"});
-  }
-  [[noreturn]] TAGMA_COLD void fail_open() const {
-    fail(status_code::invalid_argument, {key(), ": the file ends inside a field in quotes"});
-  }
+  [[noreturn]] void fail_long() const;
+  [[noreturn]] void fail_open() const;
 
   buffered_reader in_;
   csv_reader_options options_;
@@ -1977,6 +2147,100 @@ class csv_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/csv_reader.ipp
+#ifndef TAGMA_SINGLE_IO_CSV_READER_IPP
+#define TAGMA_SINGLE_IO_CSV_READER_IPP
+
+/// @file
+/// Definitions of csv_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+
+namespace tagma::io {
+
+TAGMA_DECL csv_reader::csv_reader(buffered_reader in, const csv_reader_options& options)
+    : in_(std::move(in)), options_(options), to_skip_(options.skip_header_records) {
+  if (to_skip_ < 0)
+    fail(status_code::invalid_argument,
+         {"skip_header_records is ", to_skip_, ", expected a number that is not negative"});
+}
+
+TAGMA_DECL bool csv_reader::next(std::string_view& value) {
+  for (; to_skip_ > 0; --to_skip_)
+    if (!read(value)) return false;
+  return read(value);
+}
+
+TAGMA_DECL bool csv_reader::read(std::string_view& value) {
+  line_ += lines_;
+  lines_ = 0;
+  std::size_t length = 0, seen = 0;
+  state_ = state::field_start;
+  while (true) {
+    length = in_.find('\n', seen);
+    const bool last = length == std::string_view::npos;
+    value = in_.peek(last ? SIZE_MAX : length + 1);
+    if (last) length = value.size();
+    if (length > options_.max_record_bytes) fail_long();
+    if (last && length == 0) return false;
+    ++lines_;
+    if (!options_.quotes || (seen == 0 && has_no_quote(length)) || !stays_open(value.substr(seen, length - seen))) {
+      value = in_.take(last ? length : length + 1).substr(0, length);
+      if (value.ends_with('\r')) value.remove_suffix(1);
+      return true;
+    }
+    if (last) fail_open();
+    seen = length + 1;
+  }
+}
+
+TAGMA_DECL bool csv_reader::has_no_quote(std::size_t length) {
+  const std::uint64_t here = in_.position();
+  if (here + length > next_quote_) {
+    const std::string_view all = in_.buffered();
+    next_quote_ = here + std::min(all.find('"'), all.size());
+  }
+  return here + length <= next_quote_;
+}
+
+TAGMA_DECL bool csv_reader::stays_open(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    switch (state_) {
+      case state::field_start:
+        state_ = c == '"' ? state::quoted : c == options_.delimiter ? state::field_start : state::field;
+        break;
+      case state::quote:
+        if (c == '"') {
+          state_ = state::quoted;
+          break;
+        }
+        [[fallthrough]];
+      case state::field:
+        state_ = c == options_.delimiter ? state::field_start : state::field;
+        break;
+      case state::quoted: {
+        i = std::min(line.find('"', i), line.size());
+        if (i < line.size()) state_ = state::quote;
+        break;
+      }
+    }
+  }
+  return state_ == state::quoted;
+}
+
+TAGMA_COLD TAGMA_DECL void csv_reader::fail_long() const {
+  fail(status_code::resource_exhausted,
+       {key(), ": the record is longer than ", options_.max_record_bytes, " bytes; a quote may not be closed"});
+}
+
+TAGMA_COLD TAGMA_DECL void csv_reader::fail_open() const {
+  fail(status_code::invalid_argument, {key(), ": the file ends inside a field in quotes"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CSV_READER_IPP
 #endif  // TAGMA_SINGLE_IO_CSV_READER_HPP
 // ---- tagma/io/fixed_length.hpp
 #ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
@@ -2005,38 +2269,13 @@ struct fixed_length_options {
 class fixed_length_record_reader {
  public:
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
-  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options)
-      : in_(std::move(in)), options_(options) {
-    const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
-      if (bytes < least || bytes > max_bytes / 4)
-        fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
-    };
-    check(options.record_bytes, 1, "record_bytes");
-    check(options.header_bytes, 0, "header_bytes");
-    check(options.footer_bytes, 0, "footer_bytes");
-    check(options.hop_bytes, 0, "hop_bytes");
-    if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
-  }
+  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
-    if (ended_ || in_.skip(to_pass) < to_pass) return end();
-    const auto record = static_cast<std::size_t>(options_.record_bytes);
-    const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
-    const std::string_view bytes = in_.peek(needed);
-    if (bytes.size() < needed) return end();
-    value = bytes.substr(0, record);
-    ++record_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:
-  bool end() {
-    ended_ = true;
-    return false;
-  }
+  bool end();
 
   buffered_reader in_;
   fixed_length_options options_;
@@ -2045,6 +2284,50 @@ class fixed_length_record_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/fixed_length.ipp
+#ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
+#define TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
+
+/// @file
+/// Definitions of fixed_length.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL fixed_length_record_reader::fixed_length_record_reader(buffered_reader in,
+                                                                  const fixed_length_options& options)
+    : in_(std::move(in)), options_(options) {
+  const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
+    if (bytes < least || bytes > max_bytes / 4)
+      fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
+  };
+  check(options.record_bytes, 1, "record_bytes");
+  check(options.header_bytes, 0, "header_bytes");
+  check(options.footer_bytes, 0, "footer_bytes");
+  check(options.hop_bytes, 0, "hop_bytes");
+  if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
+}
+
+TAGMA_DECL bool fixed_length_record_reader::next(std::string_view& value) {
+  const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
+  if (ended_ || in_.skip(to_pass) < to_pass) return end();
+  const auto record = static_cast<std::size_t>(options_.record_bytes);
+  const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
+  const std::string_view bytes = in_.peek(needed);
+  if (bytes.size() < needed) return end();
+  value = bytes.substr(0, record);
+  ++record_;
+  return true;
+}
+
+TAGMA_DECL bool fixed_length_record_reader::end() {
+  ended_ = true;
+  return false;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
 #endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
 // ---- tagma/io/text_lines.hpp
 #ifndef TAGMA_SINGLE_IO_TEXT_LINES_HPP
@@ -2070,20 +2353,9 @@ struct text_line_options {
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
-  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
-      : in_(std::move(in)), skip_(options.skip_header_lines) {
-    if (skip_ < 0)
-      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
-  }
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    do {
-      if (!in_.line(value)) return false;
-      ++line_;
-    } while (line_ <= skip_);
-    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -2092,6 +2364,33 @@ class text_line_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/text_lines.ipp
+#ifndef TAGMA_SINGLE_IO_TEXT_LINES_IPP
+#define TAGMA_SINGLE_IO_TEXT_LINES_IPP
+
+/// @file
+/// Definitions of text_lines.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_line_options& options)
+    : in_(std::move(in)), skip_(options.skip_header_lines) {
+  if (skip_ < 0)
+    fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
+}
+
+TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  do {
+    if (!in_.line(value)) return false;
+    ++line_;
+  } while (line_ <= skip_);
+  if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TEXT_LINES_IPP
 #endif  // TAGMA_SINGLE_IO_TEXT_LINES_HPP
 // ---- tagma/io/tf_record.hpp
 #ifndef TAGMA_SINGLE_IO_TF_RECORD_HPP
@@ -2103,7 +2402,6 @@ class text_line_reader {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -2120,7 +2418,6 @@ class text_line_reader {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -2131,21 +2428,59 @@ namespace detail {
 struct crc_tables {
   std::uint32_t of[8][256]{};
 
-  explicit crc_tables(std::uint32_t polynomial) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t c = byte;
-      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
-      of[0][byte] = c;
-    }
-    for (int place = 1; place < 8; ++place)
-      for (std::uint32_t byte = 0; byte < 256; ++byte)
-        of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
-  }
+  explicit crc_tables(std::uint32_t polynomial);
 };
 
 /// Goes on with the checksum `crc`, whose bits are inverted.
-[[nodiscard]] inline std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
-                                              std::size_t size) {
+[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                       std::size_t size);
+
+/// CRC-32C by tables.
+[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The checksum of bytes.
+[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+
+// ---- tagma/io/crc32c.ipp
+#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
+#define TAGMA_SINGLE_IO_CRC32C_IPP
+
+/// @file
+/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t c = byte;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+    of[0][byte] = c;
+  }
+  for (int place = 1; place < 8; ++place)
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+}
+
+TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   const auto& t = tables.of;
   for (; size >= 8; at += 8, size -= 8) {
@@ -2158,22 +2493,21 @@ struct crc_tables {
   return crc;
 }
 
-/// CRC-32C by tables.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0x82f63b78u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0xedb88320u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-}  // namespace detail
+}  // namespace tagma::io::detail
 
-/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
-[[nodiscard]] inline std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+namespace tagma::io {
+
+TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
 #if defined(__SSE4_2__) && defined(__x86_64__)
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t state = ~crc;
@@ -2190,19 +2524,10 @@ struct crc_tables {
 #endif
 }
 
-/// The checksum of bytes.
-[[nodiscard]] inline std::uint32_t crc32c(std::string_view bytes) {
-  return extend_crc32c(0, bytes.data(), bytes.size());
-}
-
-/// The form in which files hold a checksum of what may itself hold checksums.
-[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8u;
-  return (turned >> 17) | (turned << 15);
-}
+TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
 
 namespace tagma::io {
@@ -2231,41 +2556,14 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (ended_) return false;
-    offset_ = in_.position();
-    ended_ = true;  // also if this throws
-    const std::string_view head = in_.take(head_bytes);
-    if (head.empty()) return false;
-    if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
-    const std::uint64_t length = detail::little_endian<8>(head.data());
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
-      corrupted("length");
-    if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
-      fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
-                                    " bytes, more than can follow"});
-    const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
-    const std::string_view bytes = in_.take(needed);
-    if (bytes.size() < needed) truncated("its data", needed - bytes.size());
-    value = bytes.substr(0, needed - foot_bytes);
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
-      corrupted("data");
-    ended_ = false;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:
   static constexpr std::size_t head_bytes = 12, foot_bytes = 4;
 
-  [[noreturn]] TAGMA_COLD void truncated(std::string_view what, std::size_t missing) const {
-    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
-                                  " or its checksum are missing"});
-  }
-  [[noreturn]] TAGMA_COLD void corrupted(std::string_view what) const {
-    fail(status_code::data_loss,
-         {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
-  }
+  [[noreturn]] void truncated(std::string_view what, std::size_t missing) const;
+  [[noreturn]] void corrupted(std::string_view what) const;
 
   buffered_reader in_;
   std::uint64_t offset_ = 0;
@@ -2284,41 +2582,14 @@ class tf_record_writer {
       : to_(std::move(other.to_)), held_(std::move(other.held_)), closed_(std::exchange(other.closed_, true)) {}
   tf_record_writer& operator=(tf_record_writer&&) = delete;
   /// Closes the file, and is silent about what goes wrong; `close` is not.
-  ~tf_record_writer() {
-    try {
-      close();
-    } catch (...) {
-    }
-  }
+  ~tf_record_writer();
 
   /// Throws `failed_precondition` after `close`, and what the sink throws.
-  void write(std::string_view value) {
-    if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
-    char head[12], foot[4];
-    detail::put_little_endian<8>(head, value.size());
-    detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
-    detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
-    held_.append(head, sizeof head);
-    if (value.size() < enough) {
-      held_.append(value);
-    } else {
-      flush();
-      to_.write(std::as_bytes(std::span(value)));
-    }
-    held_.append(foot, sizeof foot);
-    if (held_.size() >= enough) flush();
-  }
+  void write(std::string_view value);
   /// Hands on what is held back.
-  void flush() {
-    if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
-    held_.clear();
-  }
+  void flush();
   /// Writes what is left, the end of a compressed file. Nothing if called again.
-  void close() {
-    if (std::exchange(closed_, true)) return;
-    flush();
-    to_.finish();
-  }
+  void close();
 
  private:
   static constexpr std::size_t enough = 64 * 1024;
@@ -2329,37 +2600,102 @@ class tf_record_writer {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/tf_record.ipp
+#ifndef TAGMA_SINGLE_IO_TF_RECORD_IPP
+#define TAGMA_SINGLE_IO_TF_RECORD_IPP
+
+/// @file
+/// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
+
+#include <span>
+
+namespace tagma::io {
+
+TAGMA_DECL bool tf_record_reader::next(std::string_view& value) {
+  if (ended_) return false;
+  offset_ = in_.position();
+  ended_ = true;  // also if this throws
+  const std::string_view head = in_.take(head_bytes);
+  if (head.empty()) return false;
+  if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
+  const std::uint64_t length = detail::little_endian<8>(head.data());
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
+    corrupted("length");
+  if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
+    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
+                                  " bytes, more than can follow"});
+  const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
+  const std::string_view bytes = in_.take(needed);
+  if (bytes.size() < needed) truncated("its data", needed - bytes.size());
+  value = bytes.substr(0, needed - foot_bytes);
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
+    corrupted("data");
+  ended_ = false;
+  return true;
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::truncated(std::string_view what, std::size_t missing) const {
+  fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
+                                " or its checksum are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::corrupted(std::string_view what) const {
+  fail(status_code::data_loss,
+       {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
+}
+
+TAGMA_DECL tf_record_writer::~tf_record_writer() {
+  try {
+    close();
+  } catch (...) {
+  }
+}
+
+TAGMA_DECL void tf_record_writer::write(std::string_view value) {
+  if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
+  char head[12], foot[4];
+  detail::put_little_endian<8>(head, value.size());
+  detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
+  detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
+  held_.append(head, sizeof head);
+  if (value.size() < enough) {
+    held_.append(value);
+  } else {
+    flush();
+    to_.write(std::as_bytes(std::span(value)));
+  }
+  held_.append(foot, sizeof foot);
+  if (held_.size() >= enough) flush();
+}
+
+TAGMA_DECL void tf_record_writer::flush() {
+  if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
+  held_.clear();
+}
+
+TAGMA_DECL void tf_record_writer::close() {
+  if (std::exchange(closed_, true)) return;
+  flush();
+  to_.finish();
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TF_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_TF_RECORD_HPP
 
 namespace tagma::datasets {
 
 /// The lines of files, without their ends.
-[[nodiscard]] inline dataset<std::string> text_lines(std::vector<std::string> files,
-                                                     const io::text_line_options& options = {},
-                                                     io::compression format = io::compression::none) {
-  const auto open = [options, format](const std::string& path) {
-    return io::text_line_reader(io::open(path, format), options);
-  };
-  using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
-}
+[[nodiscard]] dataset<std::string> text_lines(std::vector<std::string> files, const io::text_line_options& options = {},
+                                              io::compression format = io::compression::none);
 /// Records of files that are equally long.
-[[nodiscard]] inline dataset<std::string> fixed_length_records(std::vector<std::string> files,
-                                                               const io::fixed_length_options& options,
-                                                               io::compression format = io::compression::none) {
-  const auto open = [options, format](const std::string& path) {
-    return io::fixed_length_record_reader(io::open(path, format), options);
-  };
-  using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
-}
+[[nodiscard]] dataset<std::string> fixed_length_records(std::vector<std::string> files,
+                                                        const io::fixed_length_options& options,
+                                                        io::compression format = io::compression::none);
 /// The records of TFRecord files.
-[[nodiscard]] inline dataset<std::string> tf_record(std::vector<std::string> files,
-                                                    io::compression format = io::compression::none) {
-  const auto open = [format](const std::string& path) { return io::tf_record_reader(io::open(path, format)); };
-  using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
-}
+[[nodiscard]] dataset<std::string> tf_record(std::vector<std::string> files,
+                                             io::compression format = io::compression::none);
 
 /// How files of comma-separated values are read.
 struct csv_file_options {
@@ -2388,6 +2724,39 @@ template <io::csv_type... T>
   io::csv_decoder decoder(std::vector<io::csv_field>{io::csv_field(std::move(columns))...}, options.fields);
   return dataset<type>(
       std::make_shared<detail::record_source<type, format>>(std::move(files), format{open, std::move(decoder)}));
+}
+
+}  // namespace tagma::datasets
+
+// ---- tagma/data/file_datasets.ipp
+
+/// @file
+/// Definitions of file_datasets.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_DECL dataset<std::string> text_lines(std::vector<std::string> files, const io::text_line_options& options,
+                                           io::compression format) {
+  const auto open = [options, format](const std::string& path) {
+    return io::text_line_reader(io::open(path, format), options);
+  };
+  using text = detail::text_format<decltype(open)>;
+  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+}
+
+TAGMA_DECL dataset<std::string> fixed_length_records(std::vector<std::string> files,
+                                                     const io::fixed_length_options& options, io::compression format) {
+  const auto open = [options, format](const std::string& path) {
+    return io::fixed_length_record_reader(io::open(path, format), options);
+  };
+  using text = detail::text_format<decltype(open)>;
+  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+}
+
+TAGMA_DECL dataset<std::string> tf_record(std::vector<std::string> files, io::compression format) {
+  const auto open = [format](const std::string& path) { return io::tf_record_reader(io::open(path, format)); };
+  using text = detail::text_format<decltype(open)>;
+  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
 }
 
 }  // namespace tagma::datasets
@@ -2423,6 +2792,9 @@ template <io::csv_type... T>
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1755,31 +1776,14 @@ class heap_graph {
  public:
   heap_graph() = default;
   /// A copy of a graph. Throws `no_memory`.
-  explicit heap_graph(const graph_view& g) {
-    copy(nodes_, g.nodes);
-    copy(edges_, g.edges);
-    copy(attributes_, g.attribute_pool);
-    copy(roots_, g.roots);
-    copy(requests_, g.requests);
-    copy(loops_, g.loops);
-    copy(back_edges_, g.back_edges);
-    copy(loop_of_, g.loop_of);
-    keep_names();
-  }
+  explicit heap_graph(const graph_view& g);
   heap_graph(heap_graph&&) = default;
   heap_graph& operator=(heap_graph&&) = default;
 
-  [[nodiscard]] graph_view view() const {
-    return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
-  }
+  [[nodiscard]] graph_view view() const;
   /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
   /// @param placeholder the rules of that operation
-  void feed(node_id id, const op_rules& placeholder) {
-    node& n = nodes_[id];
-    n.op = &placeholder;
-    n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-    n.value = -1;
-  }
+  void feed(node_id id, const op_rules& placeholder);
 
  private:
   template <class T>
@@ -1788,19 +1792,7 @@ class heap_graph {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
   }
   /// Copies all names into memory of its own.
-  void keep_names() {
-    std::size_t length = 0;
-    for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
-    text_.allocate(length);
-    char* to = text_.data();
-    const auto keep = [&](std::string_view& name) {
-      const char* const from = name.data();
-      for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
-      name = {to, name.size()};
-      to += name.size();
-    };
-    for (node& n : nodes_) keep(n.name), keep(n.suffix);
-  }
+  void keep_names();
 
   fixed_array<node, heap_room> nodes_;
   fixed_array<node_id, heap_room> edges_;
@@ -1814,6 +1806,55 @@ class heap_graph {
 };
 
 }  // namespace tagma::ir
+
+// ---- tagma/graph/heap_graph.ipp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+
+/// @file
+/// Definitions of heap_graph.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+
+TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
+  copy(nodes_, g.nodes);
+  copy(edges_, g.edges);
+  copy(attributes_, g.attribute_pool);
+  copy(roots_, g.roots);
+  copy(requests_, g.requests);
+  copy(loops_, g.loops);
+  copy(back_edges_, g.back_edges);
+  copy(loop_of_, g.loop_of);
+  keep_names();
+}
+
+TAGMA_DECL graph_view heap_graph::view() const {
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+}
+
+TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
+  node& n = nodes_[id];
+  n.op = &placeholder;
+  n.inputs = n.controls = n.colocated = n.attribute_count = 0;
+  n.value = -1;
+}
+
+TAGMA_DECL void heap_graph::keep_names() {
+  std::size_t length = 0;
+  for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
+  text_.allocate(length);
+  char* to = text_.data();
+  const auto keep = [&](std::string_view& name) {
+    const char* const from = name.data();
+    for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
+    name = {to, name.size()};
+    to += name.size();
+  };
+  for (node& n : nodes_) keep(n.name), keep(n.suffix);
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
 #endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
 // ---- tagma/plan/heap_site.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
@@ -1836,43 +1877,17 @@ namespace tagma::ir {
 namespace detail {
 
 /// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
+[[nodiscard]] std::string label(const graph_view& g, node_id i);
 
 /// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
+[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
 
-[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
+[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
 
-[[nodiscard]] inline std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
+[[nodiscard]] std::string devices_text(const device_set& set);
 
 /// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
+[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
 
 }  // namespace detail
 
@@ -1893,7 +1908,88 @@ namespace detail {
 }
 
 /// A failure as a sentence; empty if there is none.
-[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
+[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
+
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                           bool soft = false, array_view<const std::string_view> assigned = {});
+
+namespace detail {
+[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                      const device_set& set);
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
+/// @}
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/placement.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+
+/// @file
+/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string label(const graph_view& g, node_id i) {
+  const node& n = g[i];
+  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
+  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
+}
+
+TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
+TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
+  std::string text;
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
+  return text.empty() ? "<no registered kernels>" : text;
+}
+
+TAGMA_DECL std::string devices_text(const device_set& set) {
+  std::string text = "[";
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
+  return text + " ]";
+}
+
+TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
+  std::string text;
+  for (const node_id i : {f.node, f.other}) {
+    if (i == no_node) continue;
+    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
+  }
+  return text;
+}
+
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
   if (f.problem == place_problem::none) return {};
   if (f.problem == place_problem::no_devices) return "No devices are registered";
   const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
@@ -1932,20 +2028,8 @@ namespace detail {
   }
 }
 
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
-                                                  const device_set& devices, bool soft = false,
-                                                  array_view<const std::string_view> assigned = {}) {
+TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                        bool soft, array_view<const std::string_view> assigned) {
   const std::size_t count = g.nodes.size();
   heap_placement p(count);
   const heap_array<place_group> groups(count);
@@ -1954,9 +2038,11 @@ struct heap_placement {
   return p;
 }
 
-namespace detail {
-[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                             const device_set& set) {
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
   std::string text;
   for (node_id i = 0; i < g.size(); ++i)
     if (device[i] >= 0)
@@ -1968,20 +2054,17 @@ namespace detail {
           .append("\n");
   return text;
 }
-}  // namespace detail
 
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
   return detail::placed_text({p.device.data(), p.device.size()}, g, set);
 }
-/// @}
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 // ---- tagma/plan/heap_plan.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
@@ -2006,12 +2089,7 @@ class planned_heap_graph {
  public:
   /// Throws `no_memory`.
   /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g) : view_(g) {
-    if (!ir::has_late(g)) return;
-    tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-    view_.nodes = tables_.node;
-    view_.edges = tables_.edge;
-  }
+  explicit planned_heap_graph(const ir::graph_view& g);
   planned_heap_graph(const planned_heap_graph&) = delete;
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
@@ -2027,63 +2105,20 @@ class heap_plan {
  public:
   /// Throws `no_memory`.
   /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where)
-      : where_(where) {
-    const ir::graph_view& g = planned.view();
-    fixed_array<node_id, heap_room> wanted;
-    wanted.allocate(fetches.size());
-    for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-    const auto needs = ir::prune<heap_room>(g, fetches);
-    const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-    const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                       : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-    auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-    if (where.devices.size() > 1 && !tables.contradictory)
-      tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-    if (g.loops.empty())
-      static_cast<raw&>(tables_) = assign_storage(tables);
-    else
-      tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-  }
+  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const {
-    const plan_sizes& n = tables_.sizes;
-    return {{tables_.nodes.data(), n.nodes},
-            {tables_.inputs.data(), n.inputs},
-            {tables_.attributes.data(), n.attributes},
-            {tables_.steps.data(), n.steps},
-            {tables_.operands.data(), n.operands},
-            {tables_.blocks.data(), n.blocks},
-            tables_.fetches,
-            tables_.fetch_steps,
-            tables_.feeds,
-            tables_.writes_variables,
-            where_.devices,
-            where_.reasons,
-            {tables_.loops.data(), tables_.loop_count},
-            {tables_.rows.data(), tables_.row_count}};
-  }
+  [[nodiscard]] plan_view view() const;
   /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const {
-    return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-  }
+  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const {
-    return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-  }
+  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
   /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const {
-    const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-    const node_id i = tables_.operands[at];
-    return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-  }
+  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
   /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
   /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const {
-    return plan::peak_bytes<heap_room, heap_room>(view(), size);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
 
  private:
   using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
@@ -2093,6 +2128,81 @@ class heap_plan {
 };
 
 }  // namespace tagma::plan
+
+// ---- tagma/plan/heap_plan.ipp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+
+/// @file
+/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::plan {
+
+TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  if (!ir::has_late(g)) return;
+  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
+  view_.nodes = tables_.node;
+  view_.edges = tables_.edge;
+}
+
+TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
+                                const plan_site& where)
+    : where_(where) {
+  const ir::graph_view& g = planned.view();
+  fixed_array<node_id, heap_room> wanted;
+  wanted.allocate(fetches.size());
+  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
+  const auto needs = ir::prune<heap_room>(g, fetches);
+  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
+  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  if (where.devices.size() > 1 && !tables.contradictory)
+    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  if (g.loops.empty())
+    static_cast<raw&>(tables_) = assign_storage(tables);
+  else
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+}
+
+TAGMA_DECL plan_view heap_plan::view() const {
+  const plan_sizes& n = tables_.sizes;
+  return {{tables_.nodes.data(), n.nodes},
+          {tables_.inputs.data(), n.inputs},
+          {tables_.attributes.data(), n.attributes},
+          {tables_.steps.data(), n.steps},
+          {tables_.operands.data(), n.operands},
+          {tables_.blocks.data(), n.blocks},
+          tables_.fetches,
+          tables_.fetch_steps,
+          tables_.feeds,
+          tables_.writes_variables,
+          where_.devices,
+          where_.reasons,
+          {tables_.loops.data(), tables_.loop_count},
+          {tables_.rows.data(), tables_.row_count}};
+}
+
+TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
+  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
+}
+
+TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
+  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
+}
+
+TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
+  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
+  const node_id i = tables_.operands[at];
+  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
+}
+
+TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
+  return plan::peak_bytes<heap_room, heap_room>(view(), size);
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
 
 namespace tagma::plan {
@@ -2168,11 +2278,7 @@ struct shared_program final : counted_object {
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
-[[nodiscard]] TAGMA_COLD inline std::string name_of_output(const ir::graph_view& g, std::size_t i) {
-  const ir::node& n = g[g.roots[i]];
-  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
-                                                               : sentence({n.name, n.suffix});
-}
+[[nodiscard]] std::string name_of_output(const ir::graph_view& g, std::size_t i);
 
 }  // namespace detail
 
@@ -2189,14 +2295,7 @@ class any_program {
                     {names.begin(), names.size()}) {}
   /// @param soft as `soft_placement`
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
-              array_view<const std::string_view> names = {})
-      : shared_(new detail::shared_program) {
-    detail::shared_program& to = *shared_;
-    to.graph = ir::heap_graph(graph);
-    to.values = values;
-    to.soft = soft;
-    name_outputs(names);
-  }
+              array_view<const std::string_view> names = {});
 
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
   [[nodiscard]] const carried& values() const { return shared_->values; }
@@ -2204,43 +2303,81 @@ class any_program {
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
-  [[nodiscard]] int find_output(std::string_view name) const {
-    const auto found = shared_->positions.find(name);
-    return found == shared_->positions.end() ? -1 : found->second;
-  }
+  [[nodiscard]] int find_output(std::string_view name) const;
 
   /// As of a compiled program.
   /// @{
   [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
   [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const {
-    const plan::heap_site site(graph(), soft());
-    const plan::planned_heap_graph planned(graph());
-    return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const;
   /// @}
 
  private:
-  void name_outputs(array_view<const std::string_view> names) {
-    const ir::graph_view g = graph();
-    if (!names.empty() && names.size() != g.roots.size())
-      fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
-    std::vector<std::string>& own = shared_->outputs;
-    own.reserve(g.roots.size());  // no name moves
-    for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
-      std::string& name = own.back();
-      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
-      if (put()) continue;
-      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-      for (name = sentence({"output_", i}); !put();) name += '_';
-    }
-  }
+  void name_outputs(array_view<const std::string_view> names);
 
   counted<detail::shared_program> shared_;
 };
 
 }  // namespace tagma
+
+// ---- tagma/plan/any_program.ipp
+#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+
+/// @file
+/// Definitions of any_program.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::string name_of_output(const ir::graph_view& g, std::size_t i) {
+  const ir::node& n = g[g.roots[i]];
+  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
+                                                               : sentence({n.name, n.suffix});
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL any_program::any_program(const ir::graph_view& graph, const carried& values, bool soft,
+                                    array_view<const std::string_view> names)
+    : shared_(new detail::shared_program) {
+  detail::shared_program& to = *shared_;
+  to.graph = ir::heap_graph(graph);
+  to.values = values;
+  to.soft = soft;
+  name_outputs(names);
+}
+
+TAGMA_DECL int any_program::find_output(std::string_view name) const {
+  const auto found = shared_->positions.find(name);
+  return found == shared_->positions.end() ? -1 : found->second;
+}
+
+TAGMA_DECL std::int64_t any_program::peak_bytes(extent batch) const {
+  const plan::heap_site site(graph(), soft());
+  const plan::planned_heap_graph planned(graph());
+  return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
+}
+
+TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> names) {
+  const ir::graph_view g = graph();
+  if (!names.empty() && names.size() != g.roots.size())
+    fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+  std::vector<std::string>& own = shared_->outputs;
+  own.reserve(g.roots.size());  // no name moves
+  for (std::size_t i = 0; i < g.roots.size(); ++i) {
+    own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
+    std::string& name = own.back();
+    const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
+    if (put()) continue;
+    if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+    for (name = sentence({"output_", i}); !put();) name += '_';
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 
 namespace tagma::detail {
@@ -5137,6 +5274,9 @@ class graph_builder {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -344,7 +365,6 @@ template <extent Height, extent Width, extent Channels, expression E>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -398,10 +418,7 @@ class jump_target {
     call();
     return true;
   }
-  [[noreturn]] void leave(const char* why) {
-    std::strncpy(message_, why, sizeof message_ - 1);
-    std::longjmp(here_, 1);
-  }
+  [[noreturn]] void leave(const char* why);
   [[nodiscard]] std::string_view message() const { return message_; }
 
  private:
@@ -410,39 +427,16 @@ class jump_target {
 };
 
 /// The channels of the result. Throws `invalid_argument` for others than 0, 1, 3 and 4.
-[[nodiscard]] TAGMA_COLD inline int image_channels(int wanted, int own, std::string_view name) {
-  if (wanted == 0) return own;
-  if (wanted != 1 && wanted != 3 && wanted != 4)
-    fail(status_code::invalid_argument,
-         {name, ": a picture is not decoded to ", wanted, " channels, expected 0, 1, 3 or 4"});
-  return wanted;
-}
+[[nodiscard]] int image_channels(int wanted, int own, std::string_view name);
 
 /// Throws `resource_exhausted` for a picture that takes more than it may.
-TAGMA_COLD inline void check_image_bytes(const shape& dims, std::size_t element_size, std::uint64_t most,
-                                         std::string_view name) {
-  const extent bytes = count_elements(dims, element_size) * static_cast<extent>(element_size);
-  if (bytes < 0 || bytes > tagma::max_bytes || static_cast<std::uint64_t>(bytes) > most)
-    fail(status_code::resource_exhausted, {name, ": a picture of ", to_string(dims), ", height, width and channels, ",
-                                           "takes more than max_bytes, which is ", most});
-}
-[[noreturn]] TAGMA_COLD inline void fail_dense_image(const image_info& image, std::size_t bytes,
-                                                     std::string_view name) {
-  fail(status_code::data_loss, {name, ": its header says ", image.height, " x ", image.width,
-                                " pixels, which is more than its ", bytes, " bytes can hold"});
-}
+void check_image_bytes(const shape& dims, std::size_t element_size, std::uint64_t most, std::string_view name);
+[[noreturn]] void fail_dense_image(const image_info& image, std::size_t bytes, std::string_view name);
 
 /// " in row 4 of 28". Rows are counted from 1; before them is the header.
-[[nodiscard]] TAGMA_COLD inline std::string row_text(extent row, extent height) {
-  if (row <= 0) return " in its header";
-  return row > height ? " behind its last row" : sentence({" in row ", row, " of ", height});
-}
+[[nodiscard]] std::string row_text(extent row, extent height);
 /// Bytes that are zero.
-[[nodiscard]] TAGMA_COLD inline std::unique_ptr<std::byte[]> image_memory(std::size_t bytes) {
-  std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes]());
-  if (memory == nullptr) fail_no_memory(1, bytes, "a picture");
-  return memory;
-}
+[[nodiscard]] std::unique_ptr<std::byte[]> image_memory(std::size_t bytes);
 
 /// A row of pixels with other channels and of another type, of the same range. Grey is 0.299 R + 0.587 G + 0.114 B; an
 /// alpha that is not there is opaque, and one that is not asked for is left out.
@@ -518,6 +512,60 @@ template <class T, class Decoder>
 }  // namespace detail
 
 }  // namespace tagma::io
+
+// ---- tagma/io/image.ipp
+
+/// @file
+/// Definitions of image.hpp: in the compiled half, or else in each file that includes it.
+
+#include <new>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL void jump_target::leave(const char* why) {
+  std::strncpy(message_, why, sizeof message_ - 1);
+  std::longjmp(here_, 1);
+}
+
+TAGMA_COLD TAGMA_DECL int image_channels(int wanted, int own, std::string_view name) {
+  if (wanted == 0) return own;
+  if (wanted != 1 && wanted != 3 && wanted != 4)
+    fail(status_code::invalid_argument,
+         {name, ": a picture is not decoded to ", wanted, " channels, expected 0, 1, 3 or 4"});
+  return wanted;
+}
+
+TAGMA_COLD TAGMA_DECL void check_image_bytes(const shape& dims, std::size_t element_size, std::uint64_t most,
+                                             std::string_view name) {
+  const extent bytes = count_elements(dims, element_size) * static_cast<extent>(element_size);
+  if (bytes < 0 || bytes > tagma::max_bytes || static_cast<std::uint64_t>(bytes) > most)
+    fail(status_code::resource_exhausted, {name, ": a picture of ", to_string(dims), ", height, width and channels, ",
+                                           "takes more than max_bytes, which is ", most});
+}
+
+TAGMA_COLD TAGMA_DECL void fail_dense_image(const image_info& image, std::size_t bytes, std::string_view name) {
+  fail(status_code::data_loss, {name, ": its header says ", image.height, " x ", image.width,
+                                " pixels, which is more than its ", bytes, " bytes can hold"});
+}
+
+TAGMA_COLD TAGMA_DECL std::string row_text(extent row, extent height) {
+  if (row <= 0) return " in its header";
+  return row > height ? " behind its last row" : sentence({" in row ", row, " of ", height});
+}
+
+TAGMA_COLD TAGMA_DECL std::unique_ptr<std::byte[]> image_memory(std::size_t bytes) {
+  std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes]());
+  if (memory == nullptr) fail_no_memory(1, bytes, "a picture");
+  return memory;
+}
+
+}  // namespace tagma::io::detail
+
+#if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
+TAGMA_NEEDS_LIBRARY(compiled_with_png)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_png)
+#endif
 
 namespace tagma::io {
 
@@ -709,10 +757,7 @@ template <class T>
 inline constexpr bool is_png_sample = std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::int32_t>;
 
 /// Throws `unimplemented` for a PNG in a program without libpng.
-[[noreturn]] TAGMA_COLD inline void fail_without_png(std::string_view name) {
-  fail(status_code::unimplemented,
-       {name, ": is a PNG: compile with TAGMA_WITH_PNG=1 and link libpng (with CMake, link tagma::png)"});
-}
+[[noreturn]] void fail_without_png(std::string_view name);
 
 }  // namespace detail
 
@@ -743,6 +788,20 @@ template <class T = std::uint8_t>
 
 }  // namespace tagma::io
 
+// ---- tagma/io/png.ipp
+
+/// @file
+/// Definitions of png.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_without_png(std::string_view name) {
+  fail(status_code::unimplemented,
+       {name, ": is a PNG: compile with TAGMA_WITH_PNG=1 and link libpng (with CMake, link tagma::png)"});
+}
+
+}  // namespace tagma::io::detail
+
 // ---- tagma/io/jpeg.hpp
 
 /// @file
@@ -762,6 +821,12 @@ template <class T = std::uint8_t>
 #include <jpeglib.h>
 
 #include <jerror.h>
+#endif
+
+#if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+TAGMA_NEEDS_LIBRARY(compiled_with_jpeg)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_jpeg)
 #endif
 
 namespace tagma::io {
@@ -994,10 +1059,7 @@ inline constexpr bool with_jpeg = false;
 #endif
 
 /// Throws `unimplemented` for a JPEG in a program without libjpeg.
-[[noreturn]] TAGMA_COLD inline void fail_without_jpeg(std::string_view name) {
-  fail(status_code::unimplemented,
-       {name, ": is a JPEG: compile with TAGMA_WITH_JPEG=1 and link libjpeg (with CMake, link tagma::jpeg)"});
-}
+[[noreturn]] void fail_without_jpeg(std::string_view name);
 
 }  // namespace detail
 
@@ -1027,6 +1089,20 @@ template <class T = std::uint8_t>
 
 }  // namespace tagma::io
 
+// ---- tagma/io/jpeg.ipp
+
+/// @file
+/// Definitions of jpeg.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_without_jpeg(std::string_view name) {
+  fail(status_code::unimplemented,
+       {name, ": is a JPEG: compile with TAGMA_WITH_JPEG=1 and link libjpeg (with CMake, link tagma::jpeg)"});
+}
+
+}  // namespace tagma::io::detail
+
 // ---- tagma/io/decode_image.hpp
 
 /// @file
@@ -1044,8 +1120,6 @@ template <class T = std::uint8_t>
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1053,7 +1127,6 @@ template <class T = std::uint8_t>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -1090,10 +1163,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -1102,13 +1172,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -1122,40 +1187,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -1167,24 +1210,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -1192,7 +1223,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -1200,20 +1316,14 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 
 namespace tagma::io {
 
 namespace detail {
 
-[[noreturn]] TAGMA_COLD inline void fail_no_image(std::string_view bytes, std::string_view name) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string begin;
-  for (const char c : bytes.substr(0, 8))
-    begin.append(1, ' ').append(1, digits[static_cast<unsigned char>(c) >> 4]).append(1, digits[c & 15]);
-  fail(status_code::invalid_argument,
-       {name, ": is no PNG and no JPEG: ", bytes.empty() ? "it is empty" : "it begins with", begin});
-}
+[[noreturn]] void fail_no_image(std::string_view bytes, std::string_view name);
 
 /// Calls `f` with a decoder of 8 bits that has read the header.
 template <class F>
@@ -1247,29 +1357,60 @@ void with_decoder(std::string_view bytes, const image_options& options, std::str
 /// A PNG or JPEG as a tensor [height, width, channels]. Throws as `decode_png` and `decode_jpeg` do, InvalidArgument
 /// for anything else, and Unimplemented for a format whose library the program was not compiled for.
 /// @param name what errors call the picture: its file or record
-[[nodiscard]] inline tensor<std::uint8_t> decode_image(std::string_view bytes, const image_options& options = {},
-                                                       std::string_view name = "image") {
+[[nodiscard]] tensor<std::uint8_t> decode_image(std::string_view bytes, const image_options& options = {},
+                                                std::string_view name = "image");
+
+/// The same of a file, whose name is in errors. Throws `not_found` and so on if it cannot be read.
+[[nodiscard]] tensor<std::uint8_t> read_image(const std::string& path, const image_options& options = {});
+
+/// Format, size and channels of a PNG or JPEG, whose pixels are not looked at. Throws as `decode_image` does.
+[[nodiscard]] image_info decode_image_info(std::string_view bytes, std::string_view name = "image");
+
+/// Decodes a picture of exactly this height, width and number of channels to memory of `dims.elements()` bytes.
+/// Throws as `decode_image` does, and InvalidArgument for another size.
+void decode_image_to(std::uint8_t* to, const shape& dims, std::string_view bytes, std::string_view name);
+
+}  // namespace tagma::io
+
+// ---- tagma/io/decode_image.ipp
+
+/// @file
+/// Definitions of decode_image.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_no_image(std::string_view bytes, std::string_view name) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string begin;
+  for (const char c : bytes.substr(0, 8))
+    begin.append(1, ' ').append(1, digits[static_cast<unsigned char>(c) >> 4]).append(1, digits[c & 15]);
+  fail(status_code::invalid_argument,
+       {name, ": is no PNG and no JPEG: ", bytes.empty() ? "it is empty" : "it begins with", begin});
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL tensor<std::uint8_t> decode_image(std::string_view bytes, const image_options& options,
+                                             std::string_view name) {
   tensor<std::uint8_t> result;
   detail::with_decoder(bytes, options, name,
                        [&](auto& image) { result = detail::decode_rows<std::uint8_t>(image, bytes.size()); });
   return result;
 }
 
-/// The same of a file, whose name is in errors. Throws `not_found` and so on if it cannot be read.
-[[nodiscard]] inline tensor<std::uint8_t> read_image(const std::string& path, const image_options& options = {}) {
+TAGMA_DECL tensor<std::uint8_t> read_image(const std::string& path, const image_options& options) {
   return decode_image(read_file(path), options, path);
 }
 
-/// Format, size and channels of a PNG or JPEG, whose pixels are not looked at. Throws as `decode_image` does.
-[[nodiscard]] inline image_info decode_image_info(std::string_view bytes, std::string_view name = "image") {
+TAGMA_DECL image_info decode_image_info(std::string_view bytes, std::string_view name) {
   image_info result;
   detail::with_decoder(bytes, {}, name, [&](auto& image) { result = image.info(); });
   return result;
 }
 
-/// Decodes a picture of exactly this height, width and number of channels to memory of `dims.elements()` bytes.
-/// Throws as `decode_image` does, and InvalidArgument for another size.
-inline void decode_image_to(std::uint8_t* to, const shape& dims, std::string_view bytes, std::string_view name) {
+TAGMA_DECL void decode_image_to(std::uint8_t* to, const shape& dims, std::string_view bytes, std::string_view name) {
   const image_options options{.channels = static_cast<int>(dims[2])};
   detail::with_decoder(bytes, options, name, [&](auto& image) {
     if (image.dims() != dims)
@@ -1347,6 +1488,9 @@ struct kernel<on_cpu, ir::key<op::decode_image>> : cpu::detail::decode_image_ker
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

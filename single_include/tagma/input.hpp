@@ -136,6 +136,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -295,11 +316,7 @@ class status_set {
   }
   [[nodiscard]] constexpr bool contains(status_code c) const { return (bits_ >> static_cast<unsigned>(c) & 1U) != 0; }
   /// True for a `tagma::error` with one of the codes.
-  [[nodiscard]] TAGMA_COLD bool contains(const std::exception_ptr& e) const noexcept {
-    if (e == nullptr) return false;
-    const runtime::caught seen(e);
-    return seen.is_error && contains(seen.code);
-  }
+  [[nodiscard]] bool contains(const std::exception_ptr& e) const noexcept;
 
  private:
   unsigned bits_ = 0;
@@ -332,19 +349,11 @@ class named_thread {
   named_thread(std::string name, F f)
       : named_thread(std::make_shared<detail::thread_state>(std::move(name)), std::move(f)) {}
   named_thread(named_thread&&) noexcept = default;
-  named_thread& operator=(named_thread&& other) noexcept {
-    if (this == &other) return *this;
-    join();
-    state_ = std::move(other.state_);
-    thread_ = std::move(other.thread_);
-    return *this;
-  }
+  named_thread& operator=(named_thread&& other) noexcept;
   ~named_thread() { join(); }
 
   [[nodiscard]] bool is_alive() const { return state_ != nullptr && !state_->ended.happened(); }
-  void join() {
-    if (thread_.joinable()) thread_.join();
-  }
+  void join();
 
  private:
   friend class coordinator;
@@ -396,12 +405,7 @@ class coordinator {
   explicit coordinator(status_set clean = {status_code::out_of_range}) : clean_(clean) {}
   coordinator(const coordinator&) = delete;
   coordinator& operator=(const coordinator&) = delete;
-  TAGMA_COLD ~coordinator() {
-    stop(nullptr);
-    const runtime::run_guard no_end(runtime::no_limits);
-    for (const auto& t : left_) static_cast<void>(t->ended.wait(no_end));
-    for (const auto& t : threads_) static_cast<void>(t->ended.wait(no_end));
-  }
+  ~coordinator();
 
   /// True from the first request to stop on, until `clear_stop`.
   [[nodiscard]] bool should_stop() const noexcept { return stop_.stop_requested(); }
@@ -412,29 +416,17 @@ class coordinator {
   /// Asks all threads to stop. The first request counts: an error that comes later is not kept, also if there was none
   /// with the first, and neither is one with a clean code.
   /// Throws `error` itself if `join` has returned, since nobody would learn of it.
-  void request_stop(std::exception_ptr error = nullptr) {
-    if (error != nullptr && clean_.contains(error)) error = nullptr;
-    if (!stop(error)) std::rethrow_exception(error);
-  }
+  void request_stop(std::exception_ptr error = nullptr);
   template <class Exception>
     requires std::is_base_of_v<std::exception, Exception>
   void request_stop(const Exception& error) { request_stop(std::make_exception_ptr(error)); }
   /// Takes the request to stop and its error back, for other threads.
-  TAGMA_COLD void clear_stop() {
-    const mutex_lock lock(mutex_);
-    error_ = nullptr;
-    joined_ = false;
-    stop_.reset();
-  }
+  void clear_stop();
 
   /// Waits, asleep, until a stop is requested.
   void wait_for_stop() const { static_cast<void>(wait_for_stop(stop_with(stop_))); }
   /// The same for a while. False if none was.
-  [[nodiscard]] bool wait_for_stop(std::chrono::duration<double> longest) const {
-    run_limits both[] = {stop_with(stop_), timeout(longest)};
-    runtime::join(both);
-    return wait_for_stop(both[0]);
-  }
+  [[nodiscard]] bool wait_for_stop(std::chrono::duration<double> longest) const;
 
   /// Calls `f()`; what it throws is requested as the reason to stop. True if it threw nothing.
   template <class F>
@@ -448,14 +440,7 @@ class coordinator {
     }
   }
   /// Throws the error that a stop was requested with, if there is one.
-  TAGMA_COLD void raise_requested_exception() const {
-    std::exception_ptr error;
-    {
-      const mutex_lock lock(mutex_);
-      error = error_;
-    }
-    if (error != nullptr) std::rethrow_exception(error);
-  }
+  void raise_requested_exception() const;
 
   /// Starts a thread of the coordinator's own that calls `f()`; what that throws stops all. Behind a `join` that gave
   /// up waiting for it, nobody learns what it throws.
@@ -472,46 +457,13 @@ class coordinator {
     own_.push_back(std::move(thread));
   }
   /// A thread for which `join` waits, until the next one.
-  TAGMA_COLD void add(const named_thread& thread) {
-    if (thread.state_ != nullptr) add(thread.state_);
-  }
+  void add(const named_thread& thread);
 
   /// Waits until all threads have ended. From a request to stop on it waits for the grace period at most. The threads
   /// are then forgotten.
   /// Throws the error with which a stop was requested; if there is none, DeadlineExceeded that names the threads that
   /// run on; FailedPrecondition if one of them calls this.
-  TAGMA_COLD void join(const join_options& options = {}) {
-    const runtime::run_guard until_stop{stop_with(stop_)};
-    std::size_t ended = 0;
-    for (std::shared_ptr<detail::thread_state> t; (t = thread(ended)) != nullptr && t->ended.wait(until_stop);) ++ended;
-    std::string alive;
-    const runtime::run_guard grace{timeout(options.stop_grace_period)};
-    std::vector<std::shared_ptr<detail::thread_state>> others;
-    for (std::shared_ptr<detail::thread_state> t; (t = thread(ended)) != nullptr; ++ended) {
-      if (t->ended.wait(grace)) continue;
-      append_parts(alive, {alive.empty() ? "" : ", ", "'", t->name, "'"});
-      others.push_back(std::move(t));
-    }
-    std::vector<named_thread> done;
-    {
-      const mutex_lock lock(mutex_);
-      joined_ = true;
-      threads_.clear();
-      for (auto& t : others) left_.push_back(std::move(t));
-      std::erase_if(left_, [](const auto& t) { return t->ended.happened(); });
-      for (auto at = own_.begin(); at != own_.end();) {
-        if (at->is_alive()) {
-          ++at;
-        } else {
-          done.push_back(std::move(*at));
-          at = own_.erase(at);
-        }
-      }
-    }
-    raise_requested_exception();
-    if (!alive.empty() && !options.ignore_live_threads)
-      fail(status_code::deadline_exceeded, {"the coordinator has stopped with threads still running: ", alive});
-  }
+  void join(const join_options& options = {});
 
  private:
   friend class detail::stop_callback;
@@ -525,29 +477,14 @@ class coordinator {
     add(state);
     return {std::move(state), std::move(f)};
   }
-  TAGMA_COLD void add(std::shared_ptr<detail::thread_state> state) {
-    const mutex_lock lock(mutex_);
-    threads_.push_back(std::move(state));
-  }
+  void add(std::shared_ptr<detail::thread_state> state);
 
   /// False if there is an error and nobody to learn of it.
   bool stop(const std::exception_ptr& error);
 
-  [[nodiscard]] TAGMA_COLD bool wait_for_stop(const run_limits& limits) const {
-    runtime::wait_word word;
-    const runtime::run_guard guard(limits);
-    status_code reason;
-    while ((reason = guard.over()) == status_code::ok) guard.wait(word, word.load(memory_order::acquire));
-    return reason == status_code::cancelled;
-  }
+  [[nodiscard]] bool wait_for_stop(const run_limits& limits) const;
   /// Thread `i`, or nothing. One that waits for itself would do so for ever.
-  [[nodiscard]] TAGMA_COLD std::shared_ptr<detail::thread_state> thread(std::size_t i) {
-    const mutex_lock lock(mutex_);
-    if (i >= threads_.size()) return nullptr;
-    if (threads_[i].get() == detail::this_thread)
-      fail(status_code::failed_precondition, {"thread '", threads_[i]->name, "' would wait for itself"});
-    return threads_[i];
-  }
+  [[nodiscard]] std::shared_ptr<detail::thread_state> thread(std::size_t i);
 
   const status_set clean_;
   mutable mutex mutex_;
@@ -566,40 +503,17 @@ namespace detail {
 class stop_callback {
  public:
   /// @param f throws nothing and does not end this
-  TAGMA_COLD stop_callback(coordinator& of, std::function<void()> f) : coordinator_(of), call_(std::move(f)) {
-    {
-      const mutex_lock lock(of.mutex_);
-      if (!of.stop_.stop_requested()) {
-        link();
-        return;
-      }
-    }
-    call_();
-  }
+  stop_callback(coordinator& of, std::function<void()> f);
   stop_callback(const stop_callback&) = delete;
   stop_callback& operator=(const stop_callback&) = delete;
   /// Waits while the function is called.
-  TAGMA_COLD ~stop_callback() {
-    const mutex_lock lock(coordinator_.mutex_);
-    while (called_) coordinator_.called_.wait(coordinator_.mutex_);
-    if (linked_) unlink();
-  }
+  ~stop_callback();
 
  private:
   friend class tagma::coordinator;
 
-  void link() {
-    next_ = coordinator_.callbacks_;
-    if (next_ != nullptr) next_->before_ = this;
-    coordinator_.callbacks_ = this;
-    linked_ = true;
-  }
-  void unlink() {
-    (before_ == nullptr ? coordinator_.callbacks_ : before_->next_) = next_;
-    if (next_ != nullptr) next_->before_ = before_;
-    before_ = nullptr;
-    linked_ = false;
-  }
+  void link();
+  void unlink();
 
   coordinator& coordinator_;
   const std::function<void()> call_;
@@ -609,29 +523,6 @@ class stop_callback {
 };
 
 }  // namespace detail
-
-inline bool coordinator::stop(const std::exception_ptr& error) {
-  mutex_.lock();
-  if (joined_ && error != nullptr) {
-    mutex_.unlock();
-    return false;
-  }
-  if (!stop_.stop_requested()) {
-    error_ = error;
-    stop_.cancel();
-  }
-  while (detail::stop_callback* const c = callbacks_) {
-    c->unlink();
-    c->called_ = true;
-    mutex_.unlock();
-    c->call_();
-    mutex_.lock();
-    c->called_ = false;
-    called_.notify_all();
-  }
-  mutex_.unlock();
-  return true;
-}
 
 /// A thread that calls a function again and again until the coordinator stops: without a pause, or at whole multiples
 /// of an interval from its beginning. A call that takes longer is followed by those that it delayed.
@@ -655,20 +546,14 @@ class looper {
 
   [[nodiscard]] bool is_alive() const { return state_->thread.is_alive(); }
   /// Ends the loop behind the call that goes on; the coordinator does not stop. So does the destructor.
-  void stop() {
-    state_->own.cancel();
-    state_->thread.join();
-  }
+  void stop();
 
  private:
   struct state {
     explicit state(coordinator& c) : of(c) {}
     state(const state&) = delete;
     state& operator=(const state&) = delete;
-    ~state() {
-      own.cancel();
-      thread.join();
-    }
+    ~state();
     template <class F>
     void run(F& f, std::int64_t interval_ns) {
       run_limits both[] = {stop_with(own), stop_with(of.token())};
@@ -698,6 +583,198 @@ class looper {
 
 }  // namespace tagma
 
+// ---- tagma/data/coordinator.ipp
+
+/// @file
+/// Definitions of coordinator.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL bool status_set::contains(const std::exception_ptr& e) const noexcept {
+  if (e == nullptr) return false;
+  const runtime::caught seen(e);
+  return seen.is_error && contains(seen.code);
+}
+
+TAGMA_DECL named_thread& named_thread::operator=(named_thread&& other) noexcept {
+  if (this == &other) return *this;
+  join();
+  state_ = std::move(other.state_);
+  thread_ = std::move(other.thread_);
+  return *this;
+}
+
+TAGMA_DECL void named_thread::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+TAGMA_COLD TAGMA_DECL coordinator::~coordinator() {
+  stop(nullptr);
+  const runtime::run_guard no_end(runtime::no_limits);
+  for (const auto& t : left_) static_cast<void>(t->ended.wait(no_end));
+  for (const auto& t : threads_) static_cast<void>(t->ended.wait(no_end));
+}
+
+TAGMA_DECL void coordinator::request_stop(std::exception_ptr error) {
+  if (error != nullptr && clean_.contains(error)) error = nullptr;
+  if (!stop(error)) std::rethrow_exception(error);
+}
+
+TAGMA_COLD TAGMA_DECL void coordinator::clear_stop() {
+  const mutex_lock lock(mutex_);
+  error_ = nullptr;
+  joined_ = false;
+  stop_.reset();
+}
+
+TAGMA_DECL bool coordinator::wait_for_stop(std::chrono::duration<double> longest) const {
+  run_limits both[] = {stop_with(stop_), timeout(longest)};
+  runtime::join(both);
+  return wait_for_stop(both[0]);
+}
+
+TAGMA_COLD TAGMA_DECL void coordinator::raise_requested_exception() const {
+  std::exception_ptr error;
+  {
+    const mutex_lock lock(mutex_);
+    error = error_;
+  }
+  if (error != nullptr) std::rethrow_exception(error);
+}
+
+TAGMA_COLD TAGMA_DECL void coordinator::add(const named_thread& thread) {
+  if (thread.state_ != nullptr) add(thread.state_);
+}
+
+TAGMA_COLD TAGMA_DECL void coordinator::join(const join_options& options) {
+  const runtime::run_guard until_stop{stop_with(stop_)};
+  std::size_t ended = 0;
+  for (std::shared_ptr<detail::thread_state> t; (t = thread(ended)) != nullptr && t->ended.wait(until_stop);) ++ended;
+  std::string alive;
+  const runtime::run_guard grace{timeout(options.stop_grace_period)};
+  std::vector<std::shared_ptr<detail::thread_state>> others;
+  for (std::shared_ptr<detail::thread_state> t; (t = thread(ended)) != nullptr; ++ended) {
+    if (t->ended.wait(grace)) continue;
+    append_parts(alive, {alive.empty() ? "" : ", ", "'", t->name, "'"});
+    others.push_back(std::move(t));
+  }
+  std::vector<named_thread> done;
+  {
+    const mutex_lock lock(mutex_);
+    joined_ = true;
+    threads_.clear();
+    for (auto& t : others) left_.push_back(std::move(t));
+    std::erase_if(left_, [](const auto& t) { return t->ended.happened(); });
+    for (auto at = own_.begin(); at != own_.end();) {
+      if (at->is_alive()) {
+        ++at;
+      } else {
+        done.push_back(std::move(*at));
+        at = own_.erase(at);
+      }
+    }
+  }
+  raise_requested_exception();
+  if (!alive.empty() && !options.ignore_live_threads)
+    fail(status_code::deadline_exceeded, {"the coordinator has stopped with threads still running: ", alive});
+}
+
+TAGMA_COLD TAGMA_DECL void coordinator::add(std::shared_ptr<detail::thread_state> state) {
+  const mutex_lock lock(mutex_);
+  threads_.push_back(std::move(state));
+}
+
+TAGMA_COLD TAGMA_DECL bool coordinator::wait_for_stop(const run_limits& limits) const {
+  runtime::wait_word word;
+  const runtime::run_guard guard(limits);
+  status_code reason;
+  while ((reason = guard.over()) == status_code::ok) guard.wait(word, word.load(memory_order::acquire));
+  return reason == status_code::cancelled;
+}
+
+TAGMA_COLD TAGMA_DECL std::shared_ptr<detail::thread_state> coordinator::thread(std::size_t i) {
+  const mutex_lock lock(mutex_);
+  if (i >= threads_.size()) return nullptr;
+  if (threads_[i].get() == detail::this_thread)
+    fail(status_code::failed_precondition, {"thread '", threads_[i]->name, "' would wait for itself"});
+  return threads_[i];
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL stop_callback::stop_callback(coordinator& of, std::function<void()> f)
+    : coordinator_(of), call_(std::move(f)) {
+  {
+    const mutex_lock lock(of.mutex_);
+    if (!of.stop_.stop_requested()) {
+      link();
+      return;
+    }
+  }
+  call_();
+}
+
+TAGMA_COLD TAGMA_DECL stop_callback::~stop_callback() {
+  const mutex_lock lock(coordinator_.mutex_);
+  while (called_) coordinator_.called_.wait(coordinator_.mutex_);
+  if (linked_) unlink();
+}
+
+TAGMA_DECL void stop_callback::link() {
+  next_ = coordinator_.callbacks_;
+  if (next_ != nullptr) next_->before_ = this;
+  coordinator_.callbacks_ = this;
+  linked_ = true;
+}
+
+TAGMA_DECL void stop_callback::unlink() {
+  (before_ == nullptr ? coordinator_.callbacks_ : before_->next_) = next_;
+  if (next_ != nullptr) next_->before_ = before_;
+  before_ = nullptr;
+  linked_ = false;
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL bool coordinator::stop(const std::exception_ptr& error) {
+  mutex_.lock();
+  if (joined_ && error != nullptr) {
+    mutex_.unlock();
+    return false;
+  }
+  if (!stop_.stop_requested()) {
+    error_ = error;
+    stop_.cancel();
+  }
+  while (detail::stop_callback* const c = callbacks_) {
+    c->unlink();
+    c->called_ = true;
+    mutex_.unlock();
+    c->call_();
+    mutex_.lock();
+    c->called_ = false;
+    called_.notify_all();
+  }
+  mutex_.unlock();
+  return true;
+}
+
+TAGMA_DECL void looper::stop() {
+  state_->own.cancel();
+  state_->thread.join();
+}
+
+TAGMA_DECL looper::state::~state() {
+  own.cancel();
+  thread.join();
+}
+
+}  // namespace tagma
+
 namespace tagma {
 
 template <expression... E>
@@ -716,109 +793,22 @@ class running {
  public:
   using function = std::function<void(const run_limits&)>;
 
-  TAGMA_COLD running(counted<runtime::queue> fills, std::vector<function> fill, const queue_runner_options& options)
-      : queue_(std::move(fills)), fill_(std::move(fill)), options_(options) {
-    if (options.threads < 1)
-      fail(status_code::invalid_argument, {"a runner of ", queue_->text(), " has ", options.threads, " threads"});
-    if (fill_.empty()) fail(status_code::invalid_argument, {"a runner of ", queue_->text(), " has nothing to run"});
-  }
+  running(counted<runtime::queue> fills, std::vector<function> fill, const queue_runner_options& options);
   running(const running&) = delete;
   running& operator=(const running&) = delete;
-  TAGMA_COLD ~running() {
-    if (left_.load(memory_order::acquire) == 0) return;
-    stop_.cancel();
-    queue_->close_now();
-    threads_.clear();
-  }
+  ~running();
 
   [[nodiscard]] bool is_running() const { return left_.load(memory_order::acquire) > 0; }
-  TAGMA_COLD int start(coordinator* with) {
-    const mutex_lock lock(starting_);
-    if (is_running()) return 0;
-    threads_.clear();
-    error_ = nullptr;
-    coordinator_ = with;
-    const int count = static_cast<int>(fill_.size()) * options_.threads;
-    threads_.reserve(static_cast<std::size_t>(count));
-    if (with != nullptr) on_stop_.emplace(*with, [q = queue_] { q->close_now(); });
-    left_.store(count, memory_order::release);
-    for (int i = 0; i < count; ++i) {
-      const std::size_t which = static_cast<std::size_t>(i) / static_cast<std::size_t>(options_.threads);
-      try {
-        std::string name = sentence({"runner ", i, " of ", queue_->text()});
-        const auto body = [this, which] { run(fill_[which]); };
-        threads_.push_back(with == nullptr ? named_thread(std::move(name), body) : with->launch(std::move(name), body));
-      } catch (...) {
-        stop_.cancel();
-        queue_->close_now();
-        for (int missing = count - static_cast<int>(threads_.size()); missing > 0; --missing) leave();
-        threads_.clear();
-        throw;
-      }
-    }
-    return count;
-  }
-  TAGMA_COLD void join() {
-    {
-      const mutex_lock lock(starting_);
-      for (named_thread& t : threads_) t.join();
-    }
-    const mutex_lock lock(mutex_);
-    if (error_ != nullptr) std::rethrow_exception(error_);
-  }
+  int start(coordinator* with);
+  void join();
 
  private:
-  void run(const function& fill) noexcept {
-    run_limits limits[] = {stop_with(stop_), {}};
-    if (coordinator_ != nullptr) limits[1] = stop_with(coordinator_->token());
-    runtime::join(limits);
-    const runtime::run_guard guard(limits[0]);
-    try {
-      while (guard.over() == status_code::ok) fill(limits[0]);
-    } catch (...) {
-      failed(std::current_exception());
-    }
-    leave();
-  }
-  TAGMA_COLD void failed(std::exception_ptr error) noexcept {
-    if (options_.closed.contains(error) || stop_.stop_requested()) return;
-    if (coordinator_ != nullptr) {
-      try {
-        if (coordinator_->should_stop() && cancelled.contains(error)) return;
-        coordinator_->request_stop(error);
-        return;
-      } catch (...) {  // all have joined: the runner keeps it
-      }
-    }
-    {
-      const mutex_lock lock(mutex_);
-      if (error_ == nullptr) error_ = std::move(error);
-    }
-    close();
-  }
+  void run(const function& fill) noexcept;
+  void failed(std::exception_ptr error) noexcept;
   /// A thread ends; the last one closes the queue.
-  TAGMA_COLD void leave() noexcept {
-    if (ending_.fetch_add(1) + 1 == static_cast<int>(fill_.size()) * options_.threads) {
-      close();
-      on_stop_.reset();
-      ending_.store(0);
-    }
-    left_.fetch_sub(1, memory_order::acq_rel);
-  }
+  void leave() noexcept;
   /// Closes the queue behind those who wait to enqueue, unless it is closed.
-  TAGMA_COLD void close() noexcept {
-    try {
-      run_limits limits[] = {stop_with(stop_), {}};
-      if (coordinator_ != nullptr) limits[1] = stop_with(coordinator_->token());
-      runtime::join(limits);
-      const runtime::run_guard guard(limits[0]);
-      awaited_attempt attempt;
-      queue_->close(attempt);
-      attempt.wait(*queue_, guard);
-    } catch (...) {
-      if (!queue_->is_closed()) queue_->close_now();
-    }
-  }
+  void close() noexcept;
 
   static constexpr status_set cancelled = {status_code::cancelled};
 
@@ -964,6 +954,119 @@ int start_queue_runners(coordinator& with, Runners&... runners) {
 
 }  // namespace tagma
 
+// ---- tagma/data/queue_runner.ipp
+
+/// @file
+/// Definitions of queue_runner.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL running::running(counted<runtime::queue> fills, std::vector<function> fill,
+                                       const queue_runner_options& options)
+    : queue_(std::move(fills)), fill_(std::move(fill)), options_(options) {
+  if (options.threads < 1)
+    fail(status_code::invalid_argument, {"a runner of ", queue_->text(), " has ", options.threads, " threads"});
+  if (fill_.empty()) fail(status_code::invalid_argument, {"a runner of ", queue_->text(), " has nothing to run"});
+}
+
+TAGMA_COLD TAGMA_DECL running::~running() {
+  if (left_.load(memory_order::acquire) == 0) return;
+  stop_.cancel();
+  queue_->close_now();
+  threads_.clear();
+}
+
+TAGMA_COLD TAGMA_DECL int running::start(coordinator* with) {
+  const mutex_lock lock(starting_);
+  if (is_running()) return 0;
+  threads_.clear();
+  error_ = nullptr;
+  coordinator_ = with;
+  const int count = static_cast<int>(fill_.size()) * options_.threads;
+  threads_.reserve(static_cast<std::size_t>(count));
+  if (with != nullptr) on_stop_.emplace(*with, [q = queue_] { q->close_now(); });
+  left_.store(count, memory_order::release);
+  for (int i = 0; i < count; ++i) {
+    const std::size_t which = static_cast<std::size_t>(i) / static_cast<std::size_t>(options_.threads);
+    try {
+      std::string name = sentence({"runner ", i, " of ", queue_->text()});
+      const auto body = [this, which] { run(fill_[which]); };
+      threads_.push_back(with == nullptr ? named_thread(std::move(name), body) : with->launch(std::move(name), body));
+    } catch (...) {
+      stop_.cancel();
+      queue_->close_now();
+      for (int missing = count - static_cast<int>(threads_.size()); missing > 0; --missing) leave();
+      threads_.clear();
+      throw;
+    }
+  }
+  return count;
+}
+
+TAGMA_COLD TAGMA_DECL void running::join() {
+  {
+    const mutex_lock lock(starting_);
+    for (named_thread& t : threads_) t.join();
+  }
+  const mutex_lock lock(mutex_);
+  if (error_ != nullptr) std::rethrow_exception(error_);
+}
+
+TAGMA_DECL void running::run(const function& fill) noexcept {
+  run_limits limits[] = {stop_with(stop_), {}};
+  if (coordinator_ != nullptr) limits[1] = stop_with(coordinator_->token());
+  runtime::join(limits);
+  const runtime::run_guard guard(limits[0]);
+  try {
+    while (guard.over() == status_code::ok) fill(limits[0]);
+  } catch (...) {
+    failed(std::current_exception());
+  }
+  leave();
+}
+
+TAGMA_COLD TAGMA_DECL void running::failed(std::exception_ptr error) noexcept {
+  if (options_.closed.contains(error) || stop_.stop_requested()) return;
+  if (coordinator_ != nullptr) {
+    try {
+      if (coordinator_->should_stop() && cancelled.contains(error)) return;
+      coordinator_->request_stop(error);
+      return;
+    } catch (...) {  // all have joined: the runner keeps it
+    }
+  }
+  {
+    const mutex_lock lock(mutex_);
+    if (error_ == nullptr) error_ = std::move(error);
+  }
+  close();
+}
+
+TAGMA_COLD TAGMA_DECL void running::leave() noexcept {
+  if (ending_.fetch_add(1) + 1 == static_cast<int>(fill_.size()) * options_.threads) {
+    close();
+    on_stop_.reset();
+    ending_.store(0);
+  }
+  left_.fetch_sub(1, memory_order::acq_rel);
+}
+
+TAGMA_COLD TAGMA_DECL void running::close() noexcept {
+  try {
+    run_limits limits[] = {stop_with(stop_), {}};
+    if (coordinator_ != nullptr) limits[1] = stop_with(coordinator_->token());
+    runtime::join(limits);
+    const runtime::run_guard guard(limits[0]);
+    awaited_attempt attempt;
+    queue_->close(attempt);
+    attempt.wait(*queue_, guard);
+  } catch (...) {
+    if (!queue_->is_closed()) queue_->close_now();
+  }
+}
+
+}  // namespace tagma::detail
+
 // ---- tagma/data/batch.hpp
 
 /// @file
@@ -990,7 +1093,6 @@ int start_queue_runners(coordinator& with, Runners&... runners) {
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -1002,43 +1104,16 @@ namespace tagma::datasets {
 class permutation {
  public:
   permutation() = default;
-  permutation(extent n, std::uint64_t seed, std::uint64_t epoch) : n_(static_cast<std::uint64_t>(n)) {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
-    key_ = std::uint64_t{bits[1]} << 32 | bits[0];
-    step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
-    const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
-    const int all = width < least_bits ? least_bits : width;
-    low_bits_ = (all + 1) / 2;
-    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
-    high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
-  }
+  permutation(extent n, std::uint64_t seed, std::uint64_t epoch);
 
   /// Where position `i`, from 0 to n - 1, goes.
-  [[nodiscard]] extent operator()(extent i) const {
-    auto x = static_cast<std::uint64_t>(i);
-    do {
-      std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
-      for (int round = 0; round < 3; ++round) {
-        high ^= mix(low + key) & high_mask_;
-        low ^= mix(high + key + step_) & low_mask_;
-        key += 2 * step_;
-      }
-      x = high << low_bits_ | low;
-    } while (x >= n_);
-    return static_cast<extent>(x);
-  }
+  [[nodiscard]] extent operator()(extent i) const;
 
  private:
   static constexpr int least_bits = 8;  // with few bits, a network of few rounds makes few permutations
 
   /// A finalizer of 64 bits (Stafford's thirteenth, as in SplitMix64).
-  [[nodiscard]] static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  [[nodiscard]] static std::uint64_t mix(std::uint64_t z);
 
   std::uint64_t n_ = 0, key_ = 0, step_ = 0, low_mask_ = 0, high_mask_ = 0;
   int low_bits_ = 0;
@@ -1050,21 +1125,10 @@ class shuffle_draws {
   shuffle_draws(std::uint64_t seed, std::uint64_t epoch) : seed_(seed), epoch_(epoch) {}
 
   /// A number from 0 to n - 1.
-  [[nodiscard]] std::size_t below(std::uint64_t n) {
-    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
-    std::uint64_t bits = draw();
-    while (bits >= limit) bits = draw();
-    return static_cast<std::size_t>(bits % n);
-  }
+  [[nodiscard]] std::size_t below(std::uint64_t n);
 
  private:
-  [[nodiscard]] std::uint64_t draw() {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
-    ++drawn_;
-    return std::uint64_t{block[1]} << 32 | block[0];
-  }
+  [[nodiscard]] std::uint64_t draw();
 
   std::uint64_t seed_, epoch_, drawn_ = 0;
 };
@@ -1076,8 +1140,75 @@ namespace tagma {
 /// The order in which a shuffled pass visits `count` rows, the same in every process for the same four numbers. As in
 /// TensorFlow the next row is drawn from a buffer that holds `buffer` rows and is refilled in order; a buffer of
 /// `count` rows or more gives every permutation the same chance.
-[[nodiscard]] inline std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed,
-                                                        std::uint64_t epoch) {
+[[nodiscard]] std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch);
+
+}  // namespace tagma
+
+// ---- tagma/data/permutation.ipp
+#ifndef TAGMA_SINGLE_DATA_PERMUTATION_IPP
+#define TAGMA_SINGLE_DATA_PERMUTATION_IPP
+
+/// @file
+/// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
+
+namespace tagma::datasets {
+
+TAGMA_DECL permutation::permutation(extent n, std::uint64_t seed, std::uint64_t epoch)
+    : n_(static_cast<std::uint64_t>(n)) {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
+  key_ = std::uint64_t{bits[1]} << 32 | bits[0];
+  step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
+  const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
+  const int all = width < least_bits ? least_bits : width;
+  low_bits_ = (all + 1) / 2;
+  low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
+  high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
+}
+
+TAGMA_DECL extent permutation::operator()(extent i) const {
+  auto x = static_cast<std::uint64_t>(i);
+  do {
+    std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
+    for (int round = 0; round < 3; ++round) {
+      high ^= mix(low + key) & high_mask_;
+      low ^= mix(high + key + step_) & low_mask_;
+      key += 2 * step_;
+    }
+    x = high << low_bits_ | low;
+  } while (x >= n_);
+  return static_cast<extent>(x);
+}
+
+TAGMA_DECL std::uint64_t permutation::mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+TAGMA_DECL std::size_t shuffle_draws::below(std::uint64_t n) {
+  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+  std::uint64_t bits = draw();
+  while (bits >= limit) bits = draw();
+  return static_cast<std::size_t>(bits % n);
+}
+
+TAGMA_DECL std::uint64_t shuffle_draws::draw() {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
+  ++drawn_;
+  return std::uint64_t{block[1]} << 32 | block[0];
+}
+
+}  // namespace tagma::datasets
+
+namespace tagma {
+
+TAGMA_DECL std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch) {
   datasets::shuffle_draws draws(seed, epoch);
   std::vector<extent> order, waiting;
   order.reserve(static_cast<std::size_t>(count));
@@ -1097,6 +1228,7 @@ namespace tagma {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_PERMUTATION_IPP
 #endif  // TAGMA_SINGLE_DATA_PERMUTATION_HPP
 
 namespace tagma {
@@ -1153,30 +1285,15 @@ template <class... Specs>
   return tagma::queue<Specs...>(options);
 }
 
-[[nodiscard]] inline raw_view row_of(const raw_view& rows, extent r) {
-  raw_view one{nullptr, rows.type, rows.dims.sub(1, rows.dims.rank)};
-  one.data = static_cast<const std::byte*>(rows.data) + static_cast<std::size_t>(r) * one.bytes();
-  return one;
-}
+[[nodiscard]] raw_view row_of(const raw_view& rows, extent r);
 
 /// The numbers of the rows, in the order of the passes.
 class row_order {
  public:
   /// Throws InvalidArgument if there are no rows or no passes.
-  TAGMA_COLD row_order(std::string_view who, extent rows, const input_producer_options& options)
-      : rows_(rows), epochs_(options.num_epochs.value_or(-1)), shuffles_(options.shuffle), seed_(options.seed) {
-    if (rows < 1) fail(status_code::invalid_argument, {who, ": there are no rows to produce"});
-    if (options.num_epochs && *options.num_epochs < 1)
-      fail(status_code::invalid_argument, {who, ": num_epochs is ", *options.num_epochs, ", which must be 1 or more"});
-  }
+  row_order(std::string_view who, extent rows, const input_producer_options& options);
   /// Throws OutOfRange behind the last pass.
-  [[nodiscard]] extent next() {
-    if (at_ == rows_) at_ = 0, ++epoch_;
-    if (epoch_ == epochs_) fail(status_code::out_of_range, {"all ", epochs_, " epochs are over"});
-    if (!shuffles_) return at_++;
-    if (at_ == 0) order_ = shuffled_order(rows_, rows_, seed_, static_cast<std::uint64_t>(epoch_));
-    return order_[static_cast<std::size_t>(at_++)];
-  }
+  [[nodiscard]] extent next();
 
  private:
   extent rows_, epochs_, epoch_ = 0, at_ = 0;
@@ -1239,21 +1356,11 @@ template <class Spec>
   return detail::produce_rows<Spec>("input_producer", options, std::move(rows));
 }
 /// Texts, such as names of files. Throws InvalidArgument if there are none.
-[[nodiscard]] TAGMA_COLD inline filled_queue<spec<string_element>> string_input_producer(
-    const std::vector<std::string>& texts, const input_producer_options& options = {}) {
-  tensor<string_element> rows({static_cast<extent>(texts.size())});
-  for (std::size_t i = 0; i < texts.size(); ++i) rows[i] = texts[i];
-  return detail::produce_rows<spec<string_element>>("string_input_producer", options, std::move(rows));
-}
+[[nodiscard]] filled_queue<spec<string_element>> string_input_producer(const std::vector<std::string>& texts,
+                                                                       const input_producer_options& options = {});
 /// The numbers 0 to `limit` - 1. Throws InvalidArgument for a limit below 1.
-[[nodiscard]] TAGMA_COLD inline filled_queue<spec<std::int64_t>> range_input_producer(
-    extent limit, const input_producer_options& options = {}) {
-  if (limit < 1)
-    fail(status_code::invalid_argument, {"range_input_producer: the limit is ", limit, ", which must be 1 or more"});
-  tensor<std::int64_t> rows({limit});
-  for (extent i = 0; i < limit; ++i) rows[i] = i;
-  return detail::produce_rows<spec<std::int64_t>>("range_input_producer", options, std::move(rows));
-}
+[[nodiscard]] filled_queue<spec<std::int64_t>> range_input_producer(extent limit,
+                                                                    const input_producer_options& options = {});
 
 namespace detail {
 
@@ -1298,6 +1405,56 @@ class limited_epochs {
 template <class Source>
 [[nodiscard]] limited_epochs<Source> limit_epochs(Source source, extent num_epochs) {
   return {std::move(source), num_epochs};
+}
+
+}  // namespace tagma
+
+// ---- tagma/data/producers.ipp
+
+/// @file
+/// Definitions of producers.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL raw_view row_of(const raw_view& rows, extent r) {
+  raw_view one{nullptr, rows.type, rows.dims.sub(1, rows.dims.rank)};
+  one.data = static_cast<const std::byte*>(rows.data) + static_cast<std::size_t>(r) * one.bytes();
+  return one;
+}
+
+TAGMA_COLD TAGMA_DECL row_order::row_order(std::string_view who, extent rows, const input_producer_options& options)
+    : rows_(rows), epochs_(options.num_epochs.value_or(-1)), shuffles_(options.shuffle), seed_(options.seed) {
+  if (rows < 1) fail(status_code::invalid_argument, {who, ": there are no rows to produce"});
+  if (options.num_epochs && *options.num_epochs < 1)
+    fail(status_code::invalid_argument, {who, ": num_epochs is ", *options.num_epochs, ", which must be 1 or more"});
+}
+
+TAGMA_DECL extent row_order::next() {
+  if (at_ == rows_) at_ = 0, ++epoch_;
+  if (epoch_ == epochs_) fail(status_code::out_of_range, {"all ", epochs_, " epochs are over"});
+  if (!shuffles_) return at_++;
+  if (at_ == 0) order_ = shuffled_order(rows_, rows_, seed_, static_cast<std::uint64_t>(epoch_));
+  return order_[static_cast<std::size_t>(at_++)];
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL filled_queue<spec<string_element>> string_input_producer(const std::vector<std::string>& texts,
+                                                                               const input_producer_options& options) {
+  tensor<string_element> rows({static_cast<extent>(texts.size())});
+  for (std::size_t i = 0; i < texts.size(); ++i) rows[i] = texts[i];
+  return detail::produce_rows<spec<string_element>>("string_input_producer", options, std::move(rows));
+}
+
+TAGMA_COLD TAGMA_DECL filled_queue<spec<std::int64_t>> range_input_producer(extent limit,
+                                                                            const input_producer_options& options) {
+  if (limit < 1)
+    fail(status_code::invalid_argument, {"range_input_producer: the limit is ", limit, ", which must be 1 or more"});
+  tensor<std::int64_t> rows({limit});
+  for (extent i = 0; i < limit; ++i) rows[i] = i;
+  return detail::produce_rows<spec<std::int64_t>>("range_input_producer", options, std::move(rows));
 }
 
 }  // namespace tagma
@@ -1435,16 +1592,9 @@ template <class... Specs, class Source, class Keep>
   queue_runner runner(q, std::move(fill), {.threads = options.num_threads});
   return {{std::move(q), std::move(runner)}, options.batch_size, options.allow_smaller_final_batch};
 }
-[[nodiscard]] inline queue_options kind_of(const batch_options& o) {
-  return {.kind = o.dynamic_pad ? queue_kind::padding : queue_kind::fifo, .capacity = o.capacity};
-}
+[[nodiscard]] queue_options kind_of(const batch_options& o);
 /// Throws InvalidArgument if nothing ever leaves the queue.
-[[nodiscard]] TAGMA_COLD inline queue_options kind_of(const shuffle_batch_options& o) {
-  if (o.capacity <= o.min_after_dequeue)
-    fail(status_code::invalid_argument, {"shuffle_batch: the capacity of ", o.capacity,
-                                         " must be more than min_after_dequeue, which is ", o.min_after_dequeue});
-  return {queue_kind::shuffle, o.capacity, o.min_after_dequeue, o.seed};
-}
+[[nodiscard]] queue_options kind_of(const shuffle_batch_options& o);
 
 /// How many components a source makes.
 template <class Source>
@@ -1538,6 +1688,26 @@ template <class... Specs>
 
 }  // namespace tagma
 
+// ---- tagma/data/batch.ipp
+
+/// @file
+/// Definitions of batch.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL queue_options kind_of(const batch_options& o) {
+  return {.kind = o.dynamic_pad ? queue_kind::padding : queue_kind::fifo, .capacity = o.capacity};
+}
+
+TAGMA_COLD TAGMA_DECL queue_options kind_of(const shuffle_batch_options& o) {
+  if (o.capacity <= o.min_after_dequeue)
+    fail(status_code::invalid_argument, {"shuffle_batch: the capacity of ", o.capacity,
+                                         " must be more than min_after_dequeue, which is ", o.min_after_dequeue});
+  return {queue_kind::shuffle, o.capacity, o.min_after_dequeue, o.seed};
+}
+
+}  // namespace tagma::detail
+
 // ---- tagma/base/epilogue.hpp
 
 /// @file
@@ -1569,6 +1739,9 @@ template <class... Specs>
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

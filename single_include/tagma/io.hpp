@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -148,12 +169,9 @@
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -168,7 +186,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -183,8 +200,6 @@
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -192,7 +207,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -229,10 +243,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -241,13 +252,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -261,40 +267,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -306,24 +290,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -331,7 +303,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -339,6 +396,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 
 namespace tagma::io {
@@ -362,11 +420,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -381,12 +435,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -435,6 +484,33 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -447,9 +523,7 @@ class buffered_reader {
   static constexpr std::size_t default_block = 256 * 1024;
 
   /// @param block how many bytes the source is asked for at least
-  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
-    if (block_ == 0) block_ = 1;
-  }
+  buffered_reader(any_source source, std::size_t block = default_block);
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   buffered_reader(S source, std::size_t block = default_block)
@@ -459,130 +533,37 @@ class buffered_reader {
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = ended_ ? 0 : source_.at_most();
-    return more > unknown_length - held() ? unknown_length : more + held();
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
-  [[nodiscard]] std::string_view peek(std::size_t n) {
-    (void)fill(n);
-    return {data_.get() + begin_, std::min(n, held())};
-  }
+  [[nodiscard]] std::string_view peek(std::size_t n);
   /// The next `n` bytes; fewer where the source ends.
-  [[nodiscard]] std::string_view take(std::size_t n) {
-    const std::string_view bytes = peek(n);
-    drop(bytes.size());
-    return bytes;
-  }
+  [[nodiscard]] std::string_view take(std::size_t n);
   /// Bytes that have been read already, which stay.
   [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
   /// Bytes that have been read already, one at least; none where the source ends.
-  [[nodiscard]] std::string_view take_block() {
-    (void)fill(1);
-    return take(held());
-  }
+  [[nodiscard]] std::string_view take_block();
 
   /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
-  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
-    while (true) {
-      if (from < held()) {
-        const char* const first = data_.get() + begin_;
-        if (const void* const found = std::memchr(first + from, c, held() - from))
-          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
-        from = held();
-      }
-      if (!fill(from + 1)) return std::string_view::npos;
-    }
-  }
+  [[nodiscard]] std::size_t find(char c, std::size_t from = 0);
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
-  [[nodiscard]] bool line(std::string_view& text) {
-    const std::size_t length = find('\n');
-    if (length == std::string_view::npos) {
-      text = take(held());
-      return !text.empty();
-    }
-    text = take(length + 1).substr(0, length);
-    return true;
-  }
+  [[nodiscard]] bool line(std::string_view& text);
 
   /// Copies the next `n` bytes; returns how many there were.
-  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
-    auto* const to = static_cast<std::byte*>(target);
-    std::size_t done = std::min(n, held());
-    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
-    drop(done);
-    while (done < n) {
-      if (n - done < block_) {
-        const std::string_view rest = take(n - done);
-        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
-        return done + rest.size();
-      }
-      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
-      ended_ = more == 0;
-      if (ended_) break;
-      done += more;
-      position_ += more;
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
-  std::uint64_t skip(std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      drop(some);
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t skip(std::uint64_t n);
   /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
-  std::uint64_t append(std::string& to, std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      to.append(take(some));
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t append(std::string& to, std::uint64_t n);
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
-  void drop(std::size_t n) {
-    begin_ += n;
-    position_ += n;
-  }
+  void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
-  [[nodiscard]] bool fill(std::size_t n) {
-    while (held() < n && !ended_) more();
-    return held() >= n;
-  }
+  [[nodiscard]] bool fill(std::size_t n);
   /// Reads once, to the end of the buffer.
-  TAGMA_COLD void more() {
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (capacity_ - end_ < capacity_ / 4 + 1) {
-      const std::size_t size = held();
-      if (begin_ > 0 && size <= capacity_ / 2) {
-        std::memmove(data_.get(), data_.get() + begin_, size);
-      } else {
-        // A short source needs no block, but room to find its end in.
-        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
-        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
-        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
-        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
-        data_ = std::move(grown);
-        capacity_ = larger;
-      }
-      begin_ = 0;
-      end_ = size;
-    }
-    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
-    ended_ = n == 0;
-    end_ += n;
-  }
+  void more();
 
   any_source source_;
   std::size_t block_;
@@ -593,6 +574,143 @@ class buffered_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/buffered_reader.ipp
+#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+#define TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+
+/// @file
+/// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL buffered_reader::buffered_reader(any_source source, std::size_t block)
+    : source_(std::move(source)), block_(block) {
+  if (block_ == 0) block_ = 1;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::at_most() const {
+  const std::uint64_t more = ended_ ? 0 : source_.at_most();
+  return more > unknown_length - held() ? unknown_length : more + held();
+}
+
+TAGMA_DECL std::string_view buffered_reader::peek(std::size_t n) {
+  (void)fill(n);
+  return {data_.get() + begin_, std::min(n, held())};
+}
+
+TAGMA_DECL std::string_view buffered_reader::take(std::size_t n) {
+  const std::string_view bytes = peek(n);
+  drop(bytes.size());
+  return bytes;
+}
+
+TAGMA_DECL std::string_view buffered_reader::take_block() {
+  (void)fill(1);
+  return take(held());
+}
+
+TAGMA_DECL std::size_t buffered_reader::find(char c, std::size_t from) {
+  while (true) {
+    if (from < held()) {
+      const char* const first = data_.get() + begin_;
+      if (const void* const found = std::memchr(first + from, c, held() - from))
+        return static_cast<std::size_t>(static_cast<const char*>(found) - first);
+      from = held();
+    }
+    if (!fill(from + 1)) return std::string_view::npos;
+  }
+}
+
+TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
+  const std::size_t length = find('\n');
+  if (length == std::string_view::npos) {
+    text = take(held());
+    return !text.empty();
+  }
+  text = take(length + 1).substr(0, length);
+  return true;
+}
+
+TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
+  auto* const to = static_cast<std::byte*>(target);
+  std::size_t done = std::min(n, held());
+  if (done > 0) std::memcpy(to, data_.get() + begin_, done);
+  drop(done);
+  while (done < n) {
+    if (n - done < block_) {
+      const std::string_view rest = take(n - done);
+      if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
+      return done + rest.size();
+    }
+    const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
+    ended_ = more == 0;
+    if (ended_) break;
+    done += more;
+    position_ += more;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::skip(std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    drop(some);
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::append(std::string& to, std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    to.append(take(some));
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL void buffered_reader::drop(std::size_t n) {
+  begin_ += n;
+  position_ += n;
+}
+
+TAGMA_DECL bool buffered_reader::fill(std::size_t n) {
+  while (held() < n && !ended_) more();
+  return held() >= n;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (capacity_ - end_ < capacity_ / 4 + 1) {
+    const std::size_t size = held();
+    if (begin_ > 0 && size <= capacity_ / 2) {
+      std::memmove(data_.get(), data_.get() + begin_, size);
+    } else {
+      // A short source needs no block, but room to find its end in.
+      const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
+      const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
+      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
+      if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
+      data_ = std::move(grown);
+      capacity_ = larger;
+    }
+    begin_ = 0;
+    end_ = size;
+  }
+  const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
+  ended_ = n == 0;
+  end_ += n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_IPP
 #endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
 // ---- tagma/io/byte_sink.hpp
 #ifndef TAGMA_SINGLE_IO_BYTE_SINK_HPP
@@ -693,7 +811,6 @@ class any_sink {
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -704,6 +821,12 @@ class any_sink {
 #include <zlib.h>
 #endif
 
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
+
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
@@ -711,12 +834,7 @@ namespace tagma::io {
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
-[[nodiscard]] inline compression compression_from(std::string_view name) {
-  if (name.empty() || name == "NONE") return compression::none;
-  if (name == "GZIP") return compression::gzip;
-  if (name == "ZLIB") return compression::zlib;
-  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
-}
+[[nodiscard]] compression compression_from(std::string_view name);
 
 namespace detail {
 
@@ -833,71 +951,20 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    if (format_ == compression::detect) detect();
-    if (format_ == compression::none) return pass(to);
-    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
-    std::span<std::byte> left = to;
-    while (left.size() == to.size() && !(ended_ && !next_member())) {
-      if (in_.empty() && !refill() && !pending_)
-        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
-      ended_ = state_->step(in_, left, name());
-      pending_ = left.empty();  // there may be more, which needs no more to be read
-    }
-    return to.size() - left.size();
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = packed_.at_most(), here = in_.size();
-    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
-    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
 
  private:
   static constexpr std::size_t block = 64 * 1024;
   static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
 
-  bool refill() {
-    const std::size_t n = packed_.read({buffer_.get(), block});
-    in_ = {buffer_.get(), n};
-    return n > 0;
-  }
-  void detect() {
-    std::size_t n = 0;
-    while (n < 2) {
-      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
-      if (more == 0) break;
-      n += more;
-    }
-    in_ = {buffer_.get(), n};
-    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
-    format_ = is_gzip ? compression::gzip : compression::none;
-  }
-  std::size_t pass(std::span<std::byte> to) {
-    if (in_.empty()) return packed_.read(to);
-    const std::size_t n = std::min(in_.size(), to.size());
-    std::memcpy(to.data(), in_.data(), n);
-    in_ = in_.subspan(n);
-    return n;
-  }
+  bool refill();
+  void detect();
+  std::size_t pass(std::span<std::byte> to);
   /// Behind the end of a stream: whether another one begins.
-  bool next_member() {
-    if (in_.empty() && !refill()) return false;
-    if (format_ == compression::deflate) return false;
-    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
-      state_->restart();
-      ended_ = pending_ = false;
-      return true;
-    }
-    do {
-      for (const std::byte b : in_)
-        if (b != std::byte{0} || format_ != compression::gzip)
-          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
-    } while (refill());
-    in_ = {};
-    return false;
-  }
+  bool next_member();
 
   any_source packed_;
   compression format_;
@@ -916,10 +983,7 @@ class deflated_sink {
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
-  void finish() {
-    state_->step({}, true, to_);
-    to_.finish();
-  }
+  void finish();
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -928,24 +992,119 @@ class deflated_sink {
 };
 
 /// A source, unpacked as it is told.
-[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
+[[nodiscard]] any_source unpacked(any_source source, compression format);
+
+/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
+[[nodiscard]] any_source open(std::string path, compression format = compression::none);
+
+/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
+/// zlib.
+[[nodiscard]] any_sink create(std::string path, compression format = compression::none);
+
+}  // namespace tagma::io
+
+// ---- tagma/io/compression.ipp
+#ifndef TAGMA_SINGLE_IO_COMPRESSION_IPP
+#define TAGMA_SINGLE_IO_COMPRESSION_IPP
+
+/// @file
+/// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL compression compression_from(std::string_view name) {
+  if (name.empty() || name == "NONE") return compression::none;
+  if (name == "GZIP") return compression::gzip;
+  if (name == "ZLIB") return compression::zlib;
+  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
+}
+
+TAGMA_DECL std::size_t inflated_source::read(std::span<std::byte> to) {
+  if (format_ == compression::detect) detect();
+  if (format_ == compression::none) return pass(to);
+  if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
+  std::span<std::byte> left = to;
+  while (left.size() == to.size() && !(ended_ && !next_member())) {
+    if (in_.empty() && !refill() && !pending_)
+      fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+    ended_ = state_->step(in_, left, name());
+    pending_ = left.empty();  // there may be more, which needs no more to be read
+  }
+  return to.size() - left.size();
+}
+
+TAGMA_DECL std::uint64_t inflated_source::at_most() const {
+  const std::uint64_t more = packed_.at_most(), here = in_.size();
+  if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
+  return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
+}
+
+TAGMA_DECL bool inflated_source::refill() {
+  const std::size_t n = packed_.read({buffer_.get(), block});
+  in_ = {buffer_.get(), n};
+  return n > 0;
+}
+
+TAGMA_DECL void inflated_source::detect() {
+  std::size_t n = 0;
+  while (n < 2) {
+    const std::size_t more = packed_.read({buffer_.get() + n, block - n});
+    if (more == 0) break;
+    n += more;
+  }
+  in_ = {buffer_.get(), n};
+  const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
+  format_ = is_gzip ? compression::gzip : compression::none;
+}
+
+TAGMA_DECL std::size_t inflated_source::pass(std::span<std::byte> to) {
+  if (in_.empty()) return packed_.read(to);
+  const std::size_t n = std::min(in_.size(), to.size());
+  std::memcpy(to.data(), in_.data(), n);
+  in_ = in_.subspan(n);
+  return n;
+}
+
+TAGMA_DECL bool inflated_source::next_member() {
+  if (in_.empty() && !refill()) return false;
+  if (format_ == compression::deflate) return false;
+  if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
+    state_->restart();
+    ended_ = pending_ = false;
+    return true;
+  }
+  do {
+    for (const std::byte b : in_)
+      if (b != std::byte{0} || format_ != compression::gzip)
+        fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
+  } while (refill());
+  in_ = {};
+  return false;
+}
+
+TAGMA_DECL void deflated_sink::finish() {
+  state_->step({}, true, to_);
+  to_.finish();
+}
+
+TAGMA_DECL any_source unpacked(any_source source, compression format) {
   if (format == compression::none) return source;
   return inflated_source(std::move(source), format);
 }
 
-/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
-[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
+TAGMA_DECL any_source open(std::string path, compression format) {
   return unpacked(file_source(std::move(path)), format);
 }
 
-/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
-/// zlib.
-[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
+TAGMA_DECL any_sink create(std::string path, compression format) {
   if (format == compression::none) return file_sink(std::move(path));
   return deflated_sink(file_sink(std::move(path)), format);
 }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_COMPRESSION_IPP
 #endif  // TAGMA_SINGLE_IO_COMPRESSION_HPP
 // ---- tagma/io/crc32c.hpp
 #ifndef TAGMA_SINGLE_IO_CRC32C_HPP
@@ -959,7 +1118,6 @@ class deflated_sink {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -970,21 +1128,59 @@ namespace detail {
 struct crc_tables {
   std::uint32_t of[8][256]{};
 
-  explicit crc_tables(std::uint32_t polynomial) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t c = byte;
-      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
-      of[0][byte] = c;
-    }
-    for (int place = 1; place < 8; ++place)
-      for (std::uint32_t byte = 0; byte < 256; ++byte)
-        of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
-  }
+  explicit crc_tables(std::uint32_t polynomial);
 };
 
 /// Goes on with the checksum `crc`, whose bits are inverted.
-[[nodiscard]] inline std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
-                                              std::size_t size) {
+[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                       std::size_t size);
+
+/// CRC-32C by tables.
+[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The checksum of bytes.
+[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+
+// ---- tagma/io/crc32c.ipp
+#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
+#define TAGMA_SINGLE_IO_CRC32C_IPP
+
+/// @file
+/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t c = byte;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+    of[0][byte] = c;
+  }
+  for (int place = 1; place < 8; ++place)
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+}
+
+TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   const auto& t = tables.of;
   for (; size >= 8; at += 8, size -= 8) {
@@ -997,22 +1193,21 @@ struct crc_tables {
   return crc;
 }
 
-/// CRC-32C by tables.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0x82f63b78u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0xedb88320u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-}  // namespace detail
+}  // namespace tagma::io::detail
 
-/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
-[[nodiscard]] inline std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+namespace tagma::io {
+
+TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
 #if defined(__SSE4_2__) && defined(__x86_64__)
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t state = ~crc;
@@ -1029,19 +1224,10 @@ struct crc_tables {
 #endif
 }
 
-/// The checksum of bytes.
-[[nodiscard]] inline std::uint32_t crc32c(std::string_view bytes) {
-  return extend_crc32c(0, bytes.data(), bytes.size());
-}
-
-/// The form in which files hold a checksum of what may itself hold checksums.
-[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8u;
-  return (turned >> 17) | (turned << 15);
-}
+TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
 // ---- tagma/io/csv.hpp
 #ifndef TAGMA_SINGLE_IO_CSV_HPP
@@ -1104,67 +1290,18 @@ class powers_of_five {
   [[nodiscard]] const entry& operator[](int power) const { return entries_[power - smallest]; }
 
   /// Made by whoever asks first, in a millisecond.
-  [[nodiscard]] static const powers_of_five& table() {
-    static const powers_of_five made;
-    return made;
-  }
+  [[nodiscard]] static const powers_of_five& table();
 
  private:
   static constexpr int words = 26;  // 5^342 has 795 bits
   using number = std::uint32_t[words];
 
-  TAGMA_COLD powers_of_five() {
-    number power = {1};
-    for (int q = 0; q <= -smallest; ++q) {
-      if (q <= largest) entries_[q - smallest] = upper_bits(power);
-      if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
-      std::uint64_t carry = 0;
-      for (std::uint32_t& word : power) {
-        carry += std::uint64_t{word} * 5;
-        word = static_cast<std::uint32_t>(carry);
-        carry >>= 32;
-      }
-    }
-  }
-  [[nodiscard]] static int bits_of(const number& n) {
-    int top = words - 1;
-    while (top > 0 && n[top] == 0) --top;
-    return top * 32 + 32 - std::countl_zero(n[top]);
-  }
-  [[nodiscard]] static entry upper_bits(const number& n) {
-    entry e{};
-    int at = bits_of(n) - 1;
-    for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
-    return e;
-  }
+  powers_of_five();
+  [[nodiscard]] static int bits_of(const number& n);
+  [[nodiscard]] static entry upper_bits(const number& n);
   /// 2^(z+127) / n, where 2^z is the first power that is not below n.
-  [[nodiscard]] static entry reciprocal(const number& n, bool round_up) {
-    entry e{};
-    number rest{};
-    const int z = bits_of(n);
-    rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
-    for (int i = 0; i < 128; ++i) {
-      for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
-      rest[0] <<= 1;
-      int w = words - 1;
-      while (w > 0 && rest[w] == n[w]) --w;
-      const bool fits = rest[w] >= n[w];
-      append_bit(e, fits);
-      if (!fits) continue;
-      std::int64_t borrow = 0;
-      for (w = 0; w < words; ++w) {
-        borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
-        rest[w] = static_cast<std::uint32_t>(borrow);
-        borrow >>= 32;
-      }
-    }
-    if (round_up && ++e.low == 0) ++e.high;
-    return e;
-  }
-  static void append_bit(entry& e, bool bit) {
-    e.high = e.high << 1 | e.low >> 63;
-    e.low = e.low << 1 | (bit ? 1u : 0u);
-  }
+  [[nodiscard]] static entry reciprocal(const number& n, bool round_up);
+  static void append_bit(entry& e, bool bit);
 
   entry entries_[largest - smallest + 1];
 };
@@ -1188,11 +1325,7 @@ struct float_format<float> {
 struct wide_product {
   std::uint64_t high, low;
 };
-[[nodiscard]] inline wide_product multiply(std::uint64_t a, std::uint64_t b) {
-  __extension__ using wide = unsigned __int128;
-  const wide product = static_cast<wide>(a) * b;
-  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
-}
+[[nodiscard]] wide_product multiply(std::uint64_t a, std::uint64_t b);
 
 /// The floating number nearest to `digits` * 10^`power`.
 template <class F>
@@ -1389,6 +1522,85 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/number.ipp
+#ifndef TAGMA_SINGLE_IO_NUMBER_IPP
+#define TAGMA_SINGLE_IO_NUMBER_IPP
+
+/// @file
+/// Definitions of number.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL const powers_of_five& powers_of_five::table() {
+  static const powers_of_five made;
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL powers_of_five::powers_of_five() {
+  number power = {1};
+  for (int q = 0; q <= -smallest; ++q) {
+    if (q <= largest) entries_[q - smallest] = upper_bits(power);
+    if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
+    std::uint64_t carry = 0;
+    for (std::uint32_t& word : power) {
+      carry += std::uint64_t{word} * 5;
+      word = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+  }
+}
+
+TAGMA_DECL int powers_of_five::bits_of(const number& n) {
+  int top = words - 1;
+  while (top > 0 && n[top] == 0) --top;
+  return top * 32 + 32 - std::countl_zero(n[top]);
+}
+
+TAGMA_DECL powers_of_five::entry powers_of_five::upper_bits(const number& n) {
+  entry e{};
+  int at = bits_of(n) - 1;
+  for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
+  return e;
+}
+
+TAGMA_DECL powers_of_five::entry powers_of_five::reciprocal(const number& n, bool round_up) {
+  entry e{};
+  number rest{};
+  const int z = bits_of(n);
+  rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
+  for (int i = 0; i < 128; ++i) {
+    for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
+    rest[0] <<= 1;
+    int w = words - 1;
+    while (w > 0 && rest[w] == n[w]) --w;
+    const bool fits = rest[w] >= n[w];
+    append_bit(e, fits);
+    if (!fits) continue;
+    std::int64_t borrow = 0;
+    for (w = 0; w < words; ++w) {
+      borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
+      rest[w] = static_cast<std::uint32_t>(borrow);
+      borrow >>= 32;
+    }
+  }
+  if (round_up && ++e.low == 0) ++e.high;
+  return e;
+}
+
+TAGMA_DECL void powers_of_five::append_bit(entry& e, bool bit) {
+  e.high = e.high << 1 | e.low >> 63;
+  e.low = e.low << 1 | (bit ? 1u : 0u);
+}
+
+TAGMA_DECL wide_product multiply(std::uint64_t a, std::uint64_t b) {
+  __extension__ using wide = unsigned __int128;
+  const wide product = static_cast<wide>(a) * b;
+  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_NUMBER_IPP
 #endif  // TAGMA_SINGLE_IO_NUMBER_HPP
 
 namespace tagma::io {
@@ -1466,32 +1678,7 @@ class csv_decoder {
  public:
   /// Throws `invalid_argument` for a delimiter that could not be told from quotes and line ends, for another type, and
   /// for columns that do not increase or are not as many as the fields.
-  csv_decoder(std::vector<csv_field> fields, csv_options options)
-      : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
-    const char delimiter = options_.delimiter;
-    if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
-      fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
-    plain_ = options_.na_value.empty() && options_.columns.empty() &&
-             !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
-               ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
-    for (const csv_field& f : fields_)
-      if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
-          f.type != dtype::string)
-        fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
-    const std::vector<std::int64_t>& columns = options_.columns;
-    if (!columns.empty() && columns.size() != fields_.size())
-      fail(status_code::invalid_argument,
-           {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
-        fail(status_code::invalid_argument,
-             {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
-    for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
-      ends_field_[static_cast<unsigned char>(c)] = true;
-    runs_.resize(fields_.size());
-    for (std::size_t i = fields_.size(); i-- > 0;)
-      runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
-  }
+  csv_decoder(std::vector<csv_field> fields, csv_options options);
 
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
@@ -1501,22 +1688,7 @@ class csv_decoder {
   /// from 0.
   /// @param to of each field an object of its type, of a string a `std::string_view`, valid as long as the record and
   /// until the next call
-  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {}) {
-    cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
-    c.more = c.at != c.end;
-    const std::vector<std::int64_t>& columns = options_.columns;
-    const std::size_t count = fields_.size();
-    while (c.more) {
-      if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
-        read_fields(c);
-      } else {
-        std::string_view passed;
-        go_on(c, take(c, passed, passed_));
-      }
-    }
-    if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count)))
-      fail_count(c.column, name);
-  }
+  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {});
 
  private:
   /// Where a record is being read.
@@ -1530,39 +1702,11 @@ class csv_decoder {
     bool more = false;
   };
 
-  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end) {
-    while (at != end && (*at == '\r' || *at == '\n')) ++at;
-    return at;
-  }
+  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end);
   /// From the end of a field to the beginning of the next one.
-  static void go_on(cursor& c, const char* end_of_field) {
-    ++c.column;
-    c.more = end_of_field != c.end;
-    c.at = end_of_field + (c.more ? 1 : 0);
-  }
+  static void go_on(cursor& c, const char* end_of_field);
 
-  void read_fields(cursor& c) {
-    switch (fields_[c.output].type) {
-      case dtype::float32:
-        return read_numbers<float>(c);
-      case dtype::float64:
-        return read_numbers<double>(c);
-      case dtype::int32:
-        return read_numbers<std::int32_t>(c);
-      case dtype::int64:
-        return read_numbers<std::int64_t>(c);
-      default: {
-        std::string_view text;
-        const char* const last = take(c, text, unquoted_[c.output]);
-        if (is_missing(text)) {
-          if (fields_[c.output].required) fail_missing(c);
-          text = fields_[c.output].text;
-        }
-        *static_cast<std::string_view*>(c.to[c.output++]) = text;
-        go_on(c, last);
-      }
-    }
-  }
+  void read_fields(cursor& c);
   [[nodiscard]] bool is_missing(std::string_view text) const { return text.empty() || text == options_.na_value; }
 
   /// Reads the fields of a type that stand together. Most are a number and nothing else, which is read without a look
@@ -1622,63 +1766,15 @@ class csv_decoder {
 
   /// Takes the text of a field; where it has doubled quotes, `scratch` holds it.
   /// @returns the delimiter behind it or the end
-  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const {
-    const char* at = skip_line_ends(c.at, c.end);
-    if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
-    const char* const first = at;
-    while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
-    text = {first, static_cast<std::size_t>(at - first)};
-    if (at != c.end && *at != options_.delimiter)
-      fail_field("has a quote or a line end, which only a field in quotes may have", c);
-    return at;
-  }
+  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const;
   [[nodiscard]] const char* take_quoted(const char* at, std::string_view& text, std::string& scratch,
-                                        const cursor& c) const {
-    const char* const end = c.end;
-    bool doubled = false;
-    while (true) {
-      const auto* const quote =
-          at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
-      if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
-      text = {at, static_cast<std::size_t>(quote - at)};
-      const bool again = quote + 1 != end && quote[1] == '"';
-      if (doubled || again) {
-        if (!doubled) scratch.clear();
-        scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
-        text = scratch;
-      }
-      if (!again) {
-        at = quote + 1;
-        break;
-      }
-      doubled = true;
-      at = quote + 2;
-    }
-    if (at != end && *at != options_.delimiter)
-      fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
-    return at;
-  }
+                                        const cursor& c) const;
 
-  [[nodiscard]] static std::string text_of(const record_name& name) {
-    return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
-  }
-  [[noreturn]] TAGMA_COLD static void fail_field(std::string_view what, const cursor& c) {
-    fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
-  }
-  [[noreturn]] TAGMA_COLD static void fail_missing(const cursor& c) {
-    fail_field("is required, and there is nothing in it", c);
-  }
-  [[noreturn]] TAGMA_COLD static void fail_number(std::string_view text, dtype type, const cursor& c) {
-    constexpr std::size_t most = 60;
-    fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
-               c);
-  }
-  [[noreturn]] TAGMA_COLD void fail_count(std::int64_t found, const record_name& name) const {
-    if (options_.columns.empty())
-      fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
-    fail(status_code::invalid_argument,
-         {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
-  }
+  [[nodiscard]] static std::string text_of(const record_name& name);
+  [[noreturn]] static void fail_field(std::string_view what, const cursor& c);
+  [[noreturn]] static void fail_missing(const cursor& c);
+  [[noreturn]] static void fail_number(std::string_view text, dtype type, const cursor& c);
+  [[noreturn]] void fail_count(std::int64_t found, const record_name& name) const;
 
   std::vector<csv_field> fields_;
   csv_options options_;
@@ -1712,6 +1808,158 @@ template <csv_type... T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/csv.ipp
+#ifndef TAGMA_SINGLE_IO_CSV_IPP
+#define TAGMA_SINGLE_IO_CSV_IPP
+
+/// @file
+/// Definitions of csv.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL csv_decoder::csv_decoder(std::vector<csv_field> fields, csv_options options)
+    : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
+  const char delimiter = options_.delimiter;
+  if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
+    fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
+  plain_ = options_.na_value.empty() && options_.columns.empty() &&
+           !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
+             ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
+  for (const csv_field& f : fields_)
+    if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
+        f.type != dtype::string)
+      fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
+  const std::vector<std::int64_t>& columns = options_.columns;
+  if (!columns.empty() && columns.size() != fields_.size())
+    fail(status_code::invalid_argument,
+         {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
+      fail(status_code::invalid_argument,
+           {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
+  for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
+    ends_field_[static_cast<unsigned char>(c)] = true;
+  runs_.resize(fields_.size());
+  for (std::size_t i = fields_.size(); i-- > 0;)
+    runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
+}
+
+TAGMA_DECL void csv_decoder::decode(std::string_view record, std::span<void* const> to, const record_name& name) {
+  cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
+  c.more = c.at != c.end;
+  const std::vector<std::int64_t>& columns = options_.columns;
+  const std::size_t count = fields_.size();
+  while (c.more) {
+    if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
+      read_fields(c);
+    } else {
+      std::string_view passed;
+      go_on(c, take(c, passed, passed_));
+    }
+  }
+  if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count))) fail_count(c.column, name);
+}
+
+TAGMA_DECL const char* csv_decoder::skip_line_ends(const char* at, const char* end) {
+  while (at != end && (*at == '\r' || *at == '\n')) ++at;
+  return at;
+}
+
+TAGMA_DECL void csv_decoder::go_on(cursor& c, const char* end_of_field) {
+  ++c.column;
+  c.more = end_of_field != c.end;
+  c.at = end_of_field + (c.more ? 1 : 0);
+}
+
+TAGMA_DECL void csv_decoder::read_fields(cursor& c) {
+  switch (fields_[c.output].type) {
+    case dtype::float32:
+      return read_numbers<float>(c);
+    case dtype::float64:
+      return read_numbers<double>(c);
+    case dtype::int32:
+      return read_numbers<std::int32_t>(c);
+    case dtype::int64:
+      return read_numbers<std::int64_t>(c);
+    default: {
+      std::string_view text;
+      const char* const last = take(c, text, unquoted_[c.output]);
+      if (is_missing(text)) {
+        if (fields_[c.output].required) fail_missing(c);
+        text = fields_[c.output].text;
+      }
+      *static_cast<std::string_view*>(c.to[c.output++]) = text;
+      go_on(c, last);
+    }
+  }
+}
+
+TAGMA_DECL const char* csv_decoder::take(const cursor& c, std::string_view& text, std::string& scratch) const {
+  const char* at = skip_line_ends(c.at, c.end);
+  if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
+  const char* const first = at;
+  while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
+  text = {first, static_cast<std::size_t>(at - first)};
+  if (at != c.end && *at != options_.delimiter)
+    fail_field("has a quote or a line end, which only a field in quotes may have", c);
+  return at;
+}
+
+TAGMA_DECL const char* csv_decoder::take_quoted(const char* at, std::string_view& text, std::string& scratch,
+                                                const cursor& c) const {
+  const char* const end = c.end;
+  bool doubled = false;
+  while (true) {
+    const auto* const quote =
+        at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+    if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
+    text = {at, static_cast<std::size_t>(quote - at)};
+    const bool again = quote + 1 != end && quote[1] == '"';
+    if (doubled || again) {
+      if (!doubled) scratch.clear();
+      scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
+      text = scratch;
+    }
+    if (!again) {
+      at = quote + 1;
+      break;
+    }
+    doubled = true;
+    at = quote + 2;
+  }
+  if (at != end && *at != options_.delimiter)
+    fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
+  return at;
+}
+
+TAGMA_DECL std::string csv_decoder::text_of(const record_name& name) {
+  return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_field(std::string_view what, const cursor& c) {
+  fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_missing(const cursor& c) {
+  fail_field("is required, and there is nothing in it", c);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_number(std::string_view text, dtype type, const cursor& c) {
+  constexpr std::size_t most = 60;
+  fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
+             c);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_count(std::int64_t found, const record_name& name) const {
+  if (options_.columns.empty())
+    fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
+  fail(status_code::invalid_argument,
+       {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CSV_IPP
 #endif  // TAGMA_SINGLE_IO_CSV_HPP
 // ---- tagma/io/csv_reader.hpp
 #ifndef TAGMA_SINGLE_IO_CSV_READER_HPP
@@ -1720,7 +1968,6 @@ template <csv_type... T>
 /// @file
 /// Records of a CSV file, whose fields in quotes may have line ends.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -1743,90 +1990,24 @@ struct csv_reader_options {
 /// file ends inside quotes, and `resource_exhausted` for a record longer than the bound.
 class csv_reader {
  public:
-  explicit csv_reader(buffered_reader in, const csv_reader_options& options = {})
-      : in_(std::move(in)), options_(options), to_skip_(options.skip_header_records) {
-    if (to_skip_ < 0)
-      fail(status_code::invalid_argument,
-           {"skip_header_records is ", to_skip_, ", expected a number that is not negative"});
-  }
+  explicit csv_reader(buffered_reader in, const csv_reader_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    for (; to_skip_ > 0; --to_skip_)
-      if (!read(value)) return false;
-    return read(value);
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
-  bool read(std::string_view& value) {
-    line_ += lines_;
-    lines_ = 0;
-    std::size_t length = 0, seen = 0;
-    state_ = state::field_start;
-    while (true) {
-      length = in_.find('\n', seen);
-      const bool last = length == std::string_view::npos;
-      value = in_.peek(last ? SIZE_MAX : length + 1);
-      if (last) length = value.size();
-      if (length > options_.max_record_bytes) fail_long();
-      if (last && length == 0) return false;
-      ++lines_;
-      if (!options_.quotes || (seen == 0 && has_no_quote(length)) || !stays_open(value.substr(seen, length - seen))) {
-        value = in_.take(last ? length : length + 1).substr(0, length);
-        if (value.ends_with('\r')) value.remove_suffix(1);
-        return true;
-      }
-      if (last) fail_open();
-      seen = length + 1;
-    }
-  }
+  bool read(std::string_view& value);
 
   /// Whether there is no quote in the next bytes. Looks for the next one in all that is there, once for many lines.
-  bool has_no_quote(std::size_t length) {
-    const std::uint64_t here = in_.position();
-    if (here + length > next_quote_) {
-      const std::string_view all = in_.buffered();
-      next_quote_ = here + std::min(all.find('"'), all.size());
-    }
-    return here + length <= next_quote_;
-  }
+  bool has_no_quote(std::size_t length);
 
   enum class state : std::uint8_t { field_start, field, quoted, quote };
 
   /// Whether a field in quotes goes on behind this line, or part of a line.
-  bool stays_open(std::string_view line) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const char c = line[i];
-      switch (state_) {
-        case state::field_start:
-          state_ = c == '"' ? state::quoted : c == options_.delimiter ? state::field_start : state::field;
-          break;
-        case state::quote:
-          if (c == '"') {
-            state_ = state::quoted;
-            break;
-          }
-          [[fallthrough]];
-        case state::field:
-          state_ = c == options_.delimiter ? state::field_start : state::field;
-          break;
-        case state::quoted: {
-          i = std::min(line.find('"', i), line.size());
-          if (i < line.size()) state_ = state::quote;
-          break;
-        }
-      }
-    }
-    return state_ == state::quoted;
-  }
+  bool stays_open(std::string_view line);
 
-  [[noreturn]] TAGMA_COLD void fail_long() const {
-    fail(status_code::resource_exhausted,
-         {key(), ": the record is longer than ", options_.max_record_bytes, " bytes; a quote may not be closed"});
-  }
-  [[noreturn]] TAGMA_COLD void fail_open() const {
-    fail(status_code::invalid_argument, {key(), ": the file ends inside a field in quotes"});
-  }
+  [[noreturn]] void fail_long() const;
+  [[noreturn]] void fail_open() const;
 
   buffered_reader in_;
   csv_reader_options options_;
@@ -1836,6 +2017,100 @@ class csv_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/csv_reader.ipp
+#ifndef TAGMA_SINGLE_IO_CSV_READER_IPP
+#define TAGMA_SINGLE_IO_CSV_READER_IPP
+
+/// @file
+/// Definitions of csv_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+
+namespace tagma::io {
+
+TAGMA_DECL csv_reader::csv_reader(buffered_reader in, const csv_reader_options& options)
+    : in_(std::move(in)), options_(options), to_skip_(options.skip_header_records) {
+  if (to_skip_ < 0)
+    fail(status_code::invalid_argument,
+         {"skip_header_records is ", to_skip_, ", expected a number that is not negative"});
+}
+
+TAGMA_DECL bool csv_reader::next(std::string_view& value) {
+  for (; to_skip_ > 0; --to_skip_)
+    if (!read(value)) return false;
+  return read(value);
+}
+
+TAGMA_DECL bool csv_reader::read(std::string_view& value) {
+  line_ += lines_;
+  lines_ = 0;
+  std::size_t length = 0, seen = 0;
+  state_ = state::field_start;
+  while (true) {
+    length = in_.find('\n', seen);
+    const bool last = length == std::string_view::npos;
+    value = in_.peek(last ? SIZE_MAX : length + 1);
+    if (last) length = value.size();
+    if (length > options_.max_record_bytes) fail_long();
+    if (last && length == 0) return false;
+    ++lines_;
+    if (!options_.quotes || (seen == 0 && has_no_quote(length)) || !stays_open(value.substr(seen, length - seen))) {
+      value = in_.take(last ? length : length + 1).substr(0, length);
+      if (value.ends_with('\r')) value.remove_suffix(1);
+      return true;
+    }
+    if (last) fail_open();
+    seen = length + 1;
+  }
+}
+
+TAGMA_DECL bool csv_reader::has_no_quote(std::size_t length) {
+  const std::uint64_t here = in_.position();
+  if (here + length > next_quote_) {
+    const std::string_view all = in_.buffered();
+    next_quote_ = here + std::min(all.find('"'), all.size());
+  }
+  return here + length <= next_quote_;
+}
+
+TAGMA_DECL bool csv_reader::stays_open(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    switch (state_) {
+      case state::field_start:
+        state_ = c == '"' ? state::quoted : c == options_.delimiter ? state::field_start : state::field;
+        break;
+      case state::quote:
+        if (c == '"') {
+          state_ = state::quoted;
+          break;
+        }
+        [[fallthrough]];
+      case state::field:
+        state_ = c == options_.delimiter ? state::field_start : state::field;
+        break;
+      case state::quoted: {
+        i = std::min(line.find('"', i), line.size());
+        if (i < line.size()) state_ = state::quote;
+        break;
+      }
+    }
+  }
+  return state_ == state::quoted;
+}
+
+TAGMA_COLD TAGMA_DECL void csv_reader::fail_long() const {
+  fail(status_code::resource_exhausted,
+       {key(), ": the record is longer than ", options_.max_record_bytes, " bytes; a quote may not be closed"});
+}
+
+TAGMA_COLD TAGMA_DECL void csv_reader::fail_open() const {
+  fail(status_code::invalid_argument, {key(), ": the file ends inside a field in quotes"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CSV_READER_IPP
 #endif  // TAGMA_SINGLE_IO_CSV_READER_HPP
 // ---- tagma/io/elements.hpp
 #ifndef TAGMA_SINGLE_IO_ELEMENTS_HPP
@@ -1844,7 +2119,6 @@ class csv_reader {
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -1859,35 +2133,14 @@ namespace tagma::io {
 static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
 
 /// Turns the bytes of each element around.
-inline void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
-  auto* const at = static_cast<unsigned char*>(elements);
-  const auto each = [&]<class Word>(Word, auto swap) {
-    for (std::size_t i = 0; i < count; ++i) {
-      Word word = 0;
-      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
-      word = swap(word);
-      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
-    }
-  };
-  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
-  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
-  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
-}
+void reverse_bytes(void* elements, std::size_t count, std::size_t size);
 
 namespace detail {
 
-[[noreturn]] TAGMA_COLD inline void fail_elements(std::string_view name, std::uint64_t missing) {
-  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
-}
+[[noreturn]] void fail_elements(std::string_view name, std::uint64_t missing);
 
 /// Throws unless a tensor may have this size and its source may have as many bytes.
-TAGMA_COLD inline void check_elements(const buffered_reader& in, const tensor_spec& s) {
-  const extent bytes = count_elements(s.dims, size_of(s.type));
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
-    fail(status_code::data_loss,
-         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
-  check_size(s, sentence({in.name(), ": "}));
-}
+void check_elements(const buffered_reader& in, const tensor_spec& s);
 
 }  // namespace detail
 
@@ -1928,6 +2181,49 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/elements.ipp
+#ifndef TAGMA_SINGLE_IO_ELEMENTS_IPP
+#define TAGMA_SINGLE_IO_ELEMENTS_IPP
+
+/// @file
+/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
+  auto* const at = static_cast<unsigned char*>(elements);
+  const auto each = [&]<class Word>(Word, auto swap) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Word word = 0;
+      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
+      word = swap(word);
+      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
+    }
+  };
+  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
+  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
+  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
+}
+
+}  // namespace tagma::io
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_elements(std::string_view name, std::uint64_t missing) {
+  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void check_elements(const buffered_reader& in, const tensor_spec& s) {
+  const extent bytes = count_elements(s.dims, size_of(s.type));
+  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
+    fail(status_code::data_loss,
+         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
+  check_size(s, sentence({in.name(), ": "}));
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_ELEMENTS_IPP
 #endif  // TAGMA_SINGLE_IO_ELEMENTS_HPP
 // ---- tagma/io/example.hpp
 #ifndef TAGMA_SINGLE_IO_EXAMPLE_HPP
@@ -2046,18 +2342,34 @@ class reader {
   bool good_ = true;
 };
 
-inline void put_varint(std::string& to, std::uint64_t value) {
+void put_varint(std::string& to, std::uint64_t value);
+/// Appends a field of bytes: a text, a message or packed numbers.
+void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
+
+}  // namespace tagma::io::wire
+
+// ---- tagma/io/wire.ipp
+#ifndef TAGMA_SINGLE_IO_WIRE_IPP
+#define TAGMA_SINGLE_IO_WIRE_IPP
+
+/// @file
+/// Definitions of wire.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::wire {
+
+TAGMA_DECL void put_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
   to += static_cast<char>(value);
 }
-/// Appends a field of bytes: a text, a message or packed numbers.
-inline void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
+
+TAGMA_DECL void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
   put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
   put_varint(to, bytes.size());
   to.append(bytes);
 }
 
 }  // namespace tagma::io::wire
+#endif  // TAGMA_SINGLE_IO_WIRE_IPP
 #endif  // TAGMA_SINGLE_IO_WIRE_HPP
 
 namespace tagma::io {
@@ -2132,9 +2444,7 @@ class feature_values {
            : std::is_same_v<T, float>          ? feature_kind::floats
                                                : feature_kind::integers;
   }
-  [[nodiscard]] static bool is_message(const wire::field& f, std::uint32_t number) {
-    return f.number == number && f.type == wire::type::bytes;
-  }
+  [[nodiscard]] static bool is_message(const wire::field& f, std::uint32_t number);
   /// Sorts what has names, of equal ones that which came last behind the others.
   template <class Named>
   static void sort(std::vector<Named>& all) {
@@ -2152,10 +2462,7 @@ class feature_values {
     return behind != sorted.begin() && (behind - 1)->name == name ? &*(behind - 1) : nullptr;
   }
 
-  void begin(std::string_view key, std::string_view otherwise) {
-    key_.assign(key.empty() ? otherwise : key);
-    pieces_.clear();
-  }
+  void begin(std::string_view key, std::string_view otherwise);
   [[nodiscard]] std::string_view key() const { return key_; }
   template <class Visit>
   void each_field(std::string_view message, const Visit& visit) const {
@@ -2164,55 +2471,14 @@ class feature_values {
     if (!in.good()) fail_damaged();
   }
   /// A feature whose values are behind those that are there.
-  [[nodiscard]] feature next_feature(std::size_t place) const {
-    feature f;
-    f.place = place;
-    f.first_piece = pieces_.size();
-    return f;
-  }
+  [[nodiscard]] feature next_feature(std::size_t place) const;
   /// The last list counts; two of a kind are one.
-  void parse_feature(std::string_view message, feature& f) {
-    each_field(message, [&](const wire::field& list) {
-      if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
-      const auto kind = static_cast<feature_kind>(list.number);
-      if (kind != f.kind) {
-        pieces_.resize(f.first_piece);
-        f.kind = kind;
-        f.count = 0;
-      }
-      each_field(list.raw, [&](const wire::field& value) {
-        if (value.number == 1) parse_value(value, f);
-      });
-    });
-    f.pieces = pieces_.size() - f.first_piece;
-  }
-  void check_kind(const feature& f, feature_kind expected) const {
-    if (f.kind != expected)
-      fail(status_code::invalid_argument, {key_, ": feature '", f.name, "' is a list of ", to_string(f.kind),
-                                           ", expected a list of ", to_string(expected)});
-  }
+  void parse_feature(std::string_view message, feature& f);
+  void check_kind(const feature& f, feature_kind expected) const;
 
  private:
-  void parse_value(const wire::field& value, feature& f) {
-    const std::string_view raw = value.raw;
-    const bool packed = value.type == wire::type::bytes;
-    std::size_t count = 1;
-    if (f.kind == feature_kind::floats) {
-      if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
-      count = raw.size() / 4;
-    } else if (f.kind == feature_kind::integers) {
-      if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
-      count = static_cast<std::size_t>(
-          std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
-    } else if (!packed) {
-      fail_damaged();
-    }
-    f.count += count;
-    pieces_.push_back(raw);
-  }
-  [[noreturn]] TAGMA_COLD void fail_damaged() const {
-    fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
-  }
+  void parse_value(const wire::field& value, feature& f);
+  [[noreturn]] void fail_damaged() const;
 
   std::string_view what_;
   std::string key_;
@@ -2232,22 +2498,12 @@ class example : public detail::feature_values {
   /// Throws `data_loss` where the message is damaged.
   /// @param message which outlives what is read
   /// @param key what errors call it
-  void parse(std::string_view message, std::string_view key = {}) {
-    begin(key, "example");
-    features_.clear();
-    each_field(message, [&](const wire::field& f) {
-      if (is_message(f, 1)) parse_features(f.raw);
-    });
-    sort(features_);
-  }
+  void parse(std::string_view message, std::string_view key = {});
 
   /// The features, sorted by name.
   [[nodiscard]] std::span<const feature> features() const { return features_; }
   /// The feature of that name; nullptr if it is missing.
-  [[nodiscard]] const feature* find(std::string_view name) const {
-    const feature* const found = last_of(features(), name);
-    return found != nullptr && found->kind != feature_kind::none ? found : nullptr;
-  }
+  [[nodiscard]] const feature* find(std::string_view name) const;
 
   /// Reads a feature of a fixed shape. Throws `invalid_argument` if it is missing and required, of another kind, or has
   /// more or fewer values.
@@ -2280,22 +2536,9 @@ class example : public detail::feature_values {
   }
 
  private:
-  void parse_features(std::string_view message) {
-    each_field(message, [&](const wire::field& entry) {
-      if (!is_message(entry, 1)) return;
-      feature f = next_feature(features_.size());
-      each_field(entry.raw, [&](const wire::field& part) {
-        if (is_message(part, 1)) f.name = part.raw;
-        if (is_message(part, 2)) parse_feature(part.raw, f);
-      });
-      features_.push_back(f);
-    });
-  }
-  [[noreturn]] TAGMA_COLD void fail_count(std::string_view name, std::string_view what, std::size_t count,
-                                          const shape& dims) const {
-    fail(status_code::invalid_argument, {key(), ": feature '", name, "' has ", count, " ", what,
-                                         ", expected those of shape ", tagma::to_string(dims)});
-  }
+  void parse_features(std::string_view message);
+  [[noreturn]] void fail_count(std::string_view name, std::string_view what, std::size_t count,
+                               const shape& dims) const;
 
   std::vector<feature> features_;
 };
@@ -2304,31 +2547,11 @@ namespace detail {
 
 /// The message of a feature with these values.
 /// @{
-[[nodiscard]] inline std::string feature_message(feature_kind kind, std::string_view list) {
-  std::string text;
-  wire::put_bytes(text, static_cast<std::uint32_t>(kind), list);
-  return text;
-}
-[[nodiscard]] inline std::string packed_message(feature_kind kind, std::string_view packed) {
-  std::string list;
-  if (!packed.empty()) wire::put_bytes(list, 1, packed);
-  return feature_message(kind, list);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const float> values) {
-  std::string packed(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-  if constexpr (std::endian::native != std::endian::little) reverse_bytes(packed.data(), values.size(), 4);
-  return packed_message(feature_kind::floats, packed);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const std::int64_t> values) {
-  std::string packed;
-  for (const std::int64_t value : values) wire::put_varint(packed, static_cast<std::uint64_t>(value));
-  return packed_message(feature_kind::integers, packed);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const std::string_view> values) {
-  std::string list;
-  for (const std::string_view value : values) wire::put_bytes(list, 1, value);
-  return feature_message(feature_kind::bytes, list);
-}
+[[nodiscard]] std::string feature_message(feature_kind kind, std::string_view list);
+[[nodiscard]] std::string packed_message(feature_kind kind, std::string_view packed);
+[[nodiscard]] std::string feature_of(std::span<const float> values);
+[[nodiscard]] std::string feature_of(std::span<const std::int64_t> values);
+[[nodiscard]] std::string feature_of(std::span<const std::string_view> values);
 /// @}
 
 }  // namespace detail
@@ -2338,41 +2561,194 @@ class example_writer {
  public:
   /// Adds a feature. Throws `already_exists` for a second one of a name.
   void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
-  void add(std::string_view name, std::span<const std::int64_t> values) {
-    add_feature(name, detail::feature_of(values));
-  }
-  void add(std::string_view name, std::span<const std::string_view> values) {
-    add_feature(name, detail::feature_of(values));
-  }
+  void add(std::string_view name, std::span<const std::int64_t> values);
+  void add(std::string_view name, std::span<const std::string_view> values);
   void clear() { features_.clear(); }
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
-  [[nodiscard]] std::string message() const {
-    std::string features;
-    for (const auto& [name, feature] : features_) {
-      std::string entry;
-      wire::put_bytes(entry, 1, name);
-      wire::put_bytes(entry, 2, feature);
-      wire::put_bytes(features, 1, entry);
-    }
-    if (features.size() > INT32_MAX - 16)
-      fail(status_code::invalid_argument,
-           {"an example of ", features.size(), " bytes is too large, 2 GiB is the most"});
-    std::string text;
-    wire::put_bytes(text, 1, features);
-    return text;
-  }
+  [[nodiscard]] std::string message() const;
 
  private:
-  void add_feature(std::string_view name, std::string message) {
-    if (!features_.try_emplace(std::string(name), std::move(message)).second)
-      fail(status_code::already_exists, {"the example has a feature '", name, "' already"});
-  }
+  void add_feature(std::string_view name, std::string message);
 
   std::map<std::string, std::string, std::less<>> features_;
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/example.ipp
+#ifndef TAGMA_SINGLE_IO_EXAMPLE_IPP
+#define TAGMA_SINGLE_IO_EXAMPLE_IPP
+
+/// @file
+/// Definitions of example.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL bool feature_values::is_message(const wire::field& f, std::uint32_t number) {
+  return f.number == number && f.type == wire::type::bytes;
+}
+
+TAGMA_DECL void feature_values::begin(std::string_view key, std::string_view otherwise) {
+  key_.assign(key.empty() ? otherwise : key);
+  pieces_.clear();
+}
+
+TAGMA_DECL feature feature_values::next_feature(std::size_t place) const {
+  feature f;
+  f.place = place;
+  f.first_piece = pieces_.size();
+  return f;
+}
+
+TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature& f) {
+  each_field(message, [&](const wire::field& list) {
+    if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
+    const auto kind = static_cast<feature_kind>(list.number);
+    if (kind != f.kind) {
+      pieces_.resize(f.first_piece);
+      f.kind = kind;
+      f.count = 0;
+    }
+    each_field(list.raw, [&](const wire::field& value) {
+      if (value.number == 1) parse_value(value, f);
+    });
+  });
+  f.pieces = pieces_.size() - f.first_piece;
+}
+
+TAGMA_DECL void feature_values::check_kind(const feature& f, feature_kind expected) const {
+  if (f.kind != expected)
+    fail(status_code::invalid_argument, {key_, ": feature '", f.name, "' is a list of ", to_string(f.kind),
+                                         ", expected a list of ", to_string(expected)});
+}
+
+TAGMA_DECL void feature_values::parse_value(const wire::field& value, feature& f) {
+  const std::string_view raw = value.raw;
+  const bool packed = value.type == wire::type::bytes;
+  std::size_t count = 1;
+  if (f.kind == feature_kind::floats) {
+    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
+    count = raw.size() / 4;
+  } else if (f.kind == feature_kind::integers) {
+    if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
+    count = static_cast<std::size_t>(
+        std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  } else if (!packed) {
+    fail_damaged();
+  }
+  f.count += count;
+  pieces_.push_back(raw);
+}
+
+TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged() const {
+  fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL void example::parse(std::string_view message, std::string_view key) {
+  begin(key, "example");
+  features_.clear();
+  each_field(message, [&](const wire::field& f) {
+    if (is_message(f, 1)) parse_features(f.raw);
+  });
+  sort(features_);
+}
+
+TAGMA_DECL const feature* example::find(std::string_view name) const {
+  const feature* const found = last_of(features(), name);
+  return found != nullptr && found->kind != feature_kind::none ? found : nullptr;
+}
+
+TAGMA_DECL void example::parse_features(std::string_view message) {
+  each_field(message, [&](const wire::field& entry) {
+    if (!is_message(entry, 1)) return;
+    feature f = next_feature(features_.size());
+    each_field(entry.raw, [&](const wire::field& part) {
+      if (is_message(part, 1)) f.name = part.raw;
+      if (is_message(part, 2)) parse_feature(part.raw, f);
+    });
+    features_.push_back(f);
+  });
+}
+
+TAGMA_COLD TAGMA_DECL void example::fail_count(std::string_view name, std::string_view what, std::size_t count,
+                                               const shape& dims) const {
+  fail(status_code::invalid_argument,
+       {key(), ": feature '", name, "' has ", count, " ", what, ", expected those of shape ", tagma::to_string(dims)});
+}
+
+}  // namespace tagma::io
+
+namespace tagma::io::detail {
+
+TAGMA_DECL std::string feature_message(feature_kind kind, std::string_view list) {
+  std::string text;
+  wire::put_bytes(text, static_cast<std::uint32_t>(kind), list);
+  return text;
+}
+
+TAGMA_DECL std::string packed_message(feature_kind kind, std::string_view packed) {
+  std::string list;
+  if (!packed.empty()) wire::put_bytes(list, 1, packed);
+  return feature_message(kind, list);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const float> values) {
+  std::string packed(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  if constexpr (std::endian::native != std::endian::little) reverse_bytes(packed.data(), values.size(), 4);
+  return packed_message(feature_kind::floats, packed);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const std::int64_t> values) {
+  std::string packed;
+  for (const std::int64_t value : values) wire::put_varint(packed, static_cast<std::uint64_t>(value));
+  return packed_message(feature_kind::integers, packed);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const std::string_view> values) {
+  std::string list;
+  for (const std::string_view value : values) wire::put_bytes(list, 1, value);
+  return feature_message(feature_kind::bytes, list);
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL void example_writer::add(std::string_view name, std::span<const std::int64_t> values) {
+  add_feature(name, detail::feature_of(values));
+}
+
+TAGMA_DECL void example_writer::add(std::string_view name, std::span<const std::string_view> values) {
+  add_feature(name, detail::feature_of(values));
+}
+
+TAGMA_DECL std::string example_writer::message() const {
+  std::string features;
+  for (const auto& [name, feature] : features_) {
+    std::string entry;
+    wire::put_bytes(entry, 1, name);
+    wire::put_bytes(entry, 2, feature);
+    wire::put_bytes(features, 1, entry);
+  }
+  if (features.size() > INT32_MAX - 16)
+    fail(status_code::invalid_argument, {"an example of ", features.size(), " bytes is too large, 2 GiB is the most"});
+  std::string text;
+  wire::put_bytes(text, 1, features);
+  return text;
+}
+
+TAGMA_DECL void example_writer::add_feature(std::string_view name, std::string message) {
+  if (!features_.try_emplace(std::string(name), std::move(message)).second)
+    fail(status_code::already_exists, {"the example has a feature '", name, "' already"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_EXAMPLE_IPP
 #endif  // TAGMA_SINGLE_IO_EXAMPLE_HPP
 // ---- tagma/io/fixed_length.hpp
 #ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
@@ -2401,38 +2777,13 @@ struct fixed_length_options {
 class fixed_length_record_reader {
  public:
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
-  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options)
-      : in_(std::move(in)), options_(options) {
-    const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
-      if (bytes < least || bytes > max_bytes / 4)
-        fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
-    };
-    check(options.record_bytes, 1, "record_bytes");
-    check(options.header_bytes, 0, "header_bytes");
-    check(options.footer_bytes, 0, "footer_bytes");
-    check(options.hop_bytes, 0, "hop_bytes");
-    if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
-  }
+  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
-    if (ended_ || in_.skip(to_pass) < to_pass) return end();
-    const auto record = static_cast<std::size_t>(options_.record_bytes);
-    const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
-    const std::string_view bytes = in_.peek(needed);
-    if (bytes.size() < needed) return end();
-    value = bytes.substr(0, record);
-    ++record_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:
-  bool end() {
-    ended_ = true;
-    return false;
-  }
+  bool end();
 
   buffered_reader in_;
   fixed_length_options options_;
@@ -2441,6 +2792,50 @@ class fixed_length_record_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/fixed_length.ipp
+#ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
+#define TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
+
+/// @file
+/// Definitions of fixed_length.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL fixed_length_record_reader::fixed_length_record_reader(buffered_reader in,
+                                                                  const fixed_length_options& options)
+    : in_(std::move(in)), options_(options) {
+  const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
+    if (bytes < least || bytes > max_bytes / 4)
+      fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
+  };
+  check(options.record_bytes, 1, "record_bytes");
+  check(options.header_bytes, 0, "header_bytes");
+  check(options.footer_bytes, 0, "footer_bytes");
+  check(options.hop_bytes, 0, "hop_bytes");
+  if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
+}
+
+TAGMA_DECL bool fixed_length_record_reader::next(std::string_view& value) {
+  const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
+  if (ended_ || in_.skip(to_pass) < to_pass) return end();
+  const auto record = static_cast<std::size_t>(options_.record_bytes);
+  const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
+  const std::string_view bytes = in_.peek(needed);
+  if (bytes.size() < needed) return end();
+  value = bytes.substr(0, record);
+  ++record_;
+  return true;
+}
+
+TAGMA_DECL bool fixed_length_record_reader::end() {
+  ended_ = true;
+  return false;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
 #endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
 // ---- tagma/io/idx.hpp
 #ifndef TAGMA_SINGLE_IO_IDX_HPP
@@ -2453,7 +2848,6 @@ class fixed_length_record_reader {
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -2465,32 +2859,97 @@ class fixed_length_record_reader {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma {
 
 namespace detail {
 
 /// "a/b/" of "a/b/c", "./" of "c".
-[[nodiscard]] inline std::string directory_of(std::string_view path) {
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
 }
 
-/// Where a path leads to if its last part is a link, or a link to a link.
-[[nodiscard]] inline std::string follow_links(const std::string& path) {
+TAGMA_DECL std::string follow_links(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < 40; ++links) {  // as many as Linux follows
     char text[PATH_MAX];
@@ -2502,86 +2961,69 @@ namespace detail {
   fail_errno(ELOOP, path, "replaced");
 }
 
-/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
-/// behind by a process that died, and whoever replaces the same file next removes it.
-class replacement {
- public:
-  /// @param directory an open directory
-  /// @param name of the file to be replaced
-  /// @param mode for `open`
-  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
-      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
-    stem_ += ".tagma-";
-    remove_litter();
-    static std::atomic<unsigned> counter{0};
-    while (true) {
-      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-      if (file_.get() < 0 && errno == EEXIST) continue;
-      if (file_.get() < 0) fail_errno(errno, path, "created");
-      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
-      struct stat made {};
-      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
-    }
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
   }
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement() {
-    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
-  }
+}
 
-  [[nodiscard]] int get() const { return file_.get(); }
-  [[nodiscard]] bool rename(const std::string& to) {
-    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
-  }
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
 
- private:
-  [[nodiscard]] static bool lock(int file, int how) {
-    int status = 0;
-    do status = ::flock(file, how);
-    while (status != 0 && errno == EINTR);
-    return status == 0;
-  }
-  /// Whether an open file is still the one of this name.
-  [[nodiscard]] bool is_named(int file) const {
-    struct stat open {};
-    struct stat named {};
-    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-  }
-  /// Stem, digits, a hyphen, digits, ".tmp".
-  [[nodiscard]] bool is_temporary(std::string_view name) const {
-    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
-    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
-    const std::size_t hyphen = name.find_first_not_of("0123456789");
-    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
-           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
-  }
-  void remove_litter() {
-    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
-    if (list == nullptr) return;
-    while (const dirent* const entry = ::readdir(list)) {
-      name_ = entry->d_name;
-      if (!is_temporary(name_)) continue;
-      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
-      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
-      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
-        (void)::unlinkat(directory_, name_.c_str(), 0);
-    }
-    ::closedir(list);
-  }
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
 
-  int directory_;
-  std::string stem_, name_;
-  descriptor file_{-1};
-  bool renamed_ = false;
-};
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
 
-/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
-/// more than everybody.
-inline void copy_access(int to, const struct stat& from) {
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
   struct stat now {};
   mode_t mode = from.st_mode & 0777;
   if (::fstat(to, &now) != 0) return;
@@ -2591,7 +3033,7 @@ inline void copy_access(int to, const struct stat& from) {
   (void)::fchmod(to, mode);
 }
 
-inline void write_all(int file, std::string_view bytes, std::string_view path) {
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
   while (!bytes.empty()) {
     const auto n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
@@ -2600,24 +3042,18 @@ inline void write_all(int file, std::string_view bytes, std::string_view path) {
   }
 }
 
-/// Whether all of an open file or directory is on the disk.
-[[nodiscard]] inline bool flush(int file) {
+TAGMA_DECL bool flush(int file) {
   int status = 0;
   do status = ::fsync(file);
   while (status != 0 && errno == EINTR);
   return status == 0;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
-/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
-/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
-/// `permission_denied`, `resource_exhausted` and so on; each names the path.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
@@ -2637,6 +3073,7 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 
 namespace tagma {
@@ -2658,32 +3095,10 @@ template <class T>
     if (known.type == dtype_of<T>) return known.code;
   return 0;
 }
-[[nodiscard]] inline std::string idx_type_text(std::uint8_t code) {
-  for (const idx_type& known : idx_types)
-    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
-  return sentence({code});
-}
+[[nodiscard]] std::string idx_type_text(std::uint8_t code);
 
 /// Reads everything before the elements.
-[[nodiscard]] inline shape read_idx_header(buffered_reader& in, std::uint8_t code) {
-  unsigned char start[4];
-  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
-    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
-  if (start[0] != 0 || start[1] != 0)
-    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
-  if (start[2] != code)
-    fail(status_code::invalid_argument,
-         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
-  if (start[3] < 1 || start[3] > max_rank)
-    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
-  shape dims;
-  for (int axis = 0; axis < start[3]; ++axis) {
-    unsigned char e[4];
-    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
-    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
-  }
-  return dims;
-}
+[[nodiscard]] shape read_idx_header(buffered_reader& in, std::uint8_t code);
 }  // namespace detail
 
 /// Reads a tensor from an IDX file that is open, as `tagma::read_idx` does.
@@ -2735,6 +3150,44 @@ void write_idx(const std::string& path, const tensor<T>& elements) {
 }
 
 }  // namespace tagma
+
+// ---- tagma/io/idx.ipp
+#ifndef TAGMA_SINGLE_IO_IDX_IPP
+#define TAGMA_SINGLE_IO_IDX_IPP
+
+/// @file
+/// Definitions of idx.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL std::string idx_type_text(std::uint8_t code) {
+  for (const idx_type& known : idx_types)
+    if (known.code == code) return sentence({code, ", ", to_string(known.type)});
+  return sentence({code});
+}
+
+TAGMA_DECL shape read_idx_header(buffered_reader& in, std::uint8_t code) {
+  unsigned char start[4];
+  if (const std::size_t n = in.read(start, sizeof start); n < sizeof start)
+    fail(status_code::data_loss, {in.name(), ": is truncated: it has ", n, " bytes"});
+  if (start[0] != 0 || start[1] != 0)
+    fail(status_code::data_loss, {in.name(), ": is not an IDX file: it does not begin with two zero bytes"});
+  if (start[2] != code)
+    fail(status_code::invalid_argument,
+         {in.name(), ": has elements of IDX type ", idx_type_text(start[2]), ", expected ", idx_type_text(code)});
+  if (start[3] < 1 || start[3] > max_rank)
+    fail(status_code::invalid_argument, {in.name(), ": has ", start[3], " axes, expected 1 to ", max_rank});
+  shape dims;
+  for (int axis = 0; axis < start[3]; ++axis) {
+    unsigned char e[4];
+    if (const std::size_t n = in.read(e, sizeof e); n < sizeof e) fail_elements(in.name(), sizeof e - n);
+    dims.push_back(extent{e[0]} << 24 | extent{e[1]} << 16 | extent{e[2]} << 8 | extent{e[3]});
+  }
+  return dims;
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_IDX_IPP
 #endif  // TAGMA_SINGLE_IO_IDX_HPP
 // ---- tagma/io/npy.hpp
 
@@ -2742,12 +3195,10 @@ void write_idx(const std::string& path, const tensor<T>& elements) {
 /// NumPy's files of one array. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -2757,13 +3208,10 @@ void write_idx(const std::string& path, const tensor<T>& elements) {
 /// NumPy's texts of one length, 'S' and 'U', as strings.
 
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma::io::detail {
 
@@ -2775,15 +3223,38 @@ struct npy_text_type {
 };
 
 /// Of "S5" or "U5", without what says the order of bytes; false for anything else.
-[[nodiscard]] inline bool parse_npy_text_type(std::string_view code, npy_text_type& to) {
+[[nodiscard]] bool parse_npy_text_type(std::string_view code, npy_text_type& to);
+
+/// Appends a character in UTF-8; false for a number that is none.
+[[nodiscard]] bool put_utf8(char*& to, std::uint32_t c);
+
+/// Reads texts, in memory that grows with the bytes that arrive. Throws `data_loss` if there are fewer bytes, and for a
+/// number that is no character, `invalid_argument` for texts without room for a character, `resource_exhausted` if no
+/// process can address so many.
+[[nodiscard]] tensor<string_element> read_npy_texts(buffered_reader& in, const npy_text_type& type, const shape& dims,
+                                                    std::endian order);
+
+}  // namespace tagma::io::detail
+
+// ---- tagma/io/npy_texts.ipp
+
+/// @file
+/// Definitions of npy_texts.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL bool parse_npy_text_type(std::string_view code, npy_text_type& to) {
   if (code.size() < 2 || (code[0] != 'S' && code[0] != 'U') || code[1] == '-') return false;
   to.unicode = code[0] == 'U';
   const auto [last, problem] = std::from_chars(code.data() + 1, code.data() + code.size(), to.length);
   return problem == std::errc{} && last == code.data() + code.size() && to.length <= std::size_t{max_bytes} / 4;
 }
 
-/// Appends a character in UTF-8; false for a number that is none.
-[[nodiscard]] inline bool put_utf8(char*& to, std::uint32_t c) {
+TAGMA_DECL bool put_utf8(char*& to, std::uint32_t c) {
   if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return false;
   if (c < 0x80) {
     *to++ = static_cast<char>(c);
@@ -2796,11 +3267,8 @@ struct npy_text_type {
   return true;
 }
 
-/// Reads texts, in memory that grows with the bytes that arrive. Throws `data_loss` if there are fewer bytes, and for a
-/// number that is no character, `invalid_argument` for texts without room for a character, `resource_exhausted` if no
-/// process can address so many.
-[[nodiscard]] inline tensor<string_element> read_npy_texts(buffered_reader& in, const npy_text_type& type,
-                                                           const shape& dims, std::endian order) {
+TAGMA_DECL tensor<string_element> read_npy_texts(buffered_reader& in, const npy_text_type& type, const shape& dims,
+                                                 std::endian order) {
   check_size({dtype::string, dims}, sentence({in.name(), ": "}));
   const extent count = count_elements(dims);
   if (type.length == 0 && count > 0)
@@ -2889,117 +3357,27 @@ class npy_literal {
   explicit npy_literal(std::string_view text) : left_(text) {}
 
   /// A text without escapes.
-  [[nodiscard]] bool text(std::string_view& to) {
-    blanks();
-    if (left_.empty() || (left_[0] != '\'' && left_[0] != '"')) return false;
-    const std::size_t end = left_.find(left_[0], 1);
-    if (end == left_.npos) return false;
-    to = left_.substr(1, end - 1);
-    left_.remove_prefix(end + 1);
-    return to.find('\\') == to.npos;
-  }
-  [[nodiscard]] bool boolean(bool& to) {
-    to = word("True");
-    return to || word("False");
-  }
+  [[nodiscard]] bool text(std::string_view& to);
+  [[nodiscard]] bool boolean(bool& to);
   /// "()", "(3,)", "(2, 3)" and so on. More axes than a tensor has are counted and left out.
-  [[nodiscard]] bool tuple(shape& to, int& axes) {
-    if (!word("(")) return false;
-    axes = 0;
-    while (!word(")")) {
-      extent e = 0;
-      blanks();
-      const auto [last, problem] = std::from_chars(left_.data(), left_.data() + left_.size(), e);
-      if (problem != std::errc{} || e < 0) return false;
-      left_.remove_prefix(static_cast<std::size_t>(last - left_.data()));
-      (void)word("L");  // as Python 2 wrote it
-      if (axes++ < max_rank) to.push_back(e);
-      const bool more = word(",");
-      if (!more && (axes == 1 || !word(")"))) return false;
-      if (!more) break;
-    }
-    return true;
-  }
-  [[nodiscard]] bool word(std::string_view w) {
-    blanks();
-    if (!left_.starts_with(w)) return false;
-    left_.remove_prefix(w.size());
-    return true;
-  }
-  [[nodiscard]] bool at_end() {
-    blanks();
-    return left_.empty();
-  }
+  [[nodiscard]] bool tuple(shape& to, int& axes);
+  [[nodiscard]] bool word(std::string_view w);
+  [[nodiscard]] bool at_end();
 
  private:
-  void blanks() {
-    while (!left_.empty() && (left_[0] == ' ' || left_[0] == '\n' || left_[0] == '\t')) left_.remove_prefix(1);
-  }
+  void blanks();
 
   std::string_view left_;
 };
 
-[[nodiscard]] inline bool parse_npy_header(std::string_view text, npy_header& to, int& axes) {
-  npy_literal in(text);
-  bool has_type = false, has_order = false, has_shape = false;
-  if (!in.word("{")) return false;
-  while (!in.word("}")) {
-    std::string_view name, descr;
-    if (!in.text(name) || !in.word(":")) return false;
-    bool good = false;
-    if (name == "descr" && !has_type) {
-      good = has_type = in.text(descr);
-      to.descr = descr;
-    } else if (name == "fortran_order" && !has_order) {
-      good = has_order = in.boolean(to.fortran_order);
-    } else if (name == "shape" && !has_shape) {
-      good = has_shape = in.tuple(to.dims, axes);
-    }
-    if (!good) return false;
-    if (!in.word(",")) {
-      if (!in.word("}")) return false;
-      break;
-    }
-  }
-  return has_type && has_order && has_shape && in.at_end();
-}
+[[nodiscard]] bool parse_npy_header(std::string_view text, npy_header& to, int& axes);
 
 }  // namespace detail
 
 /// Reads what stands before the elements. Throws `data_loss` for what is no NumPy file or truncated, `invalid_argument`
 /// for a version that is not known, elements of several fields, and more than six axes, and `resource_exhausted` for a
 /// header that is too long.
-[[nodiscard]] inline npy_header read_npy_header(buffered_reader& in) {
-  const auto truncated = [&] {
-    fail(status_code::data_loss, {in.name(), ": is truncated: its header is not complete"});
-  };
-  const std::string_view start = in.peek(8);
-  if (start.size() < 8 && detail::npy_magic.starts_with(start.substr(0, 6))) truncated();
-  if (!start.starts_with(detail::npy_magic))
-    fail(status_code::data_loss, {in.name(), ": is not a NumPy file: it does not begin with \\x93NUMPY"});
-  const int major = static_cast<unsigned char>(start[6]);
-  if (major < 1 || major > 3)
-    fail(status_code::invalid_argument, {in.name(), ": has version ", major, " of the format, expected 1, 2 or 3"});
-  (void)in.take(8);
-  const std::size_t length_bytes = major == 1 ? 2 : 4;
-  const std::string_view bytes = in.take(length_bytes);
-  if (bytes.size() < length_bytes) truncated();
-  std::size_t length = 0;
-  for (std::size_t i = length_bytes; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (length > detail::npy_longest_header)
-    fail(status_code::resource_exhausted, {in.name(), ": has a header of ", length, " bytes, ",
-                                           detail::npy_longest_header, " is the most that is read"});
-  const std::string_view text = in.take(length);
-  if (text.size() < length) truncated();
-  npy_header header;
-  int axes = 0;
-  if (!detail::parse_npy_header(text, header, axes))
-    fail(status_code::invalid_argument,
-         {in.name(), ": has a header that is not understood: ", text.substr(0, text.find_last_not_of(" \n") + 1)});
-  if (axes > max_rank)
-    fail(status_code::invalid_argument, {in.name(), ": has ", axes, " axes, expected ", max_rank, " at most"});
-  return header;
-}
+[[nodiscard]] npy_header read_npy_header(buffered_reader& in);
 
 namespace detail {
 
@@ -3062,25 +3440,7 @@ template <class T>
 }
 
 /// Everything before the elements of a tensor, of version 1 of the format, a multiple of 64 bytes.
-[[nodiscard]] inline std::string npy_header_of(dtype type, const shape& dims) {
-  std::string text = "{'descr': '";
-  text += size_of(type) == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-  text.append(detail::npy_code(type)) += "', 'fortran_order': False, 'shape': (";
-  for (int axis = 0; axis < dims.rank; ++axis) {
-    text += std::to_string(dims[axis]);
-    if (axis + 1 < dims.rank)
-      text += ", ";
-    else if (dims.rank == 1)
-      text += ',';
-  }
-  text += "), }";
-  constexpr std::size_t before = 10, line = 64;
-  text.append(line - 1 - (before + text.size()) % line, ' ');
-  text += '\n';
-  std::string header(detail::npy_magic);
-  header += {1, 0, static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
-  return header + text;
-}
+[[nodiscard]] std::string npy_header_of(dtype type, const shape& dims);
 
 }  // namespace io
 
@@ -3110,6 +3470,148 @@ void write_npy(const std::string& path, const tensor<T>& elements) {
 }
 
 }  // namespace tagma
+
+// ---- tagma/io/npy.ipp
+
+/// @file
+/// Definitions of npy.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+#include <system_error>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL bool npy_literal::text(std::string_view& to) {
+  blanks();
+  if (left_.empty() || (left_[0] != '\'' && left_[0] != '"')) return false;
+  const std::size_t end = left_.find(left_[0], 1);
+  if (end == left_.npos) return false;
+  to = left_.substr(1, end - 1);
+  left_.remove_prefix(end + 1);
+  return to.find('\\') == to.npos;
+}
+
+TAGMA_DECL bool npy_literal::boolean(bool& to) {
+  to = word("True");
+  return to || word("False");
+}
+
+TAGMA_DECL bool npy_literal::tuple(shape& to, int& axes) {
+  if (!word("(")) return false;
+  axes = 0;
+  while (!word(")")) {
+    extent e = 0;
+    blanks();
+    const auto [last, problem] = std::from_chars(left_.data(), left_.data() + left_.size(), e);
+    if (problem != std::errc{} || e < 0) return false;
+    left_.remove_prefix(static_cast<std::size_t>(last - left_.data()));
+    (void)word("L");  // as Python 2 wrote it
+    if (axes++ < max_rank) to.push_back(e);
+    const bool more = word(",");
+    if (!more && (axes == 1 || !word(")"))) return false;
+    if (!more) break;
+  }
+  return true;
+}
+
+TAGMA_DECL bool npy_literal::word(std::string_view w) {
+  blanks();
+  if (!left_.starts_with(w)) return false;
+  left_.remove_prefix(w.size());
+  return true;
+}
+
+TAGMA_DECL bool npy_literal::at_end() {
+  blanks();
+  return left_.empty();
+}
+
+TAGMA_DECL void npy_literal::blanks() {
+  while (!left_.empty() && (left_[0] == ' ' || left_[0] == '\n' || left_[0] == '\t')) left_.remove_prefix(1);
+}
+
+TAGMA_DECL bool parse_npy_header(std::string_view text, npy_header& to, int& axes) {
+  npy_literal in(text);
+  bool has_type = false, has_order = false, has_shape = false;
+  if (!in.word("{")) return false;
+  while (!in.word("}")) {
+    std::string_view name, descr;
+    if (!in.text(name) || !in.word(":")) return false;
+    bool good = false;
+    if (name == "descr" && !has_type) {
+      good = has_type = in.text(descr);
+      to.descr = descr;
+    } else if (name == "fortran_order" && !has_order) {
+      good = has_order = in.boolean(to.fortran_order);
+    } else if (name == "shape" && !has_shape) {
+      good = has_shape = in.tuple(to.dims, axes);
+    }
+    if (!good) return false;
+    if (!in.word(",")) {
+      if (!in.word("}")) return false;
+      break;
+    }
+  }
+  return has_type && has_order && has_shape && in.at_end();
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL npy_header read_npy_header(buffered_reader& in) {
+  const auto truncated = [&] {
+    fail(status_code::data_loss, {in.name(), ": is truncated: its header is not complete"});
+  };
+  const std::string_view start = in.peek(8);
+  if (start.size() < 8 && detail::npy_magic.starts_with(start.substr(0, 6))) truncated();
+  if (!start.starts_with(detail::npy_magic))
+    fail(status_code::data_loss, {in.name(), ": is not a NumPy file: it does not begin with \\x93NUMPY"});
+  const int major = static_cast<unsigned char>(start[6]);
+  if (major < 1 || major > 3)
+    fail(status_code::invalid_argument, {in.name(), ": has version ", major, " of the format, expected 1, 2 or 3"});
+  (void)in.take(8);
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  const std::string_view bytes = in.take(length_bytes);
+  if (bytes.size() < length_bytes) truncated();
+  std::size_t length = 0;
+  for (std::size_t i = length_bytes; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  if (length > detail::npy_longest_header)
+    fail(status_code::resource_exhausted, {in.name(), ": has a header of ", length, " bytes, ",
+                                           detail::npy_longest_header, " is the most that is read"});
+  const std::string_view text = in.take(length);
+  if (text.size() < length) truncated();
+  npy_header header;
+  int axes = 0;
+  if (!detail::parse_npy_header(text, header, axes))
+    fail(status_code::invalid_argument,
+         {in.name(), ": has a header that is not understood: ", text.substr(0, text.find_last_not_of(" \n") + 1)});
+  if (axes > max_rank)
+    fail(status_code::invalid_argument, {in.name(), ": has ", axes, " axes, expected ", max_rank, " at most"});
+  return header;
+}
+
+TAGMA_DECL std::string npy_header_of(dtype type, const shape& dims) {
+  std::string text = "{'descr': '";
+  text += size_of(type) == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
+  text.append(detail::npy_code(type)) += "', 'fortran_order': False, 'shape': (";
+  for (int axis = 0; axis < dims.rank; ++axis) {
+    text += std::to_string(dims[axis]);
+    if (axis + 1 < dims.rank)
+      text += ", ";
+    else if (dims.rank == 1)
+      text += ',';
+  }
+  text += "), }";
+  constexpr std::size_t before = 10, line = 64;
+  text.append(line - 1 - (before + text.size()) % line, ' ');
+  text += '\n';
+  std::string header(detail::npy_magic);
+  header += {1, 0, static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  return header + text;
+}
+
+}  // namespace tagma::io
 // ---- tagma/io/npz.hpp
 
 /// @file
@@ -3135,7 +3637,6 @@ void write_npy(const std::string& path, const tensor<T>& elements) {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -3166,41 +3667,14 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (ended_) return false;
-    offset_ = in_.position();
-    ended_ = true;  // also if this throws
-    const std::string_view head = in_.take(head_bytes);
-    if (head.empty()) return false;
-    if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
-    const std::uint64_t length = detail::little_endian<8>(head.data());
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
-      corrupted("length");
-    if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
-      fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
-                                    " bytes, more than can follow"});
-    const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
-    const std::string_view bytes = in_.take(needed);
-    if (bytes.size() < needed) truncated("its data", needed - bytes.size());
-    value = bytes.substr(0, needed - foot_bytes);
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
-      corrupted("data");
-    ended_ = false;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:
   static constexpr std::size_t head_bytes = 12, foot_bytes = 4;
 
-  [[noreturn]] TAGMA_COLD void truncated(std::string_view what, std::size_t missing) const {
-    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
-                                  " or its checksum are missing"});
-  }
-  [[noreturn]] TAGMA_COLD void corrupted(std::string_view what) const {
-    fail(status_code::data_loss,
-         {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
-  }
+  [[noreturn]] void truncated(std::string_view what, std::size_t missing) const;
+  [[noreturn]] void corrupted(std::string_view what) const;
 
   buffered_reader in_;
   std::uint64_t offset_ = 0;
@@ -3219,41 +3693,14 @@ class tf_record_writer {
       : to_(std::move(other.to_)), held_(std::move(other.held_)), closed_(std::exchange(other.closed_, true)) {}
   tf_record_writer& operator=(tf_record_writer&&) = delete;
   /// Closes the file, and is silent about what goes wrong; `close` is not.
-  ~tf_record_writer() {
-    try {
-      close();
-    } catch (...) {
-    }
-  }
+  ~tf_record_writer();
 
   /// Throws `failed_precondition` after `close`, and what the sink throws.
-  void write(std::string_view value) {
-    if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
-    char head[12], foot[4];
-    detail::put_little_endian<8>(head, value.size());
-    detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
-    detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
-    held_.append(head, sizeof head);
-    if (value.size() < enough) {
-      held_.append(value);
-    } else {
-      flush();
-      to_.write(std::as_bytes(std::span(value)));
-    }
-    held_.append(foot, sizeof foot);
-    if (held_.size() >= enough) flush();
-  }
+  void write(std::string_view value);
   /// Hands on what is held back.
-  void flush() {
-    if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
-    held_.clear();
-  }
+  void flush();
   /// Writes what is left, the end of a compressed file. Nothing if called again.
-  void close() {
-    if (std::exchange(closed_, true)) return;
-    flush();
-    to_.finish();
-  }
+  void close();
 
  private:
   static constexpr std::size_t enough = 64 * 1024;
@@ -3264,6 +3711,88 @@ class tf_record_writer {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/tf_record.ipp
+#ifndef TAGMA_SINGLE_IO_TF_RECORD_IPP
+#define TAGMA_SINGLE_IO_TF_RECORD_IPP
+
+/// @file
+/// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
+
+#include <span>
+
+namespace tagma::io {
+
+TAGMA_DECL bool tf_record_reader::next(std::string_view& value) {
+  if (ended_) return false;
+  offset_ = in_.position();
+  ended_ = true;  // also if this throws
+  const std::string_view head = in_.take(head_bytes);
+  if (head.empty()) return false;
+  if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
+  const std::uint64_t length = detail::little_endian<8>(head.data());
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
+    corrupted("length");
+  if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
+    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
+                                  " bytes, more than can follow"});
+  const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
+  const std::string_view bytes = in_.take(needed);
+  if (bytes.size() < needed) truncated("its data", needed - bytes.size());
+  value = bytes.substr(0, needed - foot_bytes);
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
+    corrupted("data");
+  ended_ = false;
+  return true;
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::truncated(std::string_view what, std::size_t missing) const {
+  fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
+                                " or its checksum are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::corrupted(std::string_view what) const {
+  fail(status_code::data_loss,
+       {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
+}
+
+TAGMA_DECL tf_record_writer::~tf_record_writer() {
+  try {
+    close();
+  } catch (...) {
+  }
+}
+
+TAGMA_DECL void tf_record_writer::write(std::string_view value) {
+  if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
+  char head[12], foot[4];
+  detail::put_little_endian<8>(head, value.size());
+  detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
+  detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
+  held_.append(head, sizeof head);
+  if (value.size() < enough) {
+    held_.append(value);
+  } else {
+    flush();
+    to_.write(std::as_bytes(std::span(value)));
+  }
+  held_.append(foot, sizeof foot);
+  if (held_.size() >= enough) flush();
+}
+
+TAGMA_DECL void tf_record_writer::flush() {
+  if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
+  held_.clear();
+}
+
+TAGMA_DECL void tf_record_writer::close() {
+  if (std::exchange(closed_, true)) return;
+  flush();
+  to_.finish();
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TF_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_TF_RECORD_HPP
 
 namespace tagma {
@@ -3286,11 +3815,7 @@ class section_source {
  public:
   section_source(input_file file, std::uint64_t size, std::string name)
       : file_(std::move(file)), left_(size), name_(std::move(name)) {}
-  std::size_t read(std::span<std::byte> to) {
-    const auto n = file_.read_some(to.data(), static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), left_)));
-    left_ -= n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_; }
 
@@ -3305,14 +3830,7 @@ class checked_source {
  public:
   checked_source(any_source from, std::uint64_t size, std::uint32_t crc)
       : from_(std::move(from)), left_(size), crc_(crc) {}
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = from_.read(to);
-    if (n > left_ || (n == 0 && (left_ > 0 || found_ != crc_)))
-      fail(status_code::data_loss, {from_.name(), ": is corrupted: size or checksum are not those of the archive"});
-    found_ = extend_crc32(found_, to.data(), n);
-    left_ -= n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return from_.name(); }
   [[nodiscard]] std::uint64_t at_most() const { return std::min(left_, from_.at_most()); }
 
@@ -3333,106 +3851,19 @@ class zip_directory {
  public:
   explicit zip_directory(const std::string& path) : path_(path), file_(path) {}
 
-  [[nodiscard]] std::vector<zip_member> members() {
-    constexpr std::uint64_t end_bytes = 22, longest_comment = 65535;
-    const std::uint64_t tail_bytes = std::min(file_.size(), end_bytes + longest_comment);
-    const std::string tail = at(file_.size() - tail_bytes, tail_bytes);
-    std::size_t end = tail.rfind("PK\x05\x06");
-    while (end != tail.npos &&
-           (tail.size() - end < end_bytes || tail.size() - end - end_bytes != zip_number<2>(tail, end + 20)))
-      end = end == 0 ? tail.npos : tail.rfind("PK\x05\x06", end - 1);
-    if (end == tail.npos) damaged("it does not end as one does");
-    std::uint64_t size = zip_number<4>(tail, end + 12), offset = zip_number<4>(tail, end + 16);
-    std::uint64_t directory_end = file_.size() - tail_bytes + end;
-    if (size == UINT32_MAX || offset == UINT32_MAX || zip_number<2>(tail, end + 10) == 0xffff) {
-      if (directory_end < 20) damaged("its end is cut");
-      const std::string locator = at(directory_end - 20, 20);
-      if (!locator.starts_with("PK\x06\x07")) damaged("its end is cut");
-      directory_end = zip_number<8>(locator, 8);
-      const std::string large = at(directory_end, 56);
-      if (!large.starts_with("PK\x06\x06")) damaged("its end is cut");
-      size = zip_number<8>(large, 40);
-      offset = zip_number<8>(large, 48);
-    }
-    if (offset > directory_end || size > directory_end - offset) damaged("its directory is outside");
-    const std::string directory = at(offset, size);
-    std::vector<zip_member> found;
-    for (std::string_view left = directory; !left.empty();) found.push_back(take(left));
-    return found;
-  }
+  [[nodiscard]] std::vector<zip_member> members();
 
  private:
-  [[noreturn]] TAGMA_COLD void damaged(std::string_view why) const {
-    fail(status_code::data_loss, {path_, ": is no ZIP archive, or a damaged one: ", why});
-  }
-  [[nodiscard]] std::string at(std::uint64_t offset, std::uint64_t size) {
-    if (offset > file_.size() || size > file_.size() - offset) damaged("a part of it is outside");
-    std::string bytes(static_cast<std::size_t>(size), '\0');
-    file_.seek(offset);
-    file_.read(bytes.data(), bytes.size());
-    return bytes;
-  }
-  [[nodiscard]] zip_member take(std::string_view& left) const {
-    constexpr std::size_t head = 46;
-    if (left.size() < head || !left.starts_with("PK\x01\x02")) damaged("its directory is cut");
-    const auto name_bytes = static_cast<std::size_t>(zip_number<2>(left, 28)),
-               extra_bytes = static_cast<std::size_t>(zip_number<2>(left, 30)),
-               all = head + name_bytes + extra_bytes + static_cast<std::size_t>(zip_number<2>(left, 32));
-    if (left.size() < all) damaged("its directory is cut");
-    zip_member m;
-    m.name = left.substr(head, name_bytes);
-    const std::uint64_t flags = zip_number<2>(left, 8), method = zip_number<2>(left, 10);
-    if ((flags & 1) != 0 || (method != 0 && method != 8))
-      fail(status_code::unimplemented, {path_, ": '", m.name, "' is encrypted, or packed by method ", method,
-                                        ", expected 0, not at all, or 8, deflate"});
-    m.deflated = method == 8;
-    m.crc = static_cast<std::uint32_t>(zip_number<4>(left, 16));
-    m.packed = zip_number<4>(left, 20);
-    m.size = zip_number<4>(left, 24);
-    m.offset = zip_number<4>(left, 42);
-    std::string_view extra = left.substr(head + name_bytes, extra_bytes);
-    while (extra.size() >= 4) {
-      const std::uint64_t id = zip_number<2>(extra, 0);
-      const auto length = static_cast<std::size_t>(zip_number<2>(extra, 2));
-      if (extra.size() - 4 < length) damaged("its directory is cut");
-      std::string_view large = extra.substr(4, length);
-      extra.remove_prefix(4 + length);
-      if (id != 1) continue;
-      for (std::uint64_t* const number : {&m.size, &m.packed, &m.offset}) {
-        if (*number != UINT32_MAX) continue;
-        if (large.size() < 8) damaged("its directory is cut");
-        *number = zip_number<8>(large, 0);
-        large.remove_prefix(8);
-      }
-    }
-    left.remove_prefix(all);
-    return m;
-  }
+  [[noreturn]] void damaged(std::string_view why) const;
+  [[nodiscard]] std::string at(std::uint64_t offset, std::uint64_t size);
+  [[nodiscard]] zip_member take(std::string_view& left) const;
 
   const std::string& path_;
   input_file file_;
 };
 
 /// The unpacked bytes of a member.
-[[nodiscard]] inline any_source open_member(const std::string& path, const zip_member& m) {
-  input_file file(path);
-  std::string name = path + ": " + m.name;
-  const auto outside = [&] {
-    fail(status_code::data_loss, {name, ": is corrupted: it is not where the archive says"});
-  };
-  constexpr std::uint64_t head = 30;
-  if (m.offset > file.size() || file.size() - m.offset < head) outside();
-  char bytes[head];
-  file.seek(m.offset);
-  file.read(bytes, sizeof bytes);
-  const std::string_view header(bytes, sizeof bytes);
-  const std::uint64_t begin = m.offset + head + zip_number<2>(header, 26) + zip_number<2>(header, 28);
-  if (!header.starts_with("PK\x03\x04") || begin > file.size() || m.packed > file.size() - begin) outside();
-  file.seek(begin);
-  any_source packed = section_source(std::move(file), m.packed, std::move(name));
-  return checked_source(unpacked(std::move(packed), m.deflated ? compression::deflate : compression::none), m.size,
-                        m.crc);
-}
+[[nodiscard]] any_source open_member(const std::string& path, const zip_member& m);
 
 }  // namespace detail
 
@@ -3443,10 +3874,7 @@ class npz_file {
  public:
   /// Reads the names. Throws `not_found` if there is no such file, `data_loss` if it is no ZIP archive, `unimplemented`
   /// if it is encrypted or packed by something else than deflate.
-  explicit npz_file(std::string path) : path_(std::move(path)), members_(io::detail::zip_directory(path_).members()) {
-    for (io::zip_member& m : members_)
-      names_.push_back(m.name.substr(0, m.name.size() - (m.name.ends_with(".npy") ? 4 : 0)));
-  }
+  explicit npz_file(std::string path);
 
   /// Names as they were given to NumPy, in the order of the file.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
@@ -3466,6 +3894,137 @@ class npz_file {
   std::vector<io::zip_member> members_;
   std::vector<std::string> names_;
 };
+
+}  // namespace tagma
+
+// ---- tagma/io/npz.ipp
+
+/// @file
+/// Definitions of npz.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL std::size_t section_source::read(std::span<std::byte> to) {
+  const auto n = file_.read_some(to.data(), static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), left_)));
+  left_ -= n;
+  return n;
+}
+
+TAGMA_DECL std::size_t checked_source::read(std::span<std::byte> to) {
+  const std::size_t n = from_.read(to);
+  if (n > left_ || (n == 0 && (left_ > 0 || found_ != crc_)))
+    fail(status_code::data_loss, {from_.name(), ": is corrupted: size or checksum are not those of the archive"});
+  found_ = extend_crc32(found_, to.data(), n);
+  left_ -= n;
+  return n;
+}
+
+TAGMA_DECL std::vector<zip_member> zip_directory::members() {
+  constexpr std::uint64_t end_bytes = 22, longest_comment = 65535;
+  const std::uint64_t tail_bytes = std::min(file_.size(), end_bytes + longest_comment);
+  const std::string tail = at(file_.size() - tail_bytes, tail_bytes);
+  std::size_t end = tail.rfind("PK\x05\x06");
+  while (end != tail.npos &&
+         (tail.size() - end < end_bytes || tail.size() - end - end_bytes != zip_number<2>(tail, end + 20)))
+    end = end == 0 ? tail.npos : tail.rfind("PK\x05\x06", end - 1);
+  if (end == tail.npos) damaged("it does not end as one does");
+  std::uint64_t size = zip_number<4>(tail, end + 12), offset = zip_number<4>(tail, end + 16);
+  std::uint64_t directory_end = file_.size() - tail_bytes + end;
+  if (size == UINT32_MAX || offset == UINT32_MAX || zip_number<2>(tail, end + 10) == 0xffff) {
+    if (directory_end < 20) damaged("its end is cut");
+    const std::string locator = at(directory_end - 20, 20);
+    if (!locator.starts_with("PK\x06\x07")) damaged("its end is cut");
+    directory_end = zip_number<8>(locator, 8);
+    const std::string large = at(directory_end, 56);
+    if (!large.starts_with("PK\x06\x06")) damaged("its end is cut");
+    size = zip_number<8>(large, 40);
+    offset = zip_number<8>(large, 48);
+  }
+  if (offset > directory_end || size > directory_end - offset) damaged("its directory is outside");
+  const std::string directory = at(offset, size);
+  std::vector<zip_member> found;
+  for (std::string_view left = directory; !left.empty();) found.push_back(take(left));
+  return found;
+}
+
+TAGMA_COLD TAGMA_DECL void zip_directory::damaged(std::string_view why) const {
+  fail(status_code::data_loss, {path_, ": is no ZIP archive, or a damaged one: ", why});
+}
+
+TAGMA_DECL std::string zip_directory::at(std::uint64_t offset, std::uint64_t size) {
+  if (offset > file_.size() || size > file_.size() - offset) damaged("a part of it is outside");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  file_.seek(offset);
+  file_.read(bytes.data(), bytes.size());
+  return bytes;
+}
+
+TAGMA_DECL zip_member zip_directory::take(std::string_view& left) const {
+  constexpr std::size_t head = 46;
+  if (left.size() < head || !left.starts_with("PK\x01\x02")) damaged("its directory is cut");
+  const auto name_bytes = static_cast<std::size_t>(zip_number<2>(left, 28)),
+             extra_bytes = static_cast<std::size_t>(zip_number<2>(left, 30)),
+             all = head + name_bytes + extra_bytes + static_cast<std::size_t>(zip_number<2>(left, 32));
+  if (left.size() < all) damaged("its directory is cut");
+  zip_member m;
+  m.name = left.substr(head, name_bytes);
+  const std::uint64_t flags = zip_number<2>(left, 8), method = zip_number<2>(left, 10);
+  if ((flags & 1) != 0 || (method != 0 && method != 8))
+    fail(status_code::unimplemented, {path_, ": '", m.name, "' is encrypted, or packed by method ", method,
+                                      ", expected 0, not at all, or 8, deflate"});
+  m.deflated = method == 8;
+  m.crc = static_cast<std::uint32_t>(zip_number<4>(left, 16));
+  m.packed = zip_number<4>(left, 20);
+  m.size = zip_number<4>(left, 24);
+  m.offset = zip_number<4>(left, 42);
+  std::string_view extra = left.substr(head + name_bytes, extra_bytes);
+  while (extra.size() >= 4) {
+    const std::uint64_t id = zip_number<2>(extra, 0);
+    const auto length = static_cast<std::size_t>(zip_number<2>(extra, 2));
+    if (extra.size() - 4 < length) damaged("its directory is cut");
+    std::string_view large = extra.substr(4, length);
+    extra.remove_prefix(4 + length);
+    if (id != 1) continue;
+    for (std::uint64_t* const number : {&m.size, &m.packed, &m.offset}) {
+      if (*number != UINT32_MAX) continue;
+      if (large.size() < 8) damaged("its directory is cut");
+      *number = zip_number<8>(large, 0);
+      large.remove_prefix(8);
+    }
+  }
+  left.remove_prefix(all);
+  return m;
+}
+
+TAGMA_DECL any_source open_member(const std::string& path, const zip_member& m) {
+  input_file file(path);
+  std::string name = path + ": " + m.name;
+  const auto outside = [&] {
+    fail(status_code::data_loss, {name, ": is corrupted: it is not where the archive says"});
+  };
+  constexpr std::uint64_t head = 30;
+  if (m.offset > file.size() || file.size() - m.offset < head) outside();
+  char bytes[head];
+  file.seek(m.offset);
+  file.read(bytes, sizeof bytes);
+  const std::string_view header(bytes, sizeof bytes);
+  const std::uint64_t begin = m.offset + head + zip_number<2>(header, 26) + zip_number<2>(header, 28);
+  if (!header.starts_with("PK\x03\x04") || begin > file.size() || m.packed > file.size() - begin) outside();
+  file.seek(begin);
+  any_source packed = section_source(std::move(file), m.packed, std::move(name));
+  return checked_source(unpacked(std::move(packed), m.deflated ? compression::deflate : compression::none), m.size,
+                        m.crc);
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma {
+
+TAGMA_DECL npz_file::npz_file(std::string path)
+    : path_(std::move(path)), members_(io::detail::zip_directory(path_).members()) {
+  for (io::zip_member& m : members_)
+    names_.push_back(m.name.substr(0, m.name.size() - (m.name.ends_with(".npy") ? 4 : 0)));
+}
 
 }  // namespace tagma
 // ---- tagma/io/npz_writer.hpp
@@ -3515,54 +4074,11 @@ class zip_builder {
   explicit zip_builder(std::uint64_t large = UINT32_MAX) : large_(large) {}
 
   /// Adds a file. Its content stays where it is, and is not copied.
-  void add(zip_member m, std::string_view first, std::string_view second) {
-    m.offset = offset_;
-    m.size = first.size() + second.size();
-    if (!m.deflated) m.packed = m.size;
-    const bool is_large = m.size >= large_ || m.packed >= large_;
-    std::string extra;
-    if (is_large) put<2>(extra, 1), put<2>(extra, 16), put<8>(extra, m.size), put<8>(extra, m.packed);
-    std::string header = "PK\x03\x04";
-    put_common(header, m, is_large, is_large);
-    put<2>(header, extra.size());
-    add_piece(std::move(header.append(m.name).append(extra)));
-    members_.push_back(std::move(m));
-  }
-  void add_piece(std::string own) {
-    offset_ += own.size();
-    own_.push_back(std::move(own));
-    pieces_.push_back({own_.size() - 1, {}});
-  }
-  void add_piece_of_others(std::string_view bytes) {
-    offset_ += bytes.size();
-    pieces_.push_back({SIZE_MAX, bytes});
-  }
+  void add(zip_member m, std::string_view first, std::string_view second);
+  void add_piece(std::string own);
+  void add_piece_of_others(std::string_view bytes);
   /// All pieces, with the list of members behind them.
-  [[nodiscard]] std::vector<std::string_view> finish() {
-    const std::uint64_t begin = offset_, count = members_.size();
-    std::string directory;
-    for (const zip_member& m : members_) put_entry(directory, m);
-    const std::uint64_t size = directory.size();
-    const bool is_large = begin >= large_ || size >= large_ || count >= std::min<std::uint64_t>(large_, 0xffff);
-    if (is_large) {
-      const std::uint64_t end = begin + size;
-      directory += "PK\x06\x06";
-      put<8>(directory, 44), put<2>(directory, with_64_bits), put<2>(directory, with_64_bits), put<8>(directory, 0);
-      put<8>(directory, count), put<8>(directory, count), put<8>(directory, size), put<8>(directory, begin);
-      directory += "PK\x06\x07";
-      put<4>(directory, 0), put<8>(directory, end), put<4>(directory, 1);
-    }
-    directory += "PK\x05\x06";
-    put<4>(directory, 0);
-    const std::uint64_t short_count = is_large ? 0xffff : count;
-    put<2>(directory, short_count), put<2>(directory, short_count);
-    put<4>(directory, is_large ? UINT32_MAX : size), put<4>(directory, is_large ? UINT32_MAX : begin);
-    put<2>(directory, 0);
-    add_piece(std::move(directory));
-    std::vector<std::string_view> all;
-    for (const piece& p : pieces_) all.push_back(p.own == SIZE_MAX ? p.of_others : own_[p.own]);
-    return all;
-  }
+  [[nodiscard]] std::vector<std::string_view> finish();
 
  private:
   static constexpr std::uint64_t with_64_bits = 45;  // the version of the format that has them
@@ -3579,33 +4095,8 @@ class zip_builder {
     to.append(bytes, Bytes);
   }
   /// What both headers of a member have: from the version to the length of its name.
-  static void put_common(std::string& to, const zip_member& m, bool large_size, bool large_packed) {
-    constexpr std::uint64_t utf8 = 0x800, first_of_january_1980 = 0x21;
-    const bool ascii = std::all_of(m.name.begin(), m.name.end(), [](char c) { return (c & 0x80) == 0; });
-    put<2>(to, large_size || large_packed ? with_64_bits : 20);
-    put<2>(to, ascii ? 0 : utf8);
-    put<2>(to, m.deflated ? 8 : 0);
-    put<2>(to, 0), put<2>(to, first_of_january_1980);
-    put<4>(to, m.crc);
-    put<4>(to, large_packed ? UINT32_MAX : m.packed), put<4>(to, large_size ? UINT32_MAX : m.size);
-    put<2>(to, m.name.size());
-  }
-  void put_entry(std::string& to, const zip_member& m) const {
-    const bool size = m.size >= large_, packed = m.packed >= large_, offset = m.offset >= large_;
-    std::string large;
-    if (size) put<8>(large, m.size);
-    if (packed) put<8>(large, m.packed);
-    if (offset) put<8>(large, m.offset);
-    std::string extra;
-    if (!large.empty()) put<2>(extra, 1), put<2>(extra, large.size());
-    to += "PK\x01\x02";
-    put<2>(to, large.empty() ? 20 : with_64_bits);
-    put_common(to, m, size, packed);
-    put<2>(to, extra.size() + large.size());
-    put<2>(to, 0), put<2>(to, 0), put<2>(to, 0), put<4>(to, 0);  // comment, disk, attributes
-    put<4>(to, offset ? UINT32_MAX : m.offset);
-    to.append(m.name).append(extra).append(large);
-  }
+  static void put_common(std::string& to, const zip_member& m, bool large_size, bool large_packed);
+  void put_entry(std::string& to, const zip_member& m) const;
 
   std::uint64_t large_;
   std::uint64_t offset_ = 0;
@@ -3614,8 +4105,111 @@ class zip_builder {
   std::vector<piece> pieces_;
 };
 
-inline void write_npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& options,
-                      zip_builder to) {
+void write_npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& options, zip_builder to);
+
+}  // namespace io::detail
+
+/// Replaces a file by a NumPy file of several arrays, as `replace_file` does:
+///
+///     tg::write_npz("weights.npz", {{"kernel", kernel}, {"bias", bias}}, {.deflate = true});
+///
+/// Arrays are written from where they are; packed ones are in memory until the file is written. Equal arrays give equal
+/// files. Throws `invalid_argument` for names that are empty, too long or twice there, `unimplemented` for packed ones
+/// without zlib.
+void write_npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& options = {});
+void write_npz(const std::string& path, std::initializer_list<npz_array> arrays, const npz_options& options = {});
+
+}  // namespace tagma
+
+// ---- tagma/io/npz_writer.ipp
+
+/// @file
+/// Definitions of npz_writer.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL void zip_builder::add(zip_member m, std::string_view first, std::string_view second) {
+  m.offset = offset_;
+  m.size = first.size() + second.size();
+  if (!m.deflated) m.packed = m.size;
+  const bool is_large = m.size >= large_ || m.packed >= large_;
+  std::string extra;
+  if (is_large) put<2>(extra, 1), put<2>(extra, 16), put<8>(extra, m.size), put<8>(extra, m.packed);
+  std::string header = "PK\x03\x04";
+  put_common(header, m, is_large, is_large);
+  put<2>(header, extra.size());
+  add_piece(std::move(header.append(m.name).append(extra)));
+  members_.push_back(std::move(m));
+}
+
+TAGMA_DECL void zip_builder::add_piece(std::string own) {
+  offset_ += own.size();
+  own_.push_back(std::move(own));
+  pieces_.push_back({own_.size() - 1, {}});
+}
+
+TAGMA_DECL void zip_builder::add_piece_of_others(std::string_view bytes) {
+  offset_ += bytes.size();
+  pieces_.push_back({SIZE_MAX, bytes});
+}
+
+TAGMA_DECL std::vector<std::string_view> zip_builder::finish() {
+  const std::uint64_t begin = offset_, count = members_.size();
+  std::string directory;
+  for (const zip_member& m : members_) put_entry(directory, m);
+  const std::uint64_t size = directory.size();
+  const bool is_large = begin >= large_ || size >= large_ || count >= std::min<std::uint64_t>(large_, 0xffff);
+  if (is_large) {
+    const std::uint64_t end = begin + size;
+    directory += "PK\x06\x06";
+    put<8>(directory, 44), put<2>(directory, with_64_bits), put<2>(directory, with_64_bits), put<8>(directory, 0);
+    put<8>(directory, count), put<8>(directory, count), put<8>(directory, size), put<8>(directory, begin);
+    directory += "PK\x06\x07";
+    put<4>(directory, 0), put<8>(directory, end), put<4>(directory, 1);
+  }
+  directory += "PK\x05\x06";
+  put<4>(directory, 0);
+  const std::uint64_t short_count = is_large ? 0xffff : count;
+  put<2>(directory, short_count), put<2>(directory, short_count);
+  put<4>(directory, is_large ? UINT32_MAX : size), put<4>(directory, is_large ? UINT32_MAX : begin);
+  put<2>(directory, 0);
+  add_piece(std::move(directory));
+  std::vector<std::string_view> all;
+  for (const piece& p : pieces_) all.push_back(p.own == SIZE_MAX ? p.of_others : own_[p.own]);
+  return all;
+}
+
+TAGMA_DECL void zip_builder::put_common(std::string& to, const zip_member& m, bool large_size, bool large_packed) {
+  constexpr std::uint64_t utf8 = 0x800, first_of_january_1980 = 0x21;
+  const bool ascii = std::all_of(m.name.begin(), m.name.end(), [](char c) { return (c & 0x80) == 0; });
+  put<2>(to, large_size || large_packed ? with_64_bits : 20);
+  put<2>(to, ascii ? 0 : utf8);
+  put<2>(to, m.deflated ? 8 : 0);
+  put<2>(to, 0), put<2>(to, first_of_january_1980);
+  put<4>(to, m.crc);
+  put<4>(to, large_packed ? UINT32_MAX : m.packed), put<4>(to, large_size ? UINT32_MAX : m.size);
+  put<2>(to, m.name.size());
+}
+
+TAGMA_DECL void zip_builder::put_entry(std::string& to, const zip_member& m) const {
+  const bool size = m.size >= large_, packed = m.packed >= large_, offset = m.offset >= large_;
+  std::string large;
+  if (size) put<8>(large, m.size);
+  if (packed) put<8>(large, m.packed);
+  if (offset) put<8>(large, m.offset);
+  std::string extra;
+  if (!large.empty()) put<2>(extra, 1), put<2>(extra, large.size());
+  to += "PK\x01\x02";
+  put<2>(to, large.empty() ? 20 : with_64_bits);
+  put_common(to, m, size, packed);
+  put<2>(to, extra.size() + large.size());
+  put<2>(to, 0), put<2>(to, 0), put<2>(to, 0), put<4>(to, 0);  // comment, disk, attributes
+  put<4>(to, offset ? UINT32_MAX : m.offset);
+  to.append(m.name).append(extra).append(large);
+}
+
+TAGMA_DECL void write_npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& options,
+                          zip_builder to) {
   std::vector<std::string_view> names;
   for (const npz_array& a : arrays) names.push_back(a.name);
   std::sort(names.begin(), names.end());
@@ -3650,20 +4244,16 @@ inline void write_npz(const std::string& path, std::span<const npz_array> arrays
   replace_file(path, to.finish());
 }
 
-}  // namespace io::detail
+}  // namespace tagma::io::detail
 
-/// Replaces a file by a NumPy file of several arrays, as `replace_file` does:
-///
-///     tg::write_npz("weights.npz", {{"kernel", kernel}, {"bias", bias}}, {.deflate = true});
-///
-/// Arrays are written from where they are; packed ones are in memory until the file is written. Equal arrays give equal
-/// files. Throws `invalid_argument` for names that are empty, too long or twice there, `unimplemented` for packed ones
-/// without zlib.
-inline void write_npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& options = {}) {
+namespace tagma {
+
+TAGMA_DECL void write_npz(const std::string& path, std::span<const npz_array> arrays, const npz_options& options) {
   io::detail::write_npz(path, arrays, options, io::detail::zip_builder());
 }
-inline void write_npz(const std::string& path, std::initializer_list<npz_array> arrays,
-                      const npz_options& options = {}) {
+
+TAGMA_DECL void write_npz(const std::string& path, std::initializer_list<npz_array> arrays,
+                          const npz_options& options) {
   write_npz(path, std::span<const npz_array>(arrays.begin(), arrays.size()), options);
 }
 
@@ -3712,14 +4302,7 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value_.clear();
-    (void)in_.append(value_, unknown_length);
-    value = value_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -3733,12 +4316,7 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value = text_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -3747,6 +4325,34 @@ class identity_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/record.ipp
+#ifndef TAGMA_SINGLE_IO_RECORD_IPP
+#define TAGMA_SINGLE_IO_RECORD_IPP
+
+/// @file
+/// Definitions of record.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL bool whole_file_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value_.clear();
+  (void)in_.append(value_, unknown_length);
+  value = value_;
+  return true;
+}
+
+TAGMA_DECL bool identity_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value = text_;
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_RECORD_HPP
 // ---- tagma/io/sequence_example.hpp
 #ifndef TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
@@ -3787,31 +4393,15 @@ class sequence_example : public detail::feature_values {
  public:
   sequence_example() : feature_values("tf.train.SequenceExample") {}
   /// Throws as `parse` does.
-  explicit sequence_example(std::string_view message, std::string_view key = {}) : sequence_example() {
-    parse(message, key);
-  }
+  explicit sequence_example(std::string_view message, std::string_view key = {});
 
   /// Reads another message. Of two lists of one name the last one counts.
   /// Throws `data_loss` where the message is damaged.
   /// @param message which outlives what is read
   /// @param key what errors call it
-  void parse(std::string_view message, std::string_view key = {}) {
-    parse_lists(message, key);
-    context_.parse(message, this->key());  // the field of a context is that of an example's features
-  }
+  void parse(std::string_view message, std::string_view key = {});
   /// The same, for its lists alone.
-  void parse_lists(std::string_view message, std::string_view key = {}) {
-    begin(key, "sequence example");
-    lists_.clear();
-    steps_.clear();
-    each_field(message, [&](const wire::field& lists) {
-      if (!is_message(lists, 2)) return;
-      each_field(lists.raw, [&](const wire::field& entry) {
-        if (is_message(entry, 1)) parse_list(entry.raw);
-      });
-    });
-    sort(lists_);
-  }
+  void parse_lists(std::string_view message, std::string_view key = {});
 
   /// The features that are no lists.
   [[nodiscard]] const example& context() const { return context_; }
@@ -3820,9 +4410,7 @@ class sequence_example : public detail::feature_values {
   /// The list of that name; nullptr if it is missing.
   [[nodiscard]] const feature_list* find(std::string_view name) const { return last_of(lists(), name); }
   /// The features of a list of this example, one a step.
-  [[nodiscard]] std::span<const feature> steps(const feature_list& list) const {
-    return std::span<const feature>(steps_).subspan(list.first_step, list.steps);
-  }
+  [[nodiscard]] std::span<const feature> steps(const feature_list& list) const;
 
   /// Reads a list whose steps have a fixed shape; returns how many there are.
   /// Throws `invalid_argument` if it is missing and required, and for a step of another kind, or with more or fewer
@@ -3875,32 +4463,10 @@ class sequence_example : public detail::feature_values {
     return found->steps;
   }
   /// Throws `invalid_argument` that names the step if it is of another kind.
-  void check_step(const feature_list& list, std::size_t i, feature_kind expected) const {
-    const feature_kind kind = steps(list)[i].kind;
-    if (kind != expected)
-      fail(status_code::invalid_argument, {key(), ": step ", i, " of feature list '", list.name, "' is a list of ",
-                                           to_string(kind), ", expected a list of ", to_string(expected)});
-  }
+  void check_step(const feature_list& list, std::size_t i, feature_kind expected) const;
 
  private:
-  void parse_list(std::string_view message) {
-    feature_list list;
-    list.place = lists_.size();
-    list.first_step = steps_.size();
-    each_field(message, [&](const wire::field& part) {
-      if (is_message(part, 1)) list.name = part.raw;
-      if (!is_message(part, 2)) return;
-      each_field(part.raw, [&](const wire::field& step) {
-        if (!is_message(step, 1)) return;
-        feature f = next_feature(steps_.size() - list.first_step);
-        parse_feature(step.raw, f);
-        steps_.push_back(f);
-      });
-    });
-    list.steps = steps_.size() - list.first_step;
-    for (std::size_t i = list.first_step; i < steps_.size(); ++i) steps_[i].name = list.name;
-    lists_.push_back(list);
-  }
+  void parse_list(std::string_view message);
 
   example context_;
   std::vector<feature_list> lists_;
@@ -3919,43 +4485,115 @@ class sequence_example_writer {
   /// @{
   void add_step(std::string_view name, std::span<const float> values) { add(name, detail::feature_of(values)); }
   void add_step(std::string_view name, std::span<const std::int64_t> values) { add(name, detail::feature_of(values)); }
-  void add_step(std::string_view name, std::span<const std::string_view> values) {
-    add(name, detail::feature_of(values));
-  }
+  void add_step(std::string_view name, std::span<const std::string_view> values);
   /// @}
-  void clear() {
-    context.clear();
-    lists_.clear();
-  }
+  void clear();
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
-  [[nodiscard]] std::string message() const {
-    std::string lists;
-    for (const auto& [name, list] : lists_) {
-      std::string entry;
-      wire::put_bytes(entry, 1, name);
-      wire::put_bytes(entry, 2, list);
-      wire::put_bytes(lists, 1, entry);
-    }
-    std::string text = context.message();  // the field of an example's features is that of a context
-    if (text.size() + lists.size() > INT32_MAX - 16)
-      fail(status_code::invalid_argument,
-           {"a sequence example of ", text.size() + lists.size(), " bytes is too large, 2 GiB is the most"});
-    wire::put_bytes(text, 2, lists);
-    return text;
-  }
+  [[nodiscard]] std::string message() const;
 
  private:
-  [[nodiscard]] std::string& list_of(std::string_view name) {
-    const auto found = lists_.find(name);
-    return found != lists_.end() ? found->second : lists_[std::string(name)];
-  }
+  [[nodiscard]] std::string& list_of(std::string_view name);
   void add(std::string_view name, std::string_view feature) { wire::put_bytes(list_of(name), 1, feature); }
 
   std::map<std::string, std::string, std::less<>> lists_;
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/sequence_example.ipp
+#ifndef TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_IPP
+#define TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_IPP
+
+/// @file
+/// Definitions of sequence_example.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL sequence_example::sequence_example(std::string_view message, std::string_view key) : sequence_example() {
+  parse(message, key);
+}
+
+TAGMA_DECL void sequence_example::parse(std::string_view message, std::string_view key) {
+  parse_lists(message, key);
+  context_.parse(message, this->key());  // the field of a context is that of an example's features
+}
+
+TAGMA_DECL void sequence_example::parse_lists(std::string_view message, std::string_view key) {
+  begin(key, "sequence example");
+  lists_.clear();
+  steps_.clear();
+  each_field(message, [&](const wire::field& lists) {
+    if (!is_message(lists, 2)) return;
+    each_field(lists.raw, [&](const wire::field& entry) {
+      if (is_message(entry, 1)) parse_list(entry.raw);
+    });
+  });
+  sort(lists_);
+}
+
+TAGMA_DECL std::span<const feature> sequence_example::steps(const feature_list& list) const {
+  return std::span<const feature>(steps_).subspan(list.first_step, list.steps);
+}
+
+TAGMA_DECL void sequence_example::check_step(const feature_list& list, std::size_t i, feature_kind expected) const {
+  const feature_kind kind = steps(list)[i].kind;
+  if (kind != expected)
+    fail(status_code::invalid_argument, {key(), ": step ", i, " of feature list '", list.name, "' is a list of ",
+                                         to_string(kind), ", expected a list of ", to_string(expected)});
+}
+
+TAGMA_DECL void sequence_example::parse_list(std::string_view message) {
+  feature_list list;
+  list.place = lists_.size();
+  list.first_step = steps_.size();
+  each_field(message, [&](const wire::field& part) {
+    if (is_message(part, 1)) list.name = part.raw;
+    if (!is_message(part, 2)) return;
+    each_field(part.raw, [&](const wire::field& step) {
+      if (!is_message(step, 1)) return;
+      feature f = next_feature(steps_.size() - list.first_step);
+      parse_feature(step.raw, f);
+      steps_.push_back(f);
+    });
+  });
+  list.steps = steps_.size() - list.first_step;
+  for (std::size_t i = list.first_step; i < steps_.size(); ++i) steps_[i].name = list.name;
+  lists_.push_back(list);
+}
+
+TAGMA_DECL void sequence_example_writer::add_step(std::string_view name, std::span<const std::string_view> values) {
+  add(name, detail::feature_of(values));
+}
+
+TAGMA_DECL void sequence_example_writer::clear() {
+  context.clear();
+  lists_.clear();
+}
+
+TAGMA_DECL std::string sequence_example_writer::message() const {
+  std::string lists;
+  for (const auto& [name, list] : lists_) {
+    std::string entry;
+    wire::put_bytes(entry, 1, name);
+    wire::put_bytes(entry, 2, list);
+    wire::put_bytes(lists, 1, entry);
+  }
+  std::string text = context.message();  // the field of an example's features is that of a context
+  if (text.size() + lists.size() > INT32_MAX - 16)
+    fail(status_code::invalid_argument,
+         {"a sequence example of ", text.size() + lists.size(), " bytes is too large, 2 GiB is the most"});
+  wire::put_bytes(text, 2, lists);
+  return text;
+}
+
+TAGMA_DECL std::string& sequence_example_writer::list_of(std::string_view name) {
+  const auto found = lists_.find(name);
+  return found != lists_.end() ? found->second : lists_[std::string(name)];
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_IPP
 #endif  // TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
 // ---- tagma/io/text_lines.hpp
 #ifndef TAGMA_SINGLE_IO_TEXT_LINES_HPP
@@ -3981,20 +4619,9 @@ struct text_line_options {
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
-  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
-      : in_(std::move(in)), skip_(options.skip_header_lines) {
-    if (skip_ < 0)
-      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
-  }
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    do {
-      if (!in_.line(value)) return false;
-      ++line_;
-    } while (line_ <= skip_);
-    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -4003,6 +4630,33 @@ class text_line_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/text_lines.ipp
+#ifndef TAGMA_SINGLE_IO_TEXT_LINES_IPP
+#define TAGMA_SINGLE_IO_TEXT_LINES_IPP
+
+/// @file
+/// Definitions of text_lines.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_line_options& options)
+    : in_(std::move(in)), skip_(options.skip_header_lines) {
+  if (skip_ < 0)
+    fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
+}
+
+TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  do {
+    if (!in_.line(value)) return false;
+    ++line_;
+  } while (line_ <= skip_);
+  if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TEXT_LINES_IPP
 #endif  // TAGMA_SINGLE_IO_TEXT_LINES_HPP
 
 // ---- tagma/base/epilogue.hpp
@@ -4036,6 +4690,9 @@ class text_line_reader {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1653,12 +1674,7 @@ struct stage_counters {
 
   static void add(number& to, std::int64_t n) { to.fetch_add(n, memory_order::relaxed); }
   /// Elements are kept, or no longer: below 0.
-  void hold(std::int64_t n) {
-    const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
-    for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
-         most = most_bytes.load(memory_order::relaxed))
-      if (most_bytes.replace(most, now)) break;
-  }
+  void hold(std::int64_t n);
 };
 
 /// The counters of the stages of a pass, and a clock.
@@ -1677,24 +1693,12 @@ class meter {
   [[nodiscard]] const any_stage* stage(std::size_t i) const { return stages_[i]; }
   [[nodiscard]] const stage_counters& counters(std::size_t i) const { return counters_[i]; }
   /// nullptr for a stage that is not watched, such as those of datasets that a function makes.
-  [[nodiscard]] stage_counters* find(const any_stage* stage) const {
-    for (std::size_t i = 0; i < count_; ++i)
-      if (stages_[i] == stage) return &counters_[i];
-    return nullptr;
-  }
+  [[nodiscard]] stage_counters* find(const any_stage* stage) const;
 
   /// From the first call for an element to the end of the last one.
   /// @{
-  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
-    if (&of != counters_.get()) return;
-    if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
-    ended_.store(ended, memory_order::relaxed);
-    stage_counters::add(asked_ns_, ended - begun);
-  }
-  [[nodiscard]] std::int64_t elapsed_ns() const {
-    const std::int64_t begun = begun_.load(memory_order::relaxed);
-    return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
-  }
+  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended);
+  [[nodiscard]] std::int64_t elapsed_ns() const;
   /// Of that, the time inside these calls.
   [[nodiscard]] std::int64_t asked_ns() const { return asked_ns_.load(memory_order::relaxed); }
   /// @}
@@ -1718,6 +1722,43 @@ struct pass_services {
 };
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/meter.ipp
+#ifndef TAGMA_SINGLE_DATA_METER_IPP
+#define TAGMA_SINGLE_DATA_METER_IPP
+
+/// @file
+/// Definitions of meter.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_DECL void stage_counters::hold(std::int64_t n) {
+  const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
+  for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
+       most = most_bytes.load(memory_order::relaxed))
+    if (most_bytes.replace(most, now)) break;
+}
+
+TAGMA_DECL stage_counters* meter::find(const any_stage* stage) const {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (stages_[i] == stage) return &counters_[i];
+  return nullptr;
+}
+
+TAGMA_DECL void meter::asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
+  if (&of != counters_.get()) return;
+  if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
+  ended_.store(ended, memory_order::relaxed);
+  stage_counters::add(asked_ns_, ended - begun);
+}
+
+TAGMA_DECL std::int64_t meter::elapsed_ns() const {
+  const std::int64_t begun = begun_.load(memory_order::relaxed);
+  return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_METER_IPP
 #endif  // TAGMA_SINGLE_DATA_METER_HPP
 // ---- tagma/data/permutation.hpp
 #ifndef TAGMA_SINGLE_DATA_PERMUTATION_HPP
@@ -1726,7 +1767,6 @@ struct pass_services {
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -1738,43 +1778,16 @@ namespace tagma::datasets {
 class permutation {
  public:
   permutation() = default;
-  permutation(extent n, std::uint64_t seed, std::uint64_t epoch) : n_(static_cast<std::uint64_t>(n)) {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
-    key_ = std::uint64_t{bits[1]} << 32 | bits[0];
-    step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
-    const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
-    const int all = width < least_bits ? least_bits : width;
-    low_bits_ = (all + 1) / 2;
-    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
-    high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
-  }
+  permutation(extent n, std::uint64_t seed, std::uint64_t epoch);
 
   /// Where position `i`, from 0 to n - 1, goes.
-  [[nodiscard]] extent operator()(extent i) const {
-    auto x = static_cast<std::uint64_t>(i);
-    do {
-      std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
-      for (int round = 0; round < 3; ++round) {
-        high ^= mix(low + key) & high_mask_;
-        low ^= mix(high + key + step_) & low_mask_;
-        key += 2 * step_;
-      }
-      x = high << low_bits_ | low;
-    } while (x >= n_);
-    return static_cast<extent>(x);
-  }
+  [[nodiscard]] extent operator()(extent i) const;
 
  private:
   static constexpr int least_bits = 8;  // with few bits, a network of few rounds makes few permutations
 
   /// A finalizer of 64 bits (Stafford's thirteenth, as in SplitMix64).
-  [[nodiscard]] static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  [[nodiscard]] static std::uint64_t mix(std::uint64_t z);
 
   std::uint64_t n_ = 0, key_ = 0, step_ = 0, low_mask_ = 0, high_mask_ = 0;
   int low_bits_ = 0;
@@ -1786,21 +1799,10 @@ class shuffle_draws {
   shuffle_draws(std::uint64_t seed, std::uint64_t epoch) : seed_(seed), epoch_(epoch) {}
 
   /// A number from 0 to n - 1.
-  [[nodiscard]] std::size_t below(std::uint64_t n) {
-    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
-    std::uint64_t bits = draw();
-    while (bits >= limit) bits = draw();
-    return static_cast<std::size_t>(bits % n);
-  }
+  [[nodiscard]] std::size_t below(std::uint64_t n);
 
  private:
-  [[nodiscard]] std::uint64_t draw() {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
-    ++drawn_;
-    return std::uint64_t{block[1]} << 32 | block[0];
-  }
+  [[nodiscard]] std::uint64_t draw();
 
   std::uint64_t seed_, epoch_, drawn_ = 0;
 };
@@ -1812,8 +1814,75 @@ namespace tagma {
 /// The order in which a shuffled pass visits `count` rows, the same in every process for the same four numbers. As in
 /// TensorFlow the next row is drawn from a buffer that holds `buffer` rows and is refilled in order; a buffer of
 /// `count` rows or more gives every permutation the same chance.
-[[nodiscard]] inline std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed,
-                                                        std::uint64_t epoch) {
+[[nodiscard]] std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch);
+
+}  // namespace tagma
+
+// ---- tagma/data/permutation.ipp
+#ifndef TAGMA_SINGLE_DATA_PERMUTATION_IPP
+#define TAGMA_SINGLE_DATA_PERMUTATION_IPP
+
+/// @file
+/// Definitions of permutation.hpp: in the compiled half, or else in each file that includes it.
+
+#include <bit>
+
+namespace tagma::datasets {
+
+TAGMA_DECL permutation::permutation(extent n, std::uint64_t seed, std::uint64_t epoch)
+    : n_(static_cast<std::uint64_t>(n)) {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
+  key_ = std::uint64_t{bits[1]} << 32 | bits[0];
+  step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
+  const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
+  const int all = width < least_bits ? least_bits : width;
+  low_bits_ = (all + 1) / 2;
+  low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
+  high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
+}
+
+TAGMA_DECL extent permutation::operator()(extent i) const {
+  auto x = static_cast<std::uint64_t>(i);
+  do {
+    std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
+    for (int round = 0; round < 3; ++round) {
+      high ^= mix(low + key) & high_mask_;
+      low ^= mix(high + key + step_) & low_mask_;
+      key += 2 * step_;
+    }
+    x = high << low_bits_ | low;
+  } while (x >= n_);
+  return static_cast<extent>(x);
+}
+
+TAGMA_DECL std::uint64_t permutation::mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+TAGMA_DECL std::size_t shuffle_draws::below(std::uint64_t n) {
+  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+  std::uint64_t bits = draw();
+  while (bits >= limit) bits = draw();
+  return static_cast<std::size_t>(bits % n);
+}
+
+TAGMA_DECL std::uint64_t shuffle_draws::draw() {
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
+  const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
+  ++drawn_;
+  return std::uint64_t{block[1]} << 32 | block[0];
+}
+
+}  // namespace tagma::datasets
+
+namespace tagma {
+
+TAGMA_DECL std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch) {
   datasets::shuffle_draws draws(seed, epoch);
   std::vector<extent> order, waiting;
   order.reserve(static_cast<std::size_t>(count));
@@ -1833,6 +1902,7 @@ namespace tagma {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_DATA_PERMUTATION_IPP
 #endif  // TAGMA_SINGLE_DATA_PERMUTATION_HPP
 
 namespace tagma::datasets {
@@ -1844,7 +1914,7 @@ enum class got : std::uint8_t { element, error, end, interrupted };
 /// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
 class end_of_data final : public error {
  public:
-  TAGMA_COLD end_of_data() : error(status_code::out_of_range, "the dataset has no more elements") {}
+  end_of_data();
 };
 
 /// The position of a cursor as whole numbers.
@@ -1856,20 +1926,11 @@ class position_reader {
   position_reader(const std::int64_t* first, const std::int64_t* last) : at_(first), last_(last) {}
 
   /// Throws `invalid_argument` where there are no more numbers.
-  [[nodiscard]] std::int64_t take() {
-    if (at_ == last_) wrong();
-    return *at_++;
-  }
+  [[nodiscard]] std::int64_t take();
   /// A number from 0 to `most`.
-  [[nodiscard]] std::int64_t take(std::int64_t most) {
-    const std::int64_t n = take();
-    if (n < 0 || n > most) wrong();
-    return n;
-  }
+  [[nodiscard]] std::int64_t take(std::int64_t most);
   [[nodiscard]] bool at_end() const { return at_ == last_; }
-  [[noreturn]] TAGMA_COLD static void wrong() {
-    fail(status_code::invalid_argument, "this is no position of this dataset");
-  }
+  [[noreturn]] static void wrong();
 
  private:
   const std::int64_t *at_, *last_;
@@ -1898,9 +1959,7 @@ class iteration {
   /// nullptr: nothing is measured.
   [[nodiscard]] meter* measured() const { return meter_; }
   /// Where a stage counts what it does; nullptr: nowhere.
-  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const {
-    return meter_ == nullptr ? nullptr : meter_->find(&stage);
-  }
+  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const;
 
   void limit(const runtime::run_guard* guard) { guard_ = guard; }
   /// Whether a call can be interrupted at all.
@@ -1909,32 +1968,14 @@ class iteration {
   [[nodiscard]] status_code reason() const { return reason_; }
 
   /// Whether the call must end. Loops that may be long ask in each turn.
-  [[nodiscard]] bool stopping() {
-    if (guard_ == nullptr || !guard_->limited()) return false;
-    reason_ = guard_->over();
-    return reason_ != status_code::ok;
-  }
+  [[nodiscard]] bool stopping();
   /// Whether nobody wants the element any more: then it does not matter what is lost.
   [[nodiscard]] bool given_up() const { return end_ != nullptr && end_->begun(); }
   /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
-  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen) {
-    if (stopping()) return false;
-    if (guard_ == nullptr)
-      word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
-    else
-      guard_->wait(word, seen);
-    return true;
-  }
+  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen);
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
-  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
-    if (order_owner_ != owner || order_epoch_ != epoch) {
-      order_ = permutation(n, seed, epoch);
-      order_owner_ = owner;
-      order_epoch_ = epoch;
-    }
-    return order_;
-  }
+  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
 
  private:
   const runtime::run_guard* guard_ = nullptr;
@@ -1954,16 +1995,8 @@ class measured_call {
       : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
   measured_call(const measured_call&) = delete;
   measured_call& operator=(const measured_call&) = delete;
-  ~measured_call() {
-    const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
-    stage_counters::add(to_.own_ns, took - in_.nested_ns);
-    in_.nested_ns = outer_ns_ + took;
-    in_.measured()->asked(to_, begun_, ended);
-  }
-  void gave(std::int64_t bytes) {
-    stage_counters::add(to_.elements, 1);
-    stage_counters::add(to_.bytes, bytes);
-  }
+  ~measured_call();
+  void gave(std::int64_t bytes);
 
  private:
   iteration& in_;
@@ -1974,18 +2007,10 @@ class measured_call {
 /// The time that a thread waits, which is nobody's work; nothing where there are no counters.
 class measured_wait {
  public:
-  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to)
-      : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
-    if (to_ != nullptr) begun_ = in.measured()->now();
-  }
+  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to);
   measured_wait(const measured_wait&) = delete;
   measured_wait& operator=(const measured_wait&) = delete;
-  ~measured_wait() {
-    if (to_ == nullptr) return;
-    const std::int64_t took = in_.measured()->now() - begun_;
-    stage_counters::add(*to_, took);
-    in_.nested_ns += took;
-  }
+  ~measured_wait();
 
  private:
   iteration& in_;
@@ -2166,6 +2191,89 @@ class boundary {
 };
 
 }  // namespace tagma::datasets
+
+// ---- tagma/data/stage.ipp
+#ifndef TAGMA_SINGLE_DATA_STAGE_IPP
+#define TAGMA_SINGLE_DATA_STAGE_IPP
+
+/// @file
+/// Definitions of stage.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets {
+
+TAGMA_COLD TAGMA_DECL end_of_data::end_of_data()
+    : error(status_code::out_of_range, "the dataset has no more elements") {}
+
+TAGMA_DECL std::int64_t position_reader::take() {
+  if (at_ == last_) wrong();
+  return *at_++;
+}
+
+TAGMA_DECL std::int64_t position_reader::take(std::int64_t most) {
+  const std::int64_t n = take();
+  if (n < 0 || n > most) wrong();
+  return n;
+}
+
+TAGMA_COLD TAGMA_DECL void position_reader::wrong() {
+  fail(status_code::invalid_argument, "this is no position of this dataset");
+}
+
+TAGMA_DECL stage_counters* iteration::counters_of(const any_stage& stage) const {
+  return meter_ == nullptr ? nullptr : meter_->find(&stage);
+}
+
+TAGMA_DECL bool iteration::stopping() {
+  if (guard_ == nullptr || !guard_->limited()) return false;
+  reason_ = guard_->over();
+  return reason_ != status_code::ok;
+}
+
+TAGMA_DECL bool iteration::wait(runtime::wait_word& word, std::uint32_t seen) {
+  if (stopping()) return false;
+  if (guard_ == nullptr)
+    word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
+  else
+    guard_->wait(word, seen);
+  return true;
+}
+
+TAGMA_DECL const permutation& iteration::order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
+  if (order_owner_ != owner || order_epoch_ != epoch) {
+    order_ = permutation(n, seed, epoch);
+    order_owner_ = owner;
+    order_epoch_ = epoch;
+  }
+  return order_;
+}
+
+TAGMA_DECL measured_call::~measured_call() {
+  const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
+  stage_counters::add(to_.own_ns, took - in_.nested_ns);
+  in_.nested_ns = outer_ns_ + took;
+  in_.measured()->asked(to_, begun_, ended);
+}
+
+TAGMA_DECL void measured_call::gave(std::int64_t bytes) {
+  stage_counters::add(to_.elements, 1);
+  stage_counters::add(to_.bytes, bytes);
+}
+
+TAGMA_DECL measured_wait::measured_wait(iteration& in, stage_counters* counters,
+                                        stage_counters::number stage_counters::*to)
+    : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
+  if (to_ != nullptr) begun_ = in.measured()->now();
+}
+
+TAGMA_DECL measured_wait::~measured_wait() {
+  if (to_ == nullptr) return;
+  const std::int64_t took = in_.measured()->now() - begun_;
+  stage_counters::add(*to_, took);
+  in_.nested_ns += took;
+}
+
+}  // namespace tagma::datasets
+#endif  // TAGMA_SINGLE_DATA_STAGE_IPP
 #endif  // TAGMA_SINGLE_DATA_STAGE_HPP
 
 namespace tagma::datasets::detail {
@@ -2198,28 +2306,11 @@ class one_element final : public indexed_source<T> {
 
 class range_source final : public indexed_source<std::int64_t> {
  public:
-  range_source(std::int64_t first, std::int64_t last, std::int64_t step) : first_(first), step_(step) {
-    if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    if (step > 0 ? first >= last : first <= last) return;
-    const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
-    const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
-    const std::uint64_t count = (way - 1) / pace + 1;
-    if (count >= unsign(endless))
-      fail(status_code::invalid_argument,
-           {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
-    size_ = static_cast<extent>(count);
-  }
+  range_source(std::int64_t first, std::int64_t last, std::int64_t step);
 
   [[nodiscard]] extent size() const override { return size_; }
-  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override {
-    to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
-                                   static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
-    return got::element;
-  }
-  TAGMA_COLD void describe(std::string& to) const override {
-    append_parts(to, {"range ", first_, " ", step_, " ", size_});
-  }
+  TAGMA_DECL got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
+  TAGMA_DECL void describe(std::string& to) const override;
 
  private:
   std::int64_t first_, step_;
@@ -2358,6 +2449,41 @@ class generator_source final : public stage<T> {
 };
 
 }  // namespace tagma::datasets::detail
+
+// ---- tagma/data/sources.ipp
+#ifndef TAGMA_SINGLE_DATA_SOURCES_IPP
+#define TAGMA_SINGLE_DATA_SOURCES_IPP
+
+/// @file
+/// Definitions of sources.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL range_source::range_source(std::int64_t first, std::int64_t last, std::int64_t step)
+    : first_(first), step_(step) {
+  if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
+  const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  if (step > 0 ? first >= last : first <= last) return;
+  const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
+  const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
+  const std::uint64_t count = (way - 1) / pace + 1;
+  if (count >= unsign(endless))
+    fail(status_code::invalid_argument, {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
+  size_ = static_cast<extent>(count);
+}
+
+TAGMA_DECL got range_source::get(extent i, std::uint64_t, std::int64_t& to, iteration&) const {
+  to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
+                                 static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
+  return got::element;
+}
+
+TAGMA_DECL void range_source::describe(std::string& to) const {
+  append_parts(to, {"range ", first_, " ", step_, " ", size_});
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_SOURCES_IPP
 #endif  // TAGMA_SINGLE_DATA_SOURCES_HPP
 
 namespace tagma::datasets {
@@ -4985,7 +5111,6 @@ class dataset {
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -5017,27 +5142,9 @@ struct outlined_stage {
 };
 
 /// All stages that lead to one, this first, each before those that it reads. One that is read twice is there once.
-TAGMA_COLD inline void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to) {
-  for (const outlined_stage& known : to)
-    if (known.of == &of) return;
-  to.push_back({&of, depth});
-  for (std::size_t i = 0; const any_stage* const input = of.input_stage(i); ++i) detail::outline(*input, depth + 1, to);
-}
+void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to);
 
-[[nodiscard]] TAGMA_COLD inline pass_services services_for(const any_stage& of, const pass_options& how) {
-  if (how.threads < 0 || how.bytes < 0)
-    fail(status_code::invalid_argument, {"iterate: a budget of ", how.threads, " threads and ", how.bytes, " bytes"});
-  pass_services services;
-  services.threads = how.threads;
-  services.bytes = how.bytes;
-  if (how.measure) {
-    std::vector<outlined_stage> all;
-    detail::outline(of, 0, all);
-    services.measured = std::make_shared<meter>(how.clock, all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) services.measured->watch(i, all[i].of);
-  }
-  return services;
-}
+[[nodiscard]] pass_services services_for(const any_stage& of, const pass_options& how);
 
 }  // namespace detail
 
@@ -5060,6 +5167,42 @@ template <class T>
 
 }  // namespace datasets
 }  // namespace tagma
+
+// ---- tagma/data/iterate.ipp
+#ifndef TAGMA_SINGLE_DATA_ITERATE_IPP
+#define TAGMA_SINGLE_DATA_ITERATE_IPP
+
+/// @file
+/// Definitions of iterate.hpp: in the compiled half, or else in each file that includes it.
+
+#include <memory>
+
+namespace tagma::datasets::detail {
+
+TAGMA_COLD TAGMA_DECL void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to) {
+  for (const outlined_stage& known : to)
+    if (known.of == &of) return;
+  to.push_back({&of, depth});
+  for (std::size_t i = 0; const any_stage* const input = of.input_stage(i); ++i) detail::outline(*input, depth + 1, to);
+}
+
+TAGMA_COLD TAGMA_DECL pass_services services_for(const any_stage& of, const pass_options& how) {
+  if (how.threads < 0 || how.bytes < 0)
+    fail(status_code::invalid_argument, {"iterate: a budget of ", how.threads, " threads and ", how.bytes, " bytes"});
+  pass_services services;
+  services.threads = how.threads;
+  services.bytes = how.bytes;
+  if (how.measure) {
+    std::vector<outlined_stage> all;
+    detail::outline(of, 0, all);
+    services.measured = std::make_shared<meter>(how.clock, all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) services.measured->watch(i, all[i].of);
+  }
+  return services;
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_ITERATE_IPP
 #endif  // TAGMA_SINGLE_DATA_ITERATE_HPP
 // ---- tagma/runtime/event.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_EVENT_HPP
@@ -5074,29 +5217,13 @@ namespace tagma::runtime {
 class event {
  public:
   [[nodiscard]] bool happened() const { return happened_.load(memory_order::acquire); }
-  void set() {
-    happened_.store(true, memory_order::release);
-    changes_.change(true);
-  }
+  void set();
   /// It may happen once more; nobody waits for it.
   void clear() { happened_.store(false, memory_order::relaxed); }
 
-  void wait() {
-    for (;;) {
-      const std::uint32_t seen = changes_.load(memory_order::acquire);
-      if (happened()) return;
-      changes_.wait(seen);
-    }
-  }
+  void wait();
   /// False if the limits end the waiting before.
-  [[nodiscard]] bool wait(const run_guard& guard) {
-    for (;;) {
-      const std::uint32_t seen = changes_.load(memory_order::acquire);
-      if (happened()) return true;
-      if (guard.over() != status_code::ok) return false;
-      guard.wait(changes_, seen);
-    }
-  }
+  [[nodiscard]] bool wait(const run_guard& guard);
 
  private:
   atomic<bool> happened_{false};
@@ -5104,6 +5231,40 @@ class event {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/event.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_EVENT_IPP
+#define TAGMA_SINGLE_RUNTIME_EVENT_IPP
+
+/// @file
+/// Definitions of event.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_DECL void event::set() {
+  happened_.store(true, memory_order::release);
+  changes_.change(true);
+}
+
+TAGMA_DECL void event::wait() {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return;
+    changes_.wait(seen);
+  }
+}
+
+TAGMA_DECL bool event::wait(const run_guard& guard) {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return true;
+    if (guard.over() != status_code::ok) return false;
+    guard.wait(changes_, seen);
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EVENT_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_EVENT_HPP
 // ---- tagma/runtime/iterator.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
@@ -5125,12 +5286,9 @@ class event {
 /// Resources that serve one request after the other, with a thread of their own that sleeps while nobody asks. So what
 /// waits for a disk or for somebody else's code holds no thread of a session.
 
-#include <sched.h>
-
 #include <deque>
 #include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -5161,54 +5319,17 @@ class serving : public resource {
   using resource::resource;
 
   /// Ends a request with Cancelled, unless it has ended.
-  TAGMA_COLD void cancel(served_request& request) {
-    {
-      const mutex_lock lock(mutex_);
-      if (now_ == &request) {
-        request.cancelled_ = true;
-        return interrupt(request);
-      }
-      bool waited = false;
-      for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
-        if (*at == &request) {
-          requests_.erase(at);
-          waited = true;
-          break;
-        }
-      if (!waited) return;
-      telling_.fetch_add(1);
-    }
-    request.ended(error_of_cancelled());
-    telling_.fetch_sub(1, memory_order::release);
-  }
+  void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
-  void settle() const {
-    while (telling_.load(memory_order::acquire) != 0) sched_yield();
-  }
+  void settle() const;
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
 
  protected:
   /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
-  TAGMA_COLD void ask(served_request& request) {
-    request.cancelled_ = false;
-    {
-      const mutex_lock lock(mutex_);
-      if (!thread_.joinable()) start();
-      requests_.push_back(&request);
-    }
-    asked_.change(true);
-  }
+  void ask(served_request& request);
   /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
-  TAGMA_COLD void stop() {
-    if (!thread_.joinable()) return;
-    {
-      const mutex_lock lock(mutex_);
-      stopping_ = true;
-    }
-    asked_.change(true);
-    thread_.join();
-  }
+  void stop();
   [[nodiscard]] mutex& lock() { return mutex_; }
   /// With the lock.
   [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
@@ -5224,55 +5345,10 @@ class serving : public resource {
   virtual void take_back(served_request&) {}
 
  private:
-  void start() {
-    try {
-      thread_ = std::thread([this] { work(); });
-    } catch (const std::system_error&) {
-      fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
-    }
-  }
-  void work() {
-    for (;;) {
-      const std::uint32_t seen = asked_.load(memory_order::acquire);
-      {
-        const mutex_lock lock(mutex_);
-        if (stopping_) return;
-        if (!requests_.empty()) {
-          now_ = requests_.front();
-          requests_.pop_front();
-        }
-      }
-      if (now_ == nullptr)
-        asked_.wait(seen);
-      else
-        serve_now();
-    }
-  }
-  void serve_now() {
-    served_request& r = *now_;
-    std::exception_ptr error;
-    try {
-      serve(r);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    {
-      const mutex_lock lock(mutex_);
-      if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
-      if (r.cancelled_) error = error_of_cancelled();
-      now_ = nullptr;
-      telling_.fetch_add(1);
-    }
-    r.ended(std::move(error));
-    telling_.fetch_sub(1, memory_order::release);
-  }
-  [[nodiscard]] TAGMA_COLD std::exception_ptr error_of_cancelled() const noexcept {
-    try {
-      fail(status_code::cancelled, {text(), ": the request was cancelled"});
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
+  void start();
+  void work();
+  void serve_now();
+  [[nodiscard]] std::exception_ptr error_of_cancelled() const noexcept;
 
   mutex mutex_;
   wait_word asked_;
@@ -5284,6 +5360,120 @@ class serving : public resource {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/serving.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_SERVING_IPP
+#define TAGMA_SINGLE_RUNTIME_SERVING_IPP
+
+/// @file
+/// Definitions of serving.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
+
+#include <system_error>
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
+  {
+    const mutex_lock lock(mutex_);
+    if (now_ == &request) {
+      request.cancelled_ = true;
+      return interrupt(request);
+    }
+    bool waited = false;
+    for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
+      if (*at == &request) {
+        requests_.erase(at);
+        waited = true;
+        break;
+      }
+    if (!waited) return;
+    telling_.fetch_add(1);
+  }
+  request.ended(error_of_cancelled());
+  telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_DECL void serving::settle() const {
+  while (telling_.load(memory_order::acquire) != 0) sched_yield();
+}
+
+TAGMA_COLD TAGMA_DECL void serving::ask(served_request& request) {
+  request.cancelled_ = false;
+  {
+    const mutex_lock lock(mutex_);
+    if (!thread_.joinable()) start();
+    requests_.push_back(&request);
+  }
+  asked_.change(true);
+}
+
+TAGMA_COLD TAGMA_DECL void serving::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const mutex_lock lock(mutex_);
+    stopping_ = true;
+  }
+  asked_.change(true);
+  thread_.join();
+}
+
+TAGMA_DECL void serving::start() {
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error&) {
+    fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
+  }
+}
+
+TAGMA_DECL void serving::work() {
+  for (;;) {
+    const std::uint32_t seen = asked_.load(memory_order::acquire);
+    {
+      const mutex_lock lock(mutex_);
+      if (stopping_) return;
+      if (!requests_.empty()) {
+        now_ = requests_.front();
+        requests_.pop_front();
+      }
+    }
+    if (now_ == nullptr)
+      asked_.wait(seen);
+    else
+      serve_now();
+  }
+}
+
+TAGMA_DECL void serving::serve_now() {
+  served_request& r = *now_;
+  std::exception_ptr error;
+  try {
+    serve(r);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  {
+    const mutex_lock lock(mutex_);
+    if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
+    if (r.cancelled_) error = error_of_cancelled();
+    now_ = nullptr;
+    telling_.fetch_add(1);
+  }
+  r.ended(std::move(error));
+  telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr serving::error_of_cancelled() const noexcept {
+  try {
+    fail(status_code::cancelled, {text(), ": the request was cancelled"});
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_SERVING_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_SERVING_HPP
 
 namespace tagma::runtime {
@@ -5330,69 +5520,24 @@ class element_request : public served_request {
 
 class iterator final : public serving {
  public:
-  TAGMA_COLD iterator(std::string name, array_view<const tensor_spec> components)
-      : serving("iterator", std::move(name)), components_(components.begin(), components.end()) {}
-  TAGMA_COLD ~iterator() override { stop(); }
+  iterator(std::string name, array_view<const tensor_spec> components);
+  TAGMA_DECL ~iterator() override;
 
   [[nodiscard]] const std::vector<tensor_spec>& components() const { return components_; }
-  [[nodiscard]] TAGMA_COLD std::string text() const override { return sentence({"iterator '", name(), "'"}); }
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the iterator that somebody else asks for.
-  TAGMA_COLD void check(array_view<const tensor_spec> others) const {
-    if (others.size() != components_.size())
-      fail(status_code::invalid_argument, {"the container has ", text(), " with ", components_.size(),
-                                           " components, asked for is one with ", others.size()});
-    for (std::size_t i = 0; i < others.size(); ++i)
-      if (!(others[i] == components_[i]))
-        fail(status_code::invalid_argument,
-             {"the container has ", text(), " with component ", i, " ", to_string(components_[i]),
-              ", asked for is one with ", to_string(others[i])});
-  }
+  void check(array_view<const tensor_spec> others) const;
 
   /// From the next request on, elements are those of this pass.
-  TAGMA_COLD void set(owned<element_source> pass) {
-    const mutex_lock locked(lock());
-    fresh_ = std::move(pass);
-  }
+  void set(owned<element_source> pass);
   /// Asks for the next element; `request` lives until it is told.
-  void next(element_request& request) {
-    request.asks_position = false;
-    ask(request);
-  }
+  void next(element_request& request);
   /// Asks where the iterator is, behind what was asked for before.
-  TAGMA_COLD void find_position(element_request& request) {
-    request.asks_position = true;
-    ask(request);
-  }
+  void find_position(element_request& request);
 
  private:
-  void serve(served_request& asked) override {
-    auto& request = static_cast<element_request&>(asked);
-    take_fresh(request);
-    if (source_ == nullptr) {
-      std::string declared;
-      for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
-      fail(status_code::failed_precondition,
-           {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
-    }
-    if (request.asks_position) {
-      request.position = source_->position();
-      return;
-    }
-    if (request.pass_ != pass_) request.element = source_->make_element();
-    request.pass_ = pass_;
-    if (!source_->next(*request.element, stop_with(stop_)))
-      fail(status_code::out_of_range, {text(), ": end of sequence"});
-  }
-  void take_fresh(const element_request& request) {
-    owned<element_source> gone;  // without the lock: its threads end
-    const mutex_lock locked(lock());
-    stop_.reset();
-    if (is_cancelled(request)) stop_.cancel();
-    if (fresh_ == nullptr) return;
-    gone = std::move(source_);
-    source_ = std::move(fresh_);
-    ++pass_;
-  }
+  TAGMA_DECL void serve(served_request& asked) override;
+  void take_fresh(const element_request& request);
   void interrupt(served_request&) override { stop_.cancel(); }
 
   const std::vector<tensor_spec> components_;
@@ -5404,6 +5549,81 @@ class iterator final : public serving {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/iterator.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_ITERATOR_IPP
+#define TAGMA_SINGLE_RUNTIME_ITERATOR_IPP
+
+/// @file
+/// Definitions of iterator.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL iterator::iterator(std::string name, array_view<const tensor_spec> components)
+    : serving("iterator", std::move(name)), components_(components.begin(), components.end()) {}
+
+TAGMA_DECL iterator::~iterator() { stop(); }
+
+TAGMA_DECL std::string iterator::text() const { return sentence({"iterator '", name(), "'"}); }
+
+TAGMA_COLD TAGMA_DECL void iterator::check(array_view<const tensor_spec> others) const {
+  if (others.size() != components_.size())
+    fail(status_code::invalid_argument, {"the container has ", text(), " with ", components_.size(),
+                                         " components, asked for is one with ", others.size()});
+  for (std::size_t i = 0; i < others.size(); ++i)
+    if (!(others[i] == components_[i]))
+      fail(status_code::invalid_argument,
+           {"the container has ", text(), " with component ", i, " ", to_string(components_[i]),
+            ", asked for is one with ", to_string(others[i])});
+}
+
+TAGMA_COLD TAGMA_DECL void iterator::set(owned<element_source> pass) {
+  const mutex_lock locked(lock());
+  fresh_ = std::move(pass);
+}
+
+TAGMA_DECL void iterator::next(element_request& request) {
+  request.asks_position = false;
+  ask(request);
+}
+
+TAGMA_COLD TAGMA_DECL void iterator::find_position(element_request& request) {
+  request.asks_position = true;
+  ask(request);
+}
+
+TAGMA_DECL void iterator::serve(served_request& asked) {
+  auto& request = static_cast<element_request&>(asked);
+  take_fresh(request);
+  if (source_ == nullptr) {
+    std::string declared;
+    for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
+    fail(status_code::failed_precondition,
+         {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
+  }
+  if (request.asks_position) {
+    request.position = source_->position();
+    return;
+  }
+  if (request.pass_ != pass_) request.element = source_->make_element();
+  request.pass_ = pass_;
+  if (!source_->next(*request.element, stop_with(stop_)))
+    fail(status_code::out_of_range, {text(), ": end of sequence"});
+}
+
+TAGMA_DECL void iterator::take_fresh(const element_request& request) {
+  owned<element_source> gone;  // without the lock: its threads end
+  const mutex_lock locked(lock());
+  stop_.reset();
+  if (is_cancelled(request)) stop_.cancel();
+  if (fresh_ == nullptr) return;
+  gone = std::move(source_);
+  source_ = std::move(fresh_);
+  ++pass_;
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ITERATOR_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
 
 namespace tagma {
@@ -5513,17 +5733,10 @@ class pass_source final : public runtime::element_source {
 /// A request for which a thread waits.
 class awaited_position final : public runtime::element_request {
  public:
-  void wait(const runtime::iterator& of) {
-    done_.wait();
-    of.settle();
-    if (error_ != nullptr) std::rethrow_exception(error_);
-  }
+  void wait(const runtime::iterator& of);
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    error_ = std::move(error);
-    done_.set();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };
@@ -5618,6 +5831,26 @@ template <detail::named_iterator Iterator>
 }
 
 }  // namespace tagma
+
+// ---- tagma/data/graph_iterator.ipp
+
+/// @file
+/// Definitions of graph_iterator.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_DECL void awaited_position::wait(const runtime::iterator& of) {
+  done_.wait();
+  of.settle();
+  if (error_ != nullptr) std::rethrow_exception(error_);
+}
+
+TAGMA_DECL void awaited_position::ended(std::exception_ptr error) noexcept {
+  error_ = std::move(error);
+  done_.set();
+}
+
+}  // namespace tagma::datasets::detail
 // ---- tagma/data/make_dataset.hpp
 #ifndef TAGMA_SINGLE_DATA_MAKE_DATASET_HPP
 #define TAGMA_SINGLE_DATA_MAKE_DATASET_HPP
@@ -5758,43 +5991,12 @@ namespace cpu::detail {
 /// One step that asks for elements. Texts are views of its element, which stays until it runs again.
 class next_step final : public kernel_state, public runtime::stop_hook, public runtime::element_request {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<next_step&>(*args.state);
-    own.iterator_ = &args.in[0].resource<runtime::iterator>();
-    own.args_ = args;
-    own.done_ = done;
-    own.iterator_->next(own);
-    if (!context.control->add(own)) own.stop();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
   void stop() noexcept override { iterator_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    try {
-      copy();
-    } catch (...) {
-      return done.fail(std::current_exception());
-    }
-    done.succeed();
-  }
-  void copy() {
-    const std::vector<tensor_spec>& components = iterator_->components();
-    raw_view parts[ir::most_outputs];
-    element->show(parts);
-    for (std::size_t i = 0; i < components.size(); ++i)
-      if (parts[i].type != components[i].type || parts[i].dims.rank != components[i].dims.rank ||
-          !compatible(parts[i].dims, components[i].dims))
-        fail(status_code::invalid_argument,
-             {iterator_->text(), ": component ", i, " of an element is ",
-              to_string(tensor_spec{parts[i].type, parts[i].dims}), ", declared is ", to_string(components[i])});
-    for (std::size_t i = 0; i < components.size(); ++i) {
-      std::byte* const to =
-          args_.late != nullptr ? args_.late->allocate(static_cast<int>(i), parts[i].dims) : args_.outs[i].data;
-      if (to != nullptr && parts[i].bytes() > 0) std::memcpy(to, parts[i].data, parts[i].bytes());
-    }
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
+  void copy();
 
   runtime::iterator* iterator_ = nullptr;
   kernel_args args_;
@@ -5816,6 +6018,55 @@ template <>
 struct kernel<on_cpu, ir::key<op::get_next_open>> : cpu::detail::next_kernel {};
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/iterator.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_IPP
+
+/// @file
+/// Definitions of iterator.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void next_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<next_step&>(*args.state);
+  own.iterator_ = &args.in[0].resource<runtime::iterator>();
+  own.args_ = args;
+  own.done_ = done;
+  own.iterator_->next(own);
+  if (!context.control->add(own)) own.stop();
+}
+
+TAGMA_DECL void next_step::ended(std::exception_ptr error) noexcept {
+  const runtime::completion done = done_;
+  if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+  try {
+    copy();
+  } catch (...) {
+    return done.fail(std::current_exception());
+  }
+  done.succeed();
+}
+
+TAGMA_DECL void next_step::copy() {
+  const std::vector<tensor_spec>& components = iterator_->components();
+  raw_view parts[ir::most_outputs];
+  element->show(parts);
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (parts[i].type != components[i].type || parts[i].dims.rank != components[i].dims.rank ||
+        !compatible(parts[i].dims, components[i].dims))
+      fail(status_code::invalid_argument,
+           {iterator_->text(), ": component ", i, " of an element is ",
+            to_string(tensor_spec{parts[i].type, parts[i].dims}), ", declared is ", to_string(components[i])});
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    std::byte* const to =
+        args_.late != nullptr ? args_.late->allocate(static_cast<int>(i), parts[i].dims) : args_.outs[i].data;
+    if (to != nullptr && parts[i].bytes() > 0) std::memcpy(to, parts[i].data, parts[i].bytes());
+  }
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
 
 // ---- tagma/base/epilogue.hpp
@@ -5849,6 +6100,9 @@ struct kernel<on_cpu, ir::key<op::get_next_open>> : cpu::detail::next_kernel {};
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -2962,7 +2983,37 @@ struct interpreted_state final : kernel_state {
 };
 
 /// As many copies of an element as a block has.
-inline void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
+void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n);
+
+/// Computes `n` neighbouring elements.
+void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+               std::byte* scratch);
+
+void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last);
+
+/// As `run_loop`, with the same split.
+void run_interpreted(const kernel_args& args, const run_context& context);
+
+owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&);
+
+}  // namespace detail
+
+/// The kernel of a loop.
+/// @param recipe outlives all calls
+[[nodiscard]] kernel_entry interpreted(const loop_recipe& recipe);
+
+}  // namespace tagma::device::cpu
+
+// ---- tagma/device/cpu/interpreted_loop.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
+
+/// @file
+/// Definitions of interpreted_loop.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
   const auto fill = [&]<class T>(T element) {
     __builtin_memcpy(&element, from, sizeof element);
     T* const row = reinterpret_cast<T*>(to);
@@ -2980,9 +3031,8 @@ inline void repeat_element(std::byte* to, const std::byte* from, std::int64_t si
   }
 }
 
-/// Computes `n` neighbouring elements.
-inline void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
-                      std::byte* scratch) {
+TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+                          std::byte* scratch) {
   const loop_recipe& r = s.recipe;
   const std::byte* value[most_loads + most_rows];
   const auto row = [&](std::int16_t i) { return scratch + static_cast<std::size_t>(i) * row_bytes; };
@@ -3020,7 +3070,7 @@ inline void interpret(const interpreted_state& s, std::byte* out, const std::byt
   }
 }
 
-[[gnu::noinline]] inline void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+[[gnu::noinline]] TAGMA_DECL void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
   const auto& s = *static_cast<const interpreted_state*>(args.state);
   alignas(64) std::byte scratch[most_rows * row_bytes];  // of which rows that are not used are never touched
   const loop_extents& e = s.extents;
@@ -3036,28 +3086,28 @@ inline void interpret(const interpreted_state& s, std::byte* out, const std::byt
   }
 }
 
-/// As `run_loop`, with the same split.
-inline void run_interpreted(const kernel_args& args, const run_context& context) {
+TAGMA_DECL void run_interpreted(const kernel_args& args, const run_context& context) {
   share_loop(static_cast<const interpreted_state*>(args.state)->extents, args, context, &interpret_part);
 }
 
-[[gnu::cold]] inline owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
+[[gnu::cold]] TAGMA_DECL owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
   auto state = make_owned<interpreted_state>(args);
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
   return state;
 }
 
-}  // namespace detail
+}  // namespace tagma::device::cpu::detail
 
-/// The kernel of a loop.
-/// @param recipe outlives all calls
-[[nodiscard]] inline kernel_entry interpreted(const loop_recipe& recipe) {
+namespace tagma::device::cpu {
+
+TAGMA_DECL kernel_entry interpreted(const loop_recipe& recipe) {
   kernel_entry entry{&detail::run_interpreted, &detail::prepare_interpreted};
   entry.recipe = &recipe;
   return entry;
 }
 
 }  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
 // ---- tagma/device/operations.hpp
 #ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
@@ -3838,6 +3888,9 @@ void list_operation() {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -3029,8 +3050,7 @@ class graph_verifier {
     heap_array<named_node> named(g_.nodes.size());
     std::size_t count = 0;
     for (node_id i = 0; i < g_.size(); ++i)
-      if (has_name(g_.info(i)))
-        named[count++] = {hash_combine(hash_text(g_[i].name), hash_text(g_[i].suffix)), i};
+      if (has_name(g_.info(i))) named[count++] = {hash_combine(hash_text(g_[i].name), hash_text(g_[i].suffix)), i};
     const auto comes_before = [this](const named_node& a, const named_node& b) {
       if (a.hash != b.hash) return a.hash < b.hash;
       const node &one = g_[a.id], &other = g_[b.id];
@@ -3241,8 +3261,6 @@ TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::s
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -3250,7 +3268,6 @@ TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::s
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -3287,10 +3304,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -3299,13 +3313,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -3319,40 +3328,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -3364,24 +3351,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -3389,7 +3364,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -3397,6 +3457,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 // ---- tagma/base/replace_file.hpp
 #ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
@@ -3405,32 +3466,97 @@ class output_file {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma {
 
 namespace detail {
 
 /// "a/b/" of "a/b/c", "./" of "c".
-[[nodiscard]] inline std::string directory_of(std::string_view path) {
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
 }
 
-/// Where a path leads to if its last part is a link, or a link to a link.
-[[nodiscard]] inline std::string follow_links(const std::string& path) {
+TAGMA_DECL std::string follow_links(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < 40; ++links) {  // as many as Linux follows
     char text[PATH_MAX];
@@ -3442,86 +3568,69 @@ namespace detail {
   fail_errno(ELOOP, path, "replaced");
 }
 
-/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
-/// behind by a process that died, and whoever replaces the same file next removes it.
-class replacement {
- public:
-  /// @param directory an open directory
-  /// @param name of the file to be replaced
-  /// @param mode for `open`
-  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
-      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
-    stem_ += ".tagma-";
-    remove_litter();
-    static std::atomic<unsigned> counter{0};
-    while (true) {
-      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-      if (file_.get() < 0 && errno == EEXIST) continue;
-      if (file_.get() < 0) fail_errno(errno, path, "created");
-      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
-      struct stat made {};
-      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
-    }
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
   }
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement() {
-    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
-  }
+}
 
-  [[nodiscard]] int get() const { return file_.get(); }
-  [[nodiscard]] bool rename(const std::string& to) {
-    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
-  }
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
 
- private:
-  [[nodiscard]] static bool lock(int file, int how) {
-    int status = 0;
-    do status = ::flock(file, how);
-    while (status != 0 && errno == EINTR);
-    return status == 0;
-  }
-  /// Whether an open file is still the one of this name.
-  [[nodiscard]] bool is_named(int file) const {
-    struct stat open {};
-    struct stat named {};
-    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-  }
-  /// Stem, digits, a hyphen, digits, ".tmp".
-  [[nodiscard]] bool is_temporary(std::string_view name) const {
-    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
-    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
-    const std::size_t hyphen = name.find_first_not_of("0123456789");
-    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
-           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
-  }
-  void remove_litter() {
-    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
-    if (list == nullptr) return;
-    while (const dirent* const entry = ::readdir(list)) {
-      name_ = entry->d_name;
-      if (!is_temporary(name_)) continue;
-      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
-      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
-      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
-        (void)::unlinkat(directory_, name_.c_str(), 0);
-    }
-    ::closedir(list);
-  }
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
 
-  int directory_;
-  std::string stem_, name_;
-  descriptor file_{-1};
-  bool renamed_ = false;
-};
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
 
-/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
-/// more than everybody.
-inline void copy_access(int to, const struct stat& from) {
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
   struct stat now {};
   mode_t mode = from.st_mode & 0777;
   if (::fstat(to, &now) != 0) return;
@@ -3531,7 +3640,7 @@ inline void copy_access(int to, const struct stat& from) {
   (void)::fchmod(to, mode);
 }
 
-inline void write_all(int file, std::string_view bytes, std::string_view path) {
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
   while (!bytes.empty()) {
     const auto n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
@@ -3540,24 +3649,18 @@ inline void write_all(int file, std::string_view bytes, std::string_view path) {
   }
 }
 
-/// Whether all of an open file or directory is on the disk.
-[[nodiscard]] inline bool flush(int file) {
+TAGMA_DECL bool flush(int file) {
   int status = 0;
   do status = ::fsync(file);
   while (status != 0 && errno == EINTR);
   return status == 0;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
-/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
-/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
-/// `permission_denied`, `resource_exhausted` and so on; each names the path.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
@@ -3577,6 +3680,7 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 // ---- tagma/device/own_operations.hpp
 #ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
@@ -4109,7 +4213,6 @@ class own_operation_list {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -4120,21 +4223,59 @@ namespace detail {
 struct crc_tables {
   std::uint32_t of[8][256]{};
 
-  explicit crc_tables(std::uint32_t polynomial) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t c = byte;
-      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
-      of[0][byte] = c;
-    }
-    for (int place = 1; place < 8; ++place)
-      for (std::uint32_t byte = 0; byte < 256; ++byte)
-        of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
-  }
+  explicit crc_tables(std::uint32_t polynomial);
 };
 
 /// Goes on with the checksum `crc`, whose bits are inverted.
-[[nodiscard]] inline std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
-                                              std::size_t size) {
+[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                       std::size_t size);
+
+/// CRC-32C by tables.
+[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The checksum of bytes.
+[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+
+// ---- tagma/io/crc32c.ipp
+#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
+#define TAGMA_SINGLE_IO_CRC32C_IPP
+
+/// @file
+/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t c = byte;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+    of[0][byte] = c;
+  }
+  for (int place = 1; place < 8; ++place)
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+}
+
+TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   const auto& t = tables.of;
   for (; size >= 8; at += 8, size -= 8) {
@@ -4147,22 +4288,21 @@ struct crc_tables {
   return crc;
 }
 
-/// CRC-32C by tables.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0x82f63b78u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0xedb88320u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-}  // namespace detail
+}  // namespace tagma::io::detail
 
-/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
-[[nodiscard]] inline std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+namespace tagma::io {
+
+TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
 #if defined(__SSE4_2__) && defined(__x86_64__)
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t state = ~crc;
@@ -4179,19 +4319,10 @@ struct crc_tables {
 #endif
 }
 
-/// The checksum of bytes.
-[[nodiscard]] inline std::uint32_t crc32c(std::string_view bytes) {
-  return extend_crc32c(0, bytes.data(), bytes.size());
-}
-
-/// The form in which files hold a checksum of what may itself hold checksums.
-[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8u;
-  return (turned >> 17) | (turned << 15);
-}
+TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
 // ---- tagma/plan/any_program.hpp
 #ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
@@ -4220,31 +4351,14 @@ class heap_graph {
  public:
   heap_graph() = default;
   /// A copy of a graph. Throws `no_memory`.
-  explicit heap_graph(const graph_view& g) {
-    copy(nodes_, g.nodes);
-    copy(edges_, g.edges);
-    copy(attributes_, g.attribute_pool);
-    copy(roots_, g.roots);
-    copy(requests_, g.requests);
-    copy(loops_, g.loops);
-    copy(back_edges_, g.back_edges);
-    copy(loop_of_, g.loop_of);
-    keep_names();
-  }
+  explicit heap_graph(const graph_view& g);
   heap_graph(heap_graph&&) = default;
   heap_graph& operator=(heap_graph&&) = default;
 
-  [[nodiscard]] graph_view view() const {
-    return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
-  }
+  [[nodiscard]] graph_view view() const;
   /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
   /// @param placeholder the rules of that operation
-  void feed(node_id id, const op_rules& placeholder) {
-    node& n = nodes_[id];
-    n.op = &placeholder;
-    n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-    n.value = -1;
-  }
+  void feed(node_id id, const op_rules& placeholder);
 
  private:
   template <class T>
@@ -4253,19 +4367,7 @@ class heap_graph {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
   }
   /// Copies all names into memory of its own.
-  void keep_names() {
-    std::size_t length = 0;
-    for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
-    text_.allocate(length);
-    char* to = text_.data();
-    const auto keep = [&](std::string_view& name) {
-      const char* const from = name.data();
-      for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
-      name = {to, name.size()};
-      to += name.size();
-    };
-    for (node& n : nodes_) keep(n.name), keep(n.suffix);
-  }
+  void keep_names();
 
   fixed_array<node, heap_room> nodes_;
   fixed_array<node_id, heap_room> edges_;
@@ -4279,6 +4381,55 @@ class heap_graph {
 };
 
 }  // namespace tagma::ir
+
+// ---- tagma/graph/heap_graph.ipp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+
+/// @file
+/// Definitions of heap_graph.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+
+TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
+  copy(nodes_, g.nodes);
+  copy(edges_, g.edges);
+  copy(attributes_, g.attribute_pool);
+  copy(roots_, g.roots);
+  copy(requests_, g.requests);
+  copy(loops_, g.loops);
+  copy(back_edges_, g.back_edges);
+  copy(loop_of_, g.loop_of);
+  keep_names();
+}
+
+TAGMA_DECL graph_view heap_graph::view() const {
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+}
+
+TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
+  node& n = nodes_[id];
+  n.op = &placeholder;
+  n.inputs = n.controls = n.colocated = n.attribute_count = 0;
+  n.value = -1;
+}
+
+TAGMA_DECL void heap_graph::keep_names() {
+  std::size_t length = 0;
+  for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
+  text_.allocate(length);
+  char* to = text_.data();
+  const auto keep = [&](std::string_view& name) {
+    const char* const from = name.data();
+    for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
+    name = {to, name.size()};
+    to += name.size();
+  };
+  for (node& n : nodes_) keep(n.name), keep(n.suffix);
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
 #endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
 // ---- tagma/plan/heap_site.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
@@ -4301,43 +4452,17 @@ namespace tagma::ir {
 namespace detail {
 
 /// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
+[[nodiscard]] std::string label(const graph_view& g, node_id i);
 
 /// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
+[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
 
-[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
+[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
 
-[[nodiscard]] inline std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
+[[nodiscard]] std::string devices_text(const device_set& set);
 
 /// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
+[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
 
 }  // namespace detail
 
@@ -4358,7 +4483,88 @@ namespace detail {
 }
 
 /// A failure as a sentence; empty if there is none.
-[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
+[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
+
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                           bool soft = false, array_view<const std::string_view> assigned = {});
+
+namespace detail {
+[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                      const device_set& set);
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
+/// @}
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/placement.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+
+/// @file
+/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string label(const graph_view& g, node_id i) {
+  const node& n = g[i];
+  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
+  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
+}
+
+TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
+TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
+  std::string text;
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
+  return text.empty() ? "<no registered kernels>" : text;
+}
+
+TAGMA_DECL std::string devices_text(const device_set& set) {
+  std::string text = "[";
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
+  return text + " ]";
+}
+
+TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
+  std::string text;
+  for (const node_id i : {f.node, f.other}) {
+    if (i == no_node) continue;
+    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
+  }
+  return text;
+}
+
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
   if (f.problem == place_problem::none) return {};
   if (f.problem == place_problem::no_devices) return "No devices are registered";
   const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
@@ -4397,20 +4603,8 @@ namespace detail {
   }
 }
 
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
-                                                  const device_set& devices, bool soft = false,
-                                                  array_view<const std::string_view> assigned = {}) {
+TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                        bool soft, array_view<const std::string_view> assigned) {
   const std::size_t count = g.nodes.size();
   heap_placement p(count);
   const heap_array<place_group> groups(count);
@@ -4419,9 +4613,11 @@ struct heap_placement {
   return p;
 }
 
-namespace detail {
-[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                             const device_set& set) {
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
   std::string text;
   for (node_id i = 0; i < g.size(); ++i)
     if (device[i] >= 0)
@@ -4433,20 +4629,17 @@ namespace detail {
           .append("\n");
   return text;
 }
-}  // namespace detail
 
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
   return detail::placed_text({p.device.data(), p.device.size()}, g, set);
 }
-/// @}
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 // ---- tagma/plan/heap_plan.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
@@ -4471,12 +4664,7 @@ class planned_heap_graph {
  public:
   /// Throws `no_memory`.
   /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g) : view_(g) {
-    if (!ir::has_late(g)) return;
-    tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-    view_.nodes = tables_.node;
-    view_.edges = tables_.edge;
-  }
+  explicit planned_heap_graph(const ir::graph_view& g);
   planned_heap_graph(const planned_heap_graph&) = delete;
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
@@ -4492,63 +4680,20 @@ class heap_plan {
  public:
   /// Throws `no_memory`.
   /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where)
-      : where_(where) {
-    const ir::graph_view& g = planned.view();
-    fixed_array<node_id, heap_room> wanted;
-    wanted.allocate(fetches.size());
-    for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-    const auto needs = ir::prune<heap_room>(g, fetches);
-    const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-    const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                       : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-    auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-    if (where.devices.size() > 1 && !tables.contradictory)
-      tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-    if (g.loops.empty())
-      static_cast<raw&>(tables_) = assign_storage(tables);
-    else
-      tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-  }
+  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const {
-    const plan_sizes& n = tables_.sizes;
-    return {{tables_.nodes.data(), n.nodes},
-            {tables_.inputs.data(), n.inputs},
-            {tables_.attributes.data(), n.attributes},
-            {tables_.steps.data(), n.steps},
-            {tables_.operands.data(), n.operands},
-            {tables_.blocks.data(), n.blocks},
-            tables_.fetches,
-            tables_.fetch_steps,
-            tables_.feeds,
-            tables_.writes_variables,
-            where_.devices,
-            where_.reasons,
-            {tables_.loops.data(), tables_.loop_count},
-            {tables_.rows.data(), tables_.row_count}};
-  }
+  [[nodiscard]] plan_view view() const;
   /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const {
-    return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-  }
+  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const {
-    return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-  }
+  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
   /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const {
-    const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-    const node_id i = tables_.operands[at];
-    return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-  }
+  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
   /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
   /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const {
-    return plan::peak_bytes<heap_room, heap_room>(view(), size);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
 
  private:
   using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
@@ -4558,6 +4703,81 @@ class heap_plan {
 };
 
 }  // namespace tagma::plan
+
+// ---- tagma/plan/heap_plan.ipp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+
+/// @file
+/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::plan {
+
+TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  if (!ir::has_late(g)) return;
+  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
+  view_.nodes = tables_.node;
+  view_.edges = tables_.edge;
+}
+
+TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
+                                const plan_site& where)
+    : where_(where) {
+  const ir::graph_view& g = planned.view();
+  fixed_array<node_id, heap_room> wanted;
+  wanted.allocate(fetches.size());
+  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
+  const auto needs = ir::prune<heap_room>(g, fetches);
+  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
+  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  if (where.devices.size() > 1 && !tables.contradictory)
+    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  if (g.loops.empty())
+    static_cast<raw&>(tables_) = assign_storage(tables);
+  else
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+}
+
+TAGMA_DECL plan_view heap_plan::view() const {
+  const plan_sizes& n = tables_.sizes;
+  return {{tables_.nodes.data(), n.nodes},
+          {tables_.inputs.data(), n.inputs},
+          {tables_.attributes.data(), n.attributes},
+          {tables_.steps.data(), n.steps},
+          {tables_.operands.data(), n.operands},
+          {tables_.blocks.data(), n.blocks},
+          tables_.fetches,
+          tables_.fetch_steps,
+          tables_.feeds,
+          tables_.writes_variables,
+          where_.devices,
+          where_.reasons,
+          {tables_.loops.data(), tables_.loop_count},
+          {tables_.rows.data(), tables_.row_count}};
+}
+
+TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
+  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
+}
+
+TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
+  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
+}
+
+TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
+  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
+  const node_id i = tables_.operands[at];
+  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
+}
+
+TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
+  return plan::peak_bytes<heap_room, heap_room>(view(), size);
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
 
 namespace tagma::plan {
@@ -4633,11 +4853,7 @@ struct shared_program final : counted_object {
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
-[[nodiscard]] TAGMA_COLD inline std::string name_of_output(const ir::graph_view& g, std::size_t i) {
-  const ir::node& n = g[g.roots[i]];
-  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
-                                                               : sentence({n.name, n.suffix});
-}
+[[nodiscard]] std::string name_of_output(const ir::graph_view& g, std::size_t i);
 
 }  // namespace detail
 
@@ -4654,14 +4870,7 @@ class any_program {
                     {names.begin(), names.size()}) {}
   /// @param soft as `soft_placement`
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
-              array_view<const std::string_view> names = {})
-      : shared_(new detail::shared_program) {
-    detail::shared_program& to = *shared_;
-    to.graph = ir::heap_graph(graph);
-    to.values = values;
-    to.soft = soft;
-    name_outputs(names);
-  }
+              array_view<const std::string_view> names = {});
 
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
   [[nodiscard]] const carried& values() const { return shared_->values; }
@@ -4669,43 +4878,81 @@ class any_program {
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
-  [[nodiscard]] int find_output(std::string_view name) const {
-    const auto found = shared_->positions.find(name);
-    return found == shared_->positions.end() ? -1 : found->second;
-  }
+  [[nodiscard]] int find_output(std::string_view name) const;
 
   /// As of a compiled program.
   /// @{
   [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
   [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const {
-    const plan::heap_site site(graph(), soft());
-    const plan::planned_heap_graph planned(graph());
-    return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const;
   /// @}
 
  private:
-  void name_outputs(array_view<const std::string_view> names) {
-    const ir::graph_view g = graph();
-    if (!names.empty() && names.size() != g.roots.size())
-      fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
-    std::vector<std::string>& own = shared_->outputs;
-    own.reserve(g.roots.size());  // no name moves
-    for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
-      std::string& name = own.back();
-      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
-      if (put()) continue;
-      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-      for (name = sentence({"output_", i}); !put();) name += '_';
-    }
-  }
+  void name_outputs(array_view<const std::string_view> names);
 
   counted<detail::shared_program> shared_;
 };
 
 }  // namespace tagma
+
+// ---- tagma/plan/any_program.ipp
+#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+
+/// @file
+/// Definitions of any_program.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::string name_of_output(const ir::graph_view& g, std::size_t i) {
+  const ir::node& n = g[g.roots[i]];
+  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
+                                                               : sentence({n.name, n.suffix});
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL any_program::any_program(const ir::graph_view& graph, const carried& values, bool soft,
+                                    array_view<const std::string_view> names)
+    : shared_(new detail::shared_program) {
+  detail::shared_program& to = *shared_;
+  to.graph = ir::heap_graph(graph);
+  to.values = values;
+  to.soft = soft;
+  name_outputs(names);
+}
+
+TAGMA_DECL int any_program::find_output(std::string_view name) const {
+  const auto found = shared_->positions.find(name);
+  return found == shared_->positions.end() ? -1 : found->second;
+}
+
+TAGMA_DECL std::int64_t any_program::peak_bytes(extent batch) const {
+  const plan::heap_site site(graph(), soft());
+  const plan::planned_heap_graph planned(graph());
+  return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
+}
+
+TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> names) {
+  const ir::graph_view g = graph();
+  if (!names.empty() && names.size() != g.roots.size())
+    fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+  std::vector<std::string>& own = shared_->outputs;
+  own.reserve(g.roots.size());  // no name moves
+  for (std::size_t i = 0; i < g.roots.size(); ++i) {
+    own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
+    std::string& name = own.back();
+    const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
+    if (put()) continue;
+    if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+    for (name = sentence({"output_", i}); !put();) name += '_';
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 
 namespace tagma {
@@ -5113,6 +5360,9 @@ TAGMA_COLD inline void write_program(const any_program& program, const std::stri
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

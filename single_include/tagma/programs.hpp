@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -360,31 +381,14 @@ class heap_graph {
  public:
   heap_graph() = default;
   /// A copy of a graph. Throws `no_memory`.
-  explicit heap_graph(const graph_view& g) {
-    copy(nodes_, g.nodes);
-    copy(edges_, g.edges);
-    copy(attributes_, g.attribute_pool);
-    copy(roots_, g.roots);
-    copy(requests_, g.requests);
-    copy(loops_, g.loops);
-    copy(back_edges_, g.back_edges);
-    copy(loop_of_, g.loop_of);
-    keep_names();
-  }
+  explicit heap_graph(const graph_view& g);
   heap_graph(heap_graph&&) = default;
   heap_graph& operator=(heap_graph&&) = default;
 
-  [[nodiscard]] graph_view view() const {
-    return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
-  }
+  [[nodiscard]] graph_view view() const;
   /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
   /// @param placeholder the rules of that operation
-  void feed(node_id id, const op_rules& placeholder) {
-    node& n = nodes_[id];
-    n.op = &placeholder;
-    n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-    n.value = -1;
-  }
+  void feed(node_id id, const op_rules& placeholder);
 
  private:
   template <class T>
@@ -393,19 +397,7 @@ class heap_graph {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
   }
   /// Copies all names into memory of its own.
-  void keep_names() {
-    std::size_t length = 0;
-    for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
-    text_.allocate(length);
-    char* to = text_.data();
-    const auto keep = [&](std::string_view& name) {
-      const char* const from = name.data();
-      for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
-      name = {to, name.size()};
-      to += name.size();
-    };
-    for (node& n : nodes_) keep(n.name), keep(n.suffix);
-  }
+  void keep_names();
 
   fixed_array<node, heap_room> nodes_;
   fixed_array<node_id, heap_room> edges_;
@@ -419,6 +411,55 @@ class heap_graph {
 };
 
 }  // namespace tagma::ir
+
+// ---- tagma/graph/heap_graph.ipp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+
+/// @file
+/// Definitions of heap_graph.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+
+TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
+  copy(nodes_, g.nodes);
+  copy(edges_, g.edges);
+  copy(attributes_, g.attribute_pool);
+  copy(roots_, g.roots);
+  copy(requests_, g.requests);
+  copy(loops_, g.loops);
+  copy(back_edges_, g.back_edges);
+  copy(loop_of_, g.loop_of);
+  keep_names();
+}
+
+TAGMA_DECL graph_view heap_graph::view() const {
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+}
+
+TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
+  node& n = nodes_[id];
+  n.op = &placeholder;
+  n.inputs = n.controls = n.colocated = n.attribute_count = 0;
+  n.value = -1;
+}
+
+TAGMA_DECL void heap_graph::keep_names() {
+  std::size_t length = 0;
+  for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
+  text_.allocate(length);
+  char* to = text_.data();
+  const auto keep = [&](std::string_view& name) {
+    const char* const from = name.data();
+    for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
+    name = {to, name.size()};
+    to += name.size();
+  };
+  for (node& n : nodes_) keep(n.name), keep(n.suffix);
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
 #endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
 // ---- tagma/plan/heap_site.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
@@ -441,43 +482,17 @@ namespace tagma::ir {
 namespace detail {
 
 /// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
+[[nodiscard]] std::string label(const graph_view& g, node_id i);
 
 /// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
+[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
 
-[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
+[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
 
-[[nodiscard]] inline std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
+[[nodiscard]] std::string devices_text(const device_set& set);
 
 /// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
+[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
 
 }  // namespace detail
 
@@ -498,7 +513,88 @@ namespace detail {
 }
 
 /// A failure as a sentence; empty if there is none.
-[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
+[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
+
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                           bool soft = false, array_view<const std::string_view> assigned = {});
+
+namespace detail {
+[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                      const device_set& set);
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
+/// @}
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/placement.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+
+/// @file
+/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string label(const graph_view& g, node_id i) {
+  const node& n = g[i];
+  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
+  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
+}
+
+TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
+TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
+  std::string text;
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
+  return text.empty() ? "<no registered kernels>" : text;
+}
+
+TAGMA_DECL std::string devices_text(const device_set& set) {
+  std::string text = "[";
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
+  return text + " ]";
+}
+
+TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
+  std::string text;
+  for (const node_id i : {f.node, f.other}) {
+    if (i == no_node) continue;
+    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
+  }
+  return text;
+}
+
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
   if (f.problem == place_problem::none) return {};
   if (f.problem == place_problem::no_devices) return "No devices are registered";
   const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
@@ -537,20 +633,8 @@ namespace detail {
   }
 }
 
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
-                                                  const device_set& devices, bool soft = false,
-                                                  array_view<const std::string_view> assigned = {}) {
+TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                        bool soft, array_view<const std::string_view> assigned) {
   const std::size_t count = g.nodes.size();
   heap_placement p(count);
   const heap_array<place_group> groups(count);
@@ -559,9 +643,11 @@ struct heap_placement {
   return p;
 }
 
-namespace detail {
-[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                             const device_set& set) {
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
   std::string text;
   for (node_id i = 0; i < g.size(); ++i)
     if (device[i] >= 0)
@@ -573,20 +659,17 @@ namespace detail {
           .append("\n");
   return text;
 }
-}  // namespace detail
 
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
   return detail::placed_text({p.device.data(), p.device.size()}, g, set);
 }
-/// @}
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 // ---- tagma/plan/heap_plan.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
@@ -611,12 +694,7 @@ class planned_heap_graph {
  public:
   /// Throws `no_memory`.
   /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g) : view_(g) {
-    if (!ir::has_late(g)) return;
-    tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-    view_.nodes = tables_.node;
-    view_.edges = tables_.edge;
-  }
+  explicit planned_heap_graph(const ir::graph_view& g);
   planned_heap_graph(const planned_heap_graph&) = delete;
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
@@ -632,63 +710,20 @@ class heap_plan {
  public:
   /// Throws `no_memory`.
   /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where)
-      : where_(where) {
-    const ir::graph_view& g = planned.view();
-    fixed_array<node_id, heap_room> wanted;
-    wanted.allocate(fetches.size());
-    for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-    const auto needs = ir::prune<heap_room>(g, fetches);
-    const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-    const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                       : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-    auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-    if (where.devices.size() > 1 && !tables.contradictory)
-      tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-    if (g.loops.empty())
-      static_cast<raw&>(tables_) = assign_storage(tables);
-    else
-      tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-  }
+  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const {
-    const plan_sizes& n = tables_.sizes;
-    return {{tables_.nodes.data(), n.nodes},
-            {tables_.inputs.data(), n.inputs},
-            {tables_.attributes.data(), n.attributes},
-            {tables_.steps.data(), n.steps},
-            {tables_.operands.data(), n.operands},
-            {tables_.blocks.data(), n.blocks},
-            tables_.fetches,
-            tables_.fetch_steps,
-            tables_.feeds,
-            tables_.writes_variables,
-            where_.devices,
-            where_.reasons,
-            {tables_.loops.data(), tables_.loop_count},
-            {tables_.rows.data(), tables_.row_count}};
-  }
+  [[nodiscard]] plan_view view() const;
   /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const {
-    return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-  }
+  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const {
-    return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-  }
+  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
   /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const {
-    const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-    const node_id i = tables_.operands[at];
-    return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-  }
+  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
   /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
   /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const {
-    return plan::peak_bytes<heap_room, heap_room>(view(), size);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
 
  private:
   using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
@@ -698,6 +733,81 @@ class heap_plan {
 };
 
 }  // namespace tagma::plan
+
+// ---- tagma/plan/heap_plan.ipp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+
+/// @file
+/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::plan {
+
+TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  if (!ir::has_late(g)) return;
+  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
+  view_.nodes = tables_.node;
+  view_.edges = tables_.edge;
+}
+
+TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
+                                const plan_site& where)
+    : where_(where) {
+  const ir::graph_view& g = planned.view();
+  fixed_array<node_id, heap_room> wanted;
+  wanted.allocate(fetches.size());
+  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
+  const auto needs = ir::prune<heap_room>(g, fetches);
+  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
+  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  if (where.devices.size() > 1 && !tables.contradictory)
+    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  if (g.loops.empty())
+    static_cast<raw&>(tables_) = assign_storage(tables);
+  else
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+}
+
+TAGMA_DECL plan_view heap_plan::view() const {
+  const plan_sizes& n = tables_.sizes;
+  return {{tables_.nodes.data(), n.nodes},
+          {tables_.inputs.data(), n.inputs},
+          {tables_.attributes.data(), n.attributes},
+          {tables_.steps.data(), n.steps},
+          {tables_.operands.data(), n.operands},
+          {tables_.blocks.data(), n.blocks},
+          tables_.fetches,
+          tables_.fetch_steps,
+          tables_.feeds,
+          tables_.writes_variables,
+          where_.devices,
+          where_.reasons,
+          {tables_.loops.data(), tables_.loop_count},
+          {tables_.rows.data(), tables_.row_count}};
+}
+
+TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
+  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
+}
+
+TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
+  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
+}
+
+TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
+  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
+  const node_id i = tables_.operands[at];
+  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
+}
+
+TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
+  return plan::peak_bytes<heap_room, heap_room>(view(), size);
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
 
 namespace tagma::plan {
@@ -773,11 +883,7 @@ struct shared_program final : counted_object {
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
-[[nodiscard]] TAGMA_COLD inline std::string name_of_output(const ir::graph_view& g, std::size_t i) {
-  const ir::node& n = g[g.roots[i]];
-  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
-                                                               : sentence({n.name, n.suffix});
-}
+[[nodiscard]] std::string name_of_output(const ir::graph_view& g, std::size_t i);
 
 }  // namespace detail
 
@@ -794,14 +900,7 @@ class any_program {
                     {names.begin(), names.size()}) {}
   /// @param soft as `soft_placement`
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
-              array_view<const std::string_view> names = {})
-      : shared_(new detail::shared_program) {
-    detail::shared_program& to = *shared_;
-    to.graph = ir::heap_graph(graph);
-    to.values = values;
-    to.soft = soft;
-    name_outputs(names);
-  }
+              array_view<const std::string_view> names = {});
 
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
   [[nodiscard]] const carried& values() const { return shared_->values; }
@@ -809,43 +908,81 @@ class any_program {
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
-  [[nodiscard]] int find_output(std::string_view name) const {
-    const auto found = shared_->positions.find(name);
-    return found == shared_->positions.end() ? -1 : found->second;
-  }
+  [[nodiscard]] int find_output(std::string_view name) const;
 
   /// As of a compiled program.
   /// @{
   [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
   [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const {
-    const plan::heap_site site(graph(), soft());
-    const plan::planned_heap_graph planned(graph());
-    return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const;
   /// @}
 
  private:
-  void name_outputs(array_view<const std::string_view> names) {
-    const ir::graph_view g = graph();
-    if (!names.empty() && names.size() != g.roots.size())
-      fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
-    std::vector<std::string>& own = shared_->outputs;
-    own.reserve(g.roots.size());  // no name moves
-    for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
-      std::string& name = own.back();
-      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
-      if (put()) continue;
-      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-      for (name = sentence({"output_", i}); !put();) name += '_';
-    }
-  }
+  void name_outputs(array_view<const std::string_view> names);
 
   counted<detail::shared_program> shared_;
 };
 
 }  // namespace tagma
+
+// ---- tagma/plan/any_program.ipp
+#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+
+/// @file
+/// Definitions of any_program.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::string name_of_output(const ir::graph_view& g, std::size_t i) {
+  const ir::node& n = g[g.roots[i]];
+  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
+                                                               : sentence({n.name, n.suffix});
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL any_program::any_program(const ir::graph_view& graph, const carried& values, bool soft,
+                                    array_view<const std::string_view> names)
+    : shared_(new detail::shared_program) {
+  detail::shared_program& to = *shared_;
+  to.graph = ir::heap_graph(graph);
+  to.values = values;
+  to.soft = soft;
+  name_outputs(names);
+}
+
+TAGMA_DECL int any_program::find_output(std::string_view name) const {
+  const auto found = shared_->positions.find(name);
+  return found == shared_->positions.end() ? -1 : found->second;
+}
+
+TAGMA_DECL std::int64_t any_program::peak_bytes(extent batch) const {
+  const plan::heap_site site(graph(), soft());
+  const plan::planned_heap_graph planned(graph());
+  return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
+}
+
+TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> names) {
+  const ir::graph_view g = graph();
+  if (!names.empty() && names.size() != g.roots.size())
+    fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+  std::vector<std::string>& own = shared_->outputs;
+  own.reserve(g.roots.size());  // no name moves
+  for (std::size_t i = 0; i < g.roots.size(); ++i) {
+    own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
+    std::string& name = own.back();
+    const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
+    if (put()) continue;
+    if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+    for (name = sentence({"output_", i}); !put();) name += '_';
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 // ---- tagma/runtime/data_runs.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
@@ -1990,9 +2127,6 @@ session(const any_program&, const session_options&, const runtime::device_kind&)
 /// @file
 /// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
 
-#include <cstdio>
-#include <vector>
-
 // ---- tagma/graph/print.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PRINT_HPP
 #define TAGMA_SINGLE_GRAPH_PRINT_HPP
@@ -2010,15 +2144,42 @@ struct pass_results {
   const node_id* group = nullptr;
   const fusion_reason* reason = nullptr;
 
-  [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const {
-    return wants_value(needs[i]) && (g.info(i).is(op_kind::elementwise) || group[i] != i);
-  }
+  [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const;
 };
 
 namespace detail {
 
 /// Text between double quotes of DOT.
-[[nodiscard]] inline std::string escaped(std::string_view text) {
+[[nodiscard]] std::string escaped(std::string_view text);
+
+[[nodiscard]] std::string dot_node(const graph_view& g, const pass_results& passes, node_id i, std::string_view indent);
+
+}  // namespace detail
+
+/// The needed part of a graph in Graphviz' language DOT: a box around each loop of several operations, dotted edges
+/// where only a shape is read, dashed edges for control dependencies. Each node appears once.
+[[nodiscard]] std::string to_dot(const graph_view& g, const pass_results& passes);
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/print.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PRINT_IPP
+#define TAGMA_SINGLE_GRAPH_PRINT_IPP
+
+/// @file
+/// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+
+TAGMA_DECL bool pass_results::is_loop_member(const graph_view& g, node_id i) const {
+  return wants_value(needs[i]) && (g.info(i).is(op_kind::elementwise) || group[i] != i);
+}
+
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -2027,8 +2188,7 @@ namespace detail {
   return result;
 }
 
-[[nodiscard]] inline std::string dot_node(const graph_view& g, const pass_results& passes, node_id i,
-                                          std::string_view indent) {
+TAGMA_DECL std::string dot_node(const graph_view& g, const pass_results& passes, node_id i, std::string_view indent) {
   const node& n = g[i];
   const op_kind kind = n.op->info->kind;
   const char* shape = kind == op_kind::variable      ? "cylinder"
@@ -2044,11 +2204,11 @@ namespace detail {
   return text + "];\n";
 }
 
-}  // namespace detail
+}  // namespace tagma::ir::detail
 
-/// The needed part of a graph in Graphviz' language DOT: a box around each loop of several operations, dotted edges
-/// where only a shape is read, dashed edges for control dependencies. Each node appears once.
-[[nodiscard]] inline std::string to_dot(const graph_view& g, const pass_results& passes) {
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_dot(const graph_view& g, const pass_results& passes) {
   std::string text = "digraph tagma {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n";
   const heap_array<int> members(g.size());
   for (node_id i = 0; i < g.size(); ++i)
@@ -2079,6 +2239,7 @@ namespace detail {
 }
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PRINT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PRINT_HPP
 
 namespace tagma {
@@ -2094,48 +2255,9 @@ namespace plan {
 /// The table of `tagma::explain`, built row by row.
 class plan_printer {
  public:
-  plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch)
-      : graph_(g),
-        plan_(p),
-        passes_(passes),
-        batch_(batch),
-        nodes_(static_cast<node_id>(p.nodes.size())),
-        specs_(nodes_),
-        step_of_(nodes_),
-        last_use_(nodes_),
-        loop_(g.size()),
-        offsets_(p.blocks.size()),
-        arena_(p.devices.size()) {
-    infer_extents();
-    follow_steps();
-    place_blocks();
-  }
+  plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch);
 
-  [[nodiscard]] std::string text() const {
-    std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
-    // Copies stand before what reads them first: at the place of their step.
-    int s = 0;
-    const auto copies_before = [&](int step) {
-      for (; s < step; ++s)
-        if (is_transfer(plan_.steps[s].node)) rows.push_back(describe(plan_.steps[s].node));
-    };
-    for (node_id i = 0; i < nodes_; ++i) {
-      if (is_transfer(i)) continue;
-      copies_before(step_of_[i]);
-      rows.push_back(describe(i));
-    }
-    copies_before(steps());
-    std::size_t width[columns]{};
-    for (const row& r : rows)
-      for (std::size_t c = 0; c < columns; ++c)
-        if (r.cell[c].size() > width[c]) width[c] = r.cell[c].size();
-    std::string text;
-    for (const row& r : rows) {
-      for (std::size_t c = 0; c < columns; ++c)
-        text += r.cell[c] + (c + 1 < columns ? std::string(width[c] - r.cell[c].size() + 2, ' ') : std::string("\n"));
-    }
-    return text + totals();
-  }
+  [[nodiscard]] std::string text() const;
 
  private:
   static constexpr std::size_t columns = 9;
@@ -2145,238 +2267,41 @@ class plan_printer {
 
   [[nodiscard]] int steps() const { return static_cast<int>(plan_.steps.size()); }
   [[nodiscard]] bool is_transfer(node_id i) const { return plan_.nodes[i].op == &ir::info<transfer>; }
-  [[nodiscard]] std::string number(node_id i) const {
-    return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
-  }
-  [[nodiscard]] std::string device_name(const plan_node& n) const {
-    const device_spec& name = plan_.devices[n.device].name;
-    return to_string(device_spec{{}, -1, -1, name.type, name.id});
-  }
+  [[nodiscard]] std::string number(node_id i) const;
+  [[nodiscard]] std::string device_name(const plan_node& n) const;
   [[nodiscard]] node_id input(const plan_node& n, int k) const { return plan_.inputs[n.first_input + k]; }
   [[nodiscard]] bool shares_bytes(node_id i) const { return plan_.nodes[i].op->shares_bytes(); }
   /// The node whose bytes this one has.
-  [[nodiscard]] node_id owner(node_id i) const {
-    while (shares_bytes(i)) i = input(plan_.nodes[i], 0);
-    return i;
-  }
+  [[nodiscard]] node_id owner(node_id i) const;
   [[nodiscard]] std::int64_t bytes_of(node_id i) const { return tagma::bytes_of(specs_[i]); }
-  [[nodiscard]] std::int64_t block_bytes(const plan_block& b) const {
-    return bytes_of_block(
-        b, [this](node_id i) { return specs_[i].dims; }, [this](node_id i) { return bytes_of(i); });
-  }
+  [[nodiscard]] std::int64_t block_bytes(const plan_block& b) const;
 
-  void infer_extents() {
-    std::vector<tensor_spec> in;
-    const bool late = finds_extents(plan_.nodes);
-    const heap_array<late_spec> found(late ? nodes_ : 0);
-    for (node_id i = 0; i < nodes_; ++i) {
-      const plan_node& n = plan_.nodes[i];
-      if (late) {
-        if (const char* problem = assume_late(plan_, i, found.data(), batch_))
-          fail(status_code::invalid_argument,
-               {"explain: ", n.op->name, " #", n.source, " with dynamic extents of ", batch_, ": ", problem});
-        check_size(specs_[i] = found[i].most);
-        continue;
-      }
-      tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
-      if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
-        in.clear();
-        const plan_node& of = inferring(plan_.nodes, plan_.inputs, n);
-        for (int k = 0; k < of.inputs; ++k) in.push_back(specs_[input(of, k)]);
-        ir::infer_args args{in,
-                            plan_.attributes.subspan(of.first_attribute, of.attribute_count),
-                            {},
-                            inferred_output(plan_.attributes, n)};
-        if (const char* problem = of.op->infer(args))
-          fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
-                                                  " with dynamic extents of " + std::to_string(batch_) + ": " +
-                                                  problem);
-        out = args.out;
-      }
-      check_size(out);
-      specs_[i] = out;
-    }
-  }
+  void infer_extents();
 
-  void follow_steps() {
-    for (node_id i = 0; i < nodes_; ++i) step_of_[i] = last_use_[i] = -1;
-    for (int s = 0; s < steps(); ++s) {
-      const plan_step& step = plan_.steps[s];
-      step_of_[step.node] = s;
-      for (int k = 0; k < step.outputs; ++k)
-        if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node)
-          step_of_[out] = s;
-      if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
-      for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
-    }
-    for (const node_id f : plan_.fetches) last_use_[owner(f)] = steps();
-  }
+  void follow_steps();
 
-  void place_blocks() {
-    const std::size_t count = plan_.blocks.size();
-    const heap_array<std::int64_t> bytes(count);
-    const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
-    for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
-      arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
-      if (arena_[d] == too_many)
-        fail(status_code::resource_exhausted,
-             {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
-    }
-  }
+  void place_blocks();
 
-  [[nodiscard]] bool in_loop(node_id i) const {
-    return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
-  }
+  [[nodiscard]] bool in_loop(node_id i) const;
 
-  [[nodiscard]] row describe(node_id i) const {
-    const plan_node& n = plan_.nodes[i];
-    row r;
-    r.cell[0] = number(i);
-    r.cell[1] = step_of_[i] < 0 ? "-" : std::to_string(step_of_[i]);
-    r.cell[2] = n.op->name;
-    r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
-    r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
-    r.cell[5] = device_text(i);
-    r.cell[6] = loop_text(i);
-    r.cell[7] = storage_text(i);
-    r.cell[8] = lifetime(i);
-    return r;
-  }
+  [[nodiscard]] row describe(node_id i) const;
 
-  [[nodiscard]] std::string device_text(node_id i) const {
-    const plan_node& n = plan_.nodes[i];
-    if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[input(n, 0)]);
-    if (n.op->is(ir::op_kind::placeholder)) return device_name(n) + ", fed there";
-    const ir::place_reason why = plan_.reason(n);
-    std::string text = device_name(n).append(", ").append(to_string(why));
-    if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
-    return text;
-  }
+  [[nodiscard]] std::string device_text(node_id i) const;
 
-  [[nodiscard]] std::string loop_text(node_id i) const {
-    if (!in_loop(i)) return "-";
-    const node_id source = plan_.nodes[i].source, result = passes_.group[source];
-    const std::string name = "loop " + std::to_string(loop_[result]);
-    const std::string_view reason = to_string(passes_.reason[source]);
-    if (source != result) return name + ": " + std::string(reason);
-    return reason.empty() ? name : name + ", its result: " + std::string(reason);
-  }
+  [[nodiscard]] std::string loop_text(node_id i) const;
 
-  [[nodiscard]] std::string storage_text(node_id i) const {
-    const plan_node& n = plan_.nodes[i];
-    if (n.is_in(storage_kind::none)) {
-      if (n.spec.type == dtype::none) return "none";
-      if (!in_loop(i)) return "extents only";
-      return n.op->is(ir::op_kind::elementwise) ? "registers" : "its loop's result";
-    }
-    if (n.op->is(ir::op_kind::update)) return "variable " + number(owner(i)) + ", in place";
-    if (shares_bytes(i)) return "view of " + number(input(n, 0));
-    switch (n.storage) {
-      case storage_kind::feed:
-        return "feed";
-      case storage_kind::variable:
-        return "variable, " + std::to_string(bytes_of(i)) + " bytes";
-      case storage_kind::resource:
-        return std::string("resource '").append(n.name).append("'");
-      case storage_kind::literal:
-        return "literal";
-      case storage_kind::constant: {
-        char digits[32];
-        std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
-        return digits;
-      }
-      case storage_kind::row: {
-        const plan_row& of = plan_.rows[n.slot];
-        if (of.rule == row_rule::listed) {
-          std::string text = "by turns";
-          plan_.each_member(i, [&](node_id one) { append_parts(text, {" ", number(one)}); });
-          return text;
-        }
-        return of.base == ir::no_node ? "a row of arena " + std::to_string(offsets_[of.slot]) + ", " +
-                                            std::to_string(block_bytes(plan_.blocks[of.slot])) + " bytes"
-                                      : "a row of " + number(of.base);
-      }
-      default:
-        break;
-    }
-    std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
-    const plan_block& block = plan_.blocks[n.slot];
-    if (block.rows != ir::no_node)
-      text += n.op->is(ir::op_kind::iterations) ? ", all rows" : ", the first row";
-    else if (block.node != i)
-      text += ", over a tensor that ends";
-    return text;
-  }
+  [[nodiscard]] std::string storage_text(node_id i) const;
 
-  [[nodiscard]] std::string lifetime(node_id i) const {
-    const storage_kind storage = plan_.nodes[i].storage;
-    if (storage == storage_kind::none || shares_bytes(i)) return "-";
-    if (storage == storage_kind::row) return "in each iteration";
-    if (storage != storage_kind::arena) return "always";
-    const int first = step_of_[i] < 0 ? plan_.blocks[plan_.nodes[i].slot].first : step_of_[i], last = last_use_[i];
-    if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
-    return last <= first ? "step " + std::to_string(first)
-                         : "steps " + std::to_string(first) + " to " + std::to_string(last);
-  }
+  [[nodiscard]] std::string lifetime(node_id i) const;
 
-  [[nodiscard]] std::string totals() const {
-    std::int64_t separate = 0, variables = 0, copied = 0;
-    int fused = 0, copies = 0;
-    for (node_id i = 0; i < nodes_; ++i) {
-      if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
-      if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
-      if (in_loop(i)) {
-        ++fused;
-        if (step_of_[i] < 0) separate = bounded_sum(separate, bytes_of(i));
-      }
-      if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables = bounded_sum(variables, bytes_of(i));
-    }
-    return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
-           std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
-           std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
-           " bytes\nvariables: " + std::to_string(variables) + " bytes\n" + scans() +
-           (copies == 0
-                ? std::string()
-                : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
-  }
+  [[nodiscard]] std::string totals() const;
 
   /// "scan #1: steps 2 to 3, 100 times", for each; "branch #1: step 2, once or never", "while #1: step 2, as long as
   /// #4".
-  [[nodiscard]] std::string scans() const {
-    std::string text;
-    for (const plan_loop& l : plan_.loops) {
-      const extent most = specs_[l.head].dims[0];
-      const bool branch = l.ends == loop_end::by_number && most == 1;
-      append_parts(text, {branch                        ? "branch "
-                          : l.ends == loop_end::counted ? "scan "
-                                                        : "while ",
-                          number(l.head), ": step", l.end - l.first == 1 ? " " : "s ", l.first});
-      if (l.end - l.first > 1) append_parts(text, {" to ", l.end - 1});
-      if (l.ends == loop_end::counted)
-        append_parts(text, {", ", most, " times"});
-      else
-        append_parts(text, {branch                          ? ", if "
-                            : l.ends == loop_end::by_number ? ", as often as "
-                                                            : ", as long as ",
-                            number(l.condition)});
-      if (l.ends != loop_end::counted && most > 1) append_parts(text, {", at most ", most, " times"});
-      text += l.reversed && !branch ? ", from the last\n" : "\n";
-    }
-    return text;
-  }
+  [[nodiscard]] std::string scans() const;
   /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1", those that hold
   /// some.
-  [[nodiscard]] std::string arenas() const {
-    std::string text;
-    for (std::size_t d = 0; d < arena_.size(); ++d) {
-      if (d > 0 && arena_[d] == 0) continue;
-      append_parts(text, {d == 0 ? "" : ", ", arena_[d], " bytes"});
-      const device_spec& name = plan_.devices[d].name;
-      if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
-    }
-    return text;
-  }
+  [[nodiscard]] std::string arenas() const;
 
   const ir::graph_view& graph_;
   const plan_view& plan_;
@@ -2452,6 +2377,293 @@ template <class Closure>
 }
 
 }  // namespace tagma
+
+// ---- tagma/plan/print.ipp
+#ifndef TAGMA_SINGLE_PLAN_PRINT_IPP
+#define TAGMA_SINGLE_PLAN_PRINT_IPP
+
+/// @file
+/// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+#include <vector>
+
+namespace tagma::plan {
+
+TAGMA_DECL plan_printer::plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes,
+                                      extent batch)
+    : graph_(g),
+      plan_(p),
+      passes_(passes),
+      batch_(batch),
+      nodes_(static_cast<node_id>(p.nodes.size())),
+      specs_(nodes_),
+      step_of_(nodes_),
+      last_use_(nodes_),
+      loop_(g.size()),
+      offsets_(p.blocks.size()),
+      arena_(p.devices.size()) {
+  infer_extents();
+  follow_steps();
+  place_blocks();
+}
+
+TAGMA_DECL std::string plan_printer::text() const {
+  std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
+  // Copies stand before what reads them first: at the place of their step.
+  int s = 0;
+  const auto copies_before = [&](int step) {
+    for (; s < step; ++s)
+      if (is_transfer(plan_.steps[s].node)) rows.push_back(describe(plan_.steps[s].node));
+  };
+  for (node_id i = 0; i < nodes_; ++i) {
+    if (is_transfer(i)) continue;
+    copies_before(step_of_[i]);
+    rows.push_back(describe(i));
+  }
+  copies_before(steps());
+  std::size_t width[columns]{};
+  for (const row& r : rows)
+    for (std::size_t c = 0; c < columns; ++c)
+      if (r.cell[c].size() > width[c]) width[c] = r.cell[c].size();
+  std::string text;
+  for (const row& r : rows) {
+    for (std::size_t c = 0; c < columns; ++c)
+      text += r.cell[c] + (c + 1 < columns ? std::string(width[c] - r.cell[c].size() + 2, ' ') : std::string("\n"));
+  }
+  return text + totals();
+}
+
+TAGMA_DECL std::string plan_printer::number(node_id i) const {
+  return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
+}
+
+TAGMA_DECL std::string plan_printer::device_name(const plan_node& n) const {
+  const device_spec& name = plan_.devices[n.device].name;
+  return to_string(device_spec{{}, -1, -1, name.type, name.id});
+}
+
+TAGMA_DECL node_id plan_printer::owner(node_id i) const {
+  while (shares_bytes(i)) i = input(plan_.nodes[i], 0);
+  return i;
+}
+
+TAGMA_DECL std::int64_t plan_printer::block_bytes(const plan_block& b) const {
+  return bytes_of_block(
+      b, [this](node_id i) { return specs_[i].dims; }, [this](node_id i) { return bytes_of(i); });
+}
+
+TAGMA_DECL void plan_printer::infer_extents() {
+  std::vector<tensor_spec> in;
+  const bool late = finds_extents(plan_.nodes);
+  const heap_array<late_spec> found(late ? nodes_ : 0);
+  for (node_id i = 0; i < nodes_; ++i) {
+    const plan_node& n = plan_.nodes[i];
+    if (late) {
+      if (const char* problem = assume_late(plan_, i, found.data(), batch_))
+        fail(status_code::invalid_argument,
+             {"explain: ", n.op->name, " #", n.source, " with dynamic extents of ", batch_, ": ", problem});
+      check_size(specs_[i] = found[i].most);
+      continue;
+    }
+    tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
+    if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
+      in.clear();
+      const plan_node& of = inferring(plan_.nodes, plan_.inputs, n);
+      for (int k = 0; k < of.inputs; ++k) in.push_back(specs_[input(of, k)]);
+      ir::infer_args args{in,
+                          plan_.attributes.subspan(of.first_attribute, of.attribute_count),
+                          {},
+                          inferred_output(plan_.attributes, n)};
+      if (const char* problem = of.op->infer(args))
+        fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
+                                                " with dynamic extents of " + std::to_string(batch_) + ": " + problem);
+      out = args.out;
+    }
+    check_size(out);
+    specs_[i] = out;
+  }
+}
+
+TAGMA_DECL void plan_printer::follow_steps() {
+  for (node_id i = 0; i < nodes_; ++i) step_of_[i] = last_use_[i] = -1;
+  for (int s = 0; s < steps(); ++s) {
+    const plan_step& step = plan_.steps[s];
+    step_of_[step.node] = s;
+    for (int k = 0; k < step.outputs; ++k)
+      if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node)
+        step_of_[out] = s;
+    if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
+    for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
+  }
+  for (const node_id f : plan_.fetches) last_use_[owner(f)] = steps();
+}
+
+TAGMA_DECL void plan_printer::place_blocks() {
+  const std::size_t count = plan_.blocks.size();
+  const heap_array<std::int64_t> bytes(count);
+  const heap_array<std::int32_t> live(count);
+  for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
+  for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
+    arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
+    if (arena_[d] == too_many)
+      fail(status_code::resource_exhausted,
+           {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
+  }
+}
+
+TAGMA_DECL bool plan_printer::in_loop(node_id i) const {
+  return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
+}
+
+TAGMA_DECL plan_printer::row plan_printer::describe(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  row r;
+  r.cell[0] = number(i);
+  r.cell[1] = step_of_[i] < 0 ? "-" : std::to_string(step_of_[i]);
+  r.cell[2] = n.op->name;
+  r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
+  r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
+  r.cell[5] = device_text(i);
+  r.cell[6] = loop_text(i);
+  r.cell[7] = storage_text(i);
+  r.cell[8] = lifetime(i);
+  return r;
+}
+
+TAGMA_DECL std::string plan_printer::device_text(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[input(n, 0)]);
+  if (n.op->is(ir::op_kind::placeholder)) return device_name(n) + ", fed there";
+  const ir::place_reason why = plan_.reason(n);
+  std::string text = device_name(n).append(", ").append(to_string(why));
+  if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::loop_text(node_id i) const {
+  if (!in_loop(i)) return "-";
+  const node_id source = plan_.nodes[i].source, result = passes_.group[source];
+  const std::string name = "loop " + std::to_string(loop_[result]);
+  const std::string_view reason = to_string(passes_.reason[source]);
+  if (source != result) return name + ": " + std::string(reason);
+  return reason.empty() ? name : name + ", its result: " + std::string(reason);
+}
+
+TAGMA_DECL std::string plan_printer::storage_text(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  if (n.is_in(storage_kind::none)) {
+    if (n.spec.type == dtype::none) return "none";
+    if (!in_loop(i)) return "extents only";
+    return n.op->is(ir::op_kind::elementwise) ? "registers" : "its loop's result";
+  }
+  if (n.op->is(ir::op_kind::update)) return "variable " + number(owner(i)) + ", in place";
+  if (shares_bytes(i)) return "view of " + number(input(n, 0));
+  switch (n.storage) {
+    case storage_kind::feed:
+      return "feed";
+    case storage_kind::variable:
+      return "variable, " + std::to_string(bytes_of(i)) + " bytes";
+    case storage_kind::resource:
+      return std::string("resource '").append(n.name).append("'");
+    case storage_kind::literal:
+      return "literal";
+    case storage_kind::constant: {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
+      return digits;
+    }
+    case storage_kind::row: {
+      const plan_row& of = plan_.rows[n.slot];
+      if (of.rule == row_rule::listed) {
+        std::string text = "by turns";
+        plan_.each_member(i, [&](node_id one) { append_parts(text, {" ", number(one)}); });
+        return text;
+      }
+      return of.base == ir::no_node ? "a row of arena " + std::to_string(offsets_[of.slot]) + ", " +
+                                          std::to_string(block_bytes(plan_.blocks[of.slot])) + " bytes"
+                                    : "a row of " + number(of.base);
+    }
+    default:
+      break;
+  }
+  std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
+  const plan_block& block = plan_.blocks[n.slot];
+  if (block.rows != ir::no_node)
+    text += n.op->is(ir::op_kind::iterations) ? ", all rows" : ", the first row";
+  else if (block.node != i)
+    text += ", over a tensor that ends";
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::lifetime(node_id i) const {
+  const storage_kind storage = plan_.nodes[i].storage;
+  if (storage == storage_kind::none || shares_bytes(i)) return "-";
+  if (storage == storage_kind::row) return "in each iteration";
+  if (storage != storage_kind::arena) return "always";
+  const int first = step_of_[i] < 0 ? plan_.blocks[plan_.nodes[i].slot].first : step_of_[i], last = last_use_[i];
+  if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
+  return last <= first ? "step " + std::to_string(first)
+                       : "steps " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+TAGMA_DECL std::string plan_printer::totals() const {
+  std::int64_t separate = 0, variables = 0, copied = 0;
+  int fused = 0, copies = 0;
+  for (node_id i = 0; i < nodes_; ++i) {
+    if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
+    if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
+    if (in_loop(i)) {
+      ++fused;
+      if (step_of_[i] < 0) separate = bounded_sum(separate, bytes_of(i));
+    }
+    if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables = bounded_sum(variables, bytes_of(i));
+  }
+  return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
+         std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
+         std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
+         " bytes\nvariables: " + std::to_string(variables) + " bytes\n" + scans() +
+         (copies == 0
+              ? std::string()
+              : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
+}
+
+TAGMA_DECL std::string plan_printer::scans() const {
+  std::string text;
+  for (const plan_loop& l : plan_.loops) {
+    const extent most = specs_[l.head].dims[0];
+    const bool branch = l.ends == loop_end::by_number && most == 1;
+    append_parts(text, {branch                        ? "branch "
+                        : l.ends == loop_end::counted ? "scan "
+                                                      : "while ",
+                        number(l.head), ": step", l.end - l.first == 1 ? " " : "s ", l.first});
+    if (l.end - l.first > 1) append_parts(text, {" to ", l.end - 1});
+    if (l.ends == loop_end::counted)
+      append_parts(text, {", ", most, " times"});
+    else
+      append_parts(text, {branch                          ? ", if "
+                          : l.ends == loop_end::by_number ? ", as often as "
+                                                          : ", as long as ",
+                          number(l.condition)});
+    if (l.ends != loop_end::counted && most > 1) append_parts(text, {", at most ", most, " times"});
+    text += l.reversed && !branch ? ", from the last\n" : "\n";
+  }
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::arenas() const {
+  std::string text;
+  for (std::size_t d = 0; d < arena_.size(); ++d) {
+    if (d > 0 && arena_[d] == 0) continue;
+    append_parts(text, {d == 0 ? "" : ", ", arena_[d], " bytes"});
+    const device_spec& name = plan_.devices[d].name;
+    if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
+  }
+  return text;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_PRINT_IPP
 #endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
 
 // ---- tagma/plan/print_any.hpp
@@ -2575,6 +2787,9 @@ class any_passes {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -136,6 +136,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -430,14 +451,7 @@ namespace tagma::device {
 namespace cpu::detail {
 
 /// The input with the queue that a step is to use.
-[[nodiscard]] TAGMA_COLD inline const operand& chosen_queue(const kernel_args& args) {
-  const operand& index = args.in[0];
-  const std::int64_t i = index.type == dtype::int32 ? *index.as<const std::int32_t>() : *index.as<const std::int64_t>();
-  const std::int64_t count = args.attributes[0];
-  if (i < 0 || i >= count)
-    fail(status_code::invalid_argument, {"the index ", i, " is not in [0, ", count, "), the places of the queues"});
-  return args.in[static_cast<std::size_t>(1 + i)];
-}
+[[nodiscard]] const operand& chosen_queue(const kernel_args& args);
 
 /// A step of one queue, which is another one in each run.
 template <class Step>
@@ -488,6 +502,27 @@ struct kernel<on_cpu, ir::key<op::chosen_queue_size>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/queue_list.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_IPP
+
+/// @file
+/// Definitions of queue_list.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL const operand& chosen_queue(const kernel_args& args) {
+  const operand& index = args.in[0];
+  const std::int64_t i = index.type == dtype::int32 ? *index.as<const std::int32_t>() : *index.as<const std::int64_t>();
+  const std::int64_t count = args.attributes[0];
+  if (i < 0 || i >= count)
+    fail(status_code::invalid_argument, {"the index ", i, " is not in [0, ", count, "), the places of the queues"});
+  return args.in[static_cast<std::size_t>(1 + i)];
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
 
 // ---- tagma/base/epilogue.hpp
@@ -521,6 +556,9 @@ struct kernel<on_cpu, ir::key<op::chosen_queue_size>> {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1313,29 +1334,13 @@ namespace tagma::runtime {
 class event {
  public:
   [[nodiscard]] bool happened() const { return happened_.load(memory_order::acquire); }
-  void set() {
-    happened_.store(true, memory_order::release);
-    changes_.change(true);
-  }
+  void set();
   /// It may happen once more; nobody waits for it.
   void clear() { happened_.store(false, memory_order::relaxed); }
 
-  void wait() {
-    for (;;) {
-      const std::uint32_t seen = changes_.load(memory_order::acquire);
-      if (happened()) return;
-      changes_.wait(seen);
-    }
-  }
+  void wait();
   /// False if the limits end the waiting before.
-  [[nodiscard]] bool wait(const run_guard& guard) {
-    for (;;) {
-      const std::uint32_t seen = changes_.load(memory_order::acquire);
-      if (happened()) return true;
-      if (guard.over() != status_code::ok) return false;
-      guard.wait(changes_, seen);
-    }
-  }
+  [[nodiscard]] bool wait(const run_guard& guard);
 
  private:
   atomic<bool> happened_{false};
@@ -1343,6 +1348,40 @@ class event {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/event.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_EVENT_IPP
+#define TAGMA_SINGLE_RUNTIME_EVENT_IPP
+
+/// @file
+/// Definitions of event.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_DECL void event::set() {
+  happened_.store(true, memory_order::release);
+  changes_.change(true);
+}
+
+TAGMA_DECL void event::wait() {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return;
+    changes_.wait(seen);
+  }
+}
+
+TAGMA_DECL bool event::wait(const run_guard& guard) {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return true;
+    if (guard.over() != status_code::ok) return false;
+    guard.wait(changes_, seen);
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EVENT_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_EVENT_HPP
 // ---- tagma/runtime/queue.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_QUEUE_HPP
@@ -1354,8 +1393,6 @@ class event {
 /// of several elements moves them as there is room, or as they come. Here nothing is lost: what an attempt holds that
 /// is cancelled, late or too large for a closed queue goes back to where it was.
 
-#include <sched.h>
-
 #include <exception>
 
 // ---- tagma/runtime/queue_element.hpp
@@ -1366,8 +1403,6 @@ class event {
 /// What queues hold: tuples of tensors, each in one piece of memory.
 
 #include <cstdint>
-#include <cstring>
-#include <new>
 
 namespace tagma::runtime {
 
@@ -1391,57 +1426,20 @@ class queue_element {
     return (bytes + boundary - 1) / boundary * boundary;
   }
 
-  explicit queue_element(std::size_t count, std::size_t room) : count_(count), room_(room) {
-    for (std::size_t i = 0; i < count; ++i) new (parts() + i) raw_view;
-  }
+  explicit queue_element(std::size_t count, std::size_t room);
   [[nodiscard]] raw_view* parts() { return reinterpret_cast<raw_view*>(this + 1); }
   [[nodiscard]] const raw_view* parts() const { return reinterpret_cast<const raw_view*>(this + 1); }
 
   /// Bytes that a copy of these tensors takes.
-  [[nodiscard]] static std::size_t bytes_for(array_view<const raw_view> tensors) {
-    std::size_t bytes = 0;
-    for (const raw_view& t : tensors) {
-      bytes += rounded(t.bytes());
-      if (t.type == dtype::string) bytes += rounded(characters_of(t));
-    }
-    return bytes;
-  }
-  [[nodiscard]] TAGMA_COLD static std::size_t characters_of(const raw_view& t) {
-    std::size_t bytes = 0;
-    const auto* const texts = static_cast<const string_element*>(t.data);
-    for (extent i = 0; i < t.dims.elements(); ++i) bytes += texts[i].size();
-    return bytes;
-  }
+  [[nodiscard]] static std::size_t bytes_for(array_view<const raw_view> tensors);
+  [[nodiscard]] static std::size_t characters_of(const raw_view& t);
   /// An element with room for so many bytes, or nullptr.
-  [[nodiscard]] TAGMA_COLD static queue_element* make(std::size_t count, std::size_t bytes) {
-    const std::size_t head = rounded(sizeof(queue_element) + count * sizeof(raw_view));
-    void* const memory = ::operator new (head + bytes, std::align_val_t{boundary}, std::nothrow);
-    return memory == nullptr ? nullptr : new (memory) queue_element(count, bytes);
-  }
-  TAGMA_COLD static void destroy(queue_element* e) { ::operator delete (e, std::align_val_t{boundary}); }
+  [[nodiscard]] static queue_element* make(std::size_t count, std::size_t bytes);
+  static void destroy(queue_element* e);
 
   /// Takes copies of tensors, for which there is room.
-  void take(array_view<const raw_view> tensors) {
-    std::byte* to = reinterpret_cast<std::byte*>(this) + rounded(sizeof(queue_element) + count_ * sizeof(raw_view));
-    for (std::size_t i = 0; i < count_; ++i) {
-      const raw_view& from = tensors[i];
-      parts()[i] = from;
-      parts()[i].data = to;
-      if (from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
-      to += rounded(from.bytes());
-      if (from.type == dtype::string) to += take_characters(parts()[i], to);
-    }
-  }
-  TAGMA_COLD static std::size_t take_characters(const raw_view& own, std::byte* to) {
-    auto* const texts = static_cast<string_element*>(const_cast<void*>(own.data));
-    char* at = reinterpret_cast<char*>(to);
-    for (extent i = 0; i < own.dims.elements(); ++i) {
-      if (!texts[i].empty()) std::memcpy(at, texts[i].data(), texts[i].size());
-      texts[i] = {at, texts[i].size()};
-      at += texts[i].size();
-    }
-    return rounded(static_cast<std::size_t>(at - reinterpret_cast<char*>(to)));
-  }
+  void take(array_view<const raw_view> tensors);
+  static std::size_t take_characters(const raw_view& own, std::byte* to);
 
   queue_element* next_ = nullptr;
   std::uint64_t order_ = 0;  // of equal priority, the first to come leaves first
@@ -1453,18 +1451,8 @@ class queue_element {
 class queue_elements {
  public:
   queue_elements() = default;
-  queue_elements(queue_elements&& other) noexcept : first_(other.first_), last_(other.last_), count_(other.count_) {
-    other.first_ = other.last_ = nullptr;
-    other.count_ = 0;
-  }
-  queue_elements& operator=(queue_elements&& other) noexcept {
-    if (this == &other) return *this;
-    clear();
-    first_ = other.first_, last_ = other.last_, count_ = other.count_;
-    other.first_ = other.last_ = nullptr;
-    other.count_ = 0;
-    return *this;
-  }
+  queue_elements(queue_elements&& other) noexcept;
+  queue_elements& operator=(queue_elements&& other) noexcept;
   queue_elements(const queue_elements&) = delete;
   queue_elements& operator=(const queue_elements&) = delete;
   ~queue_elements() { clear(); }
@@ -1482,32 +1470,11 @@ class queue_elements {
  private:
   friend class queue;
 
-  void push_back(queue_element* e) {
-    e->next_ = nullptr;
-    (first_ == nullptr ? first_ : last_->next_) = e;
-    last_ = e;
-    ++count_;
-  }
-  [[nodiscard]] queue_element* pop_front() {
-    queue_element* const e = first_;
-    first_ = e->next_;
-    if (first_ == nullptr) last_ = nullptr;
-    --count_;
-    return e;
-  }
+  void push_back(queue_element* e);
+  [[nodiscard]] queue_element* pop_front();
   /// All of `others` before these.
-  void push_front(queue_elements& others) {
-    if (others.first_ == nullptr) return;
-    others.last_->next_ = first_;
-    if (first_ == nullptr) last_ = others.last_;
-    first_ = others.first_;
-    count_ += others.count_;
-    others.first_ = others.last_ = nullptr;
-    others.count_ = 0;
-  }
-  void clear() {
-    while (!empty()) queue_element::destroy(pop_front());
-  }
+  void push_front(queue_elements& others);
+  void clear();
 
   queue_element* first_ = nullptr;
   queue_element* last_ = nullptr;
@@ -1516,7 +1483,126 @@ class queue_elements {
 
 /// The extents of component `i` of all elements together: how many they are, and of each axis the largest.
 /// @param declared those of one element, as the queue has them
-[[nodiscard]] inline shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
+[[nodiscard]] shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared);
+
+/// Copies a tensor into the corner of a larger one that begins at `to`.
+void copy_into_corner(std::byte* to, const shape& large, const raw_view& from);
+
+/// Writes component `i` of all elements, one behind the other; `to` holds zeros where they do not fill `dims`.
+void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to);
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/queue_element.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
+
+/// @file
+/// Definitions of queue_element.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+#include <new>
+
+namespace tagma::runtime {
+
+TAGMA_DECL queue_element::queue_element(std::size_t count, std::size_t room) : count_(count), room_(room) {
+  for (std::size_t i = 0; i < count; ++i) new (parts() + i) raw_view;
+}
+
+TAGMA_DECL std::size_t queue_element::bytes_for(array_view<const raw_view> tensors) {
+  std::size_t bytes = 0;
+  for (const raw_view& t : tensors) {
+    bytes += rounded(t.bytes());
+    if (t.type == dtype::string) bytes += rounded(characters_of(t));
+  }
+  return bytes;
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t queue_element::characters_of(const raw_view& t) {
+  std::size_t bytes = 0;
+  const auto* const texts = static_cast<const string_element*>(t.data);
+  for (extent i = 0; i < t.dims.elements(); ++i) bytes += texts[i].size();
+  return bytes;
+}
+
+TAGMA_COLD TAGMA_DECL queue_element* queue_element::make(std::size_t count, std::size_t bytes) {
+  const std::size_t head = rounded(sizeof(queue_element) + count * sizeof(raw_view));
+  void* const memory = ::operator new (head + bytes, std::align_val_t{boundary}, std::nothrow);
+  return memory == nullptr ? nullptr : new (memory) queue_element(count, bytes);
+}
+
+TAGMA_COLD TAGMA_DECL void queue_element::destroy(queue_element* e) {
+  ::operator delete (e, std::align_val_t{boundary});
+}
+
+TAGMA_DECL void queue_element::take(array_view<const raw_view> tensors) {
+  std::byte* to = reinterpret_cast<std::byte*>(this) + rounded(sizeof(queue_element) + count_ * sizeof(raw_view));
+  for (std::size_t i = 0; i < count_; ++i) {
+    const raw_view& from = tensors[i];
+    parts()[i] = from;
+    parts()[i].data = to;
+    if (from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+    to += rounded(from.bytes());
+    if (from.type == dtype::string) to += take_characters(parts()[i], to);
+  }
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t queue_element::take_characters(const raw_view& own, std::byte* to) {
+  auto* const texts = static_cast<string_element*>(const_cast<void*>(own.data));
+  char* at = reinterpret_cast<char*>(to);
+  for (extent i = 0; i < own.dims.elements(); ++i) {
+    if (!texts[i].empty()) std::memcpy(at, texts[i].data(), texts[i].size());
+    texts[i] = {at, texts[i].size()};
+    at += texts[i].size();
+  }
+  return rounded(static_cast<std::size_t>(at - reinterpret_cast<char*>(to)));
+}
+
+TAGMA_DECL queue_elements::queue_elements(queue_elements&& other) noexcept
+    : first_(other.first_), last_(other.last_), count_(other.count_) {
+  other.first_ = other.last_ = nullptr;
+  other.count_ = 0;
+}
+
+TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
+  if (this == &other) return *this;
+  clear();
+  first_ = other.first_, last_ = other.last_, count_ = other.count_;
+  other.first_ = other.last_ = nullptr;
+  other.count_ = 0;
+  return *this;
+}
+
+TAGMA_DECL void queue_elements::push_back(queue_element* e) {
+  e->next_ = nullptr;
+  (first_ == nullptr ? first_ : last_->next_) = e;
+  last_ = e;
+  ++count_;
+}
+
+TAGMA_DECL queue_element* queue_elements::pop_front() {
+  queue_element* const e = first_;
+  first_ = e->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  --count_;
+  return e;
+}
+
+TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
+  if (others.first_ == nullptr) return;
+  others.last_->next_ = first_;
+  if (first_ == nullptr) last_ = others.last_;
+  first_ = others.first_;
+  count_ += others.count_;
+  others.first_ = others.last_ = nullptr;
+  others.count_ = 0;
+}
+
+TAGMA_DECL void queue_elements::clear() {
+  while (!empty()) queue_element::destroy(pop_front());
+}
+
+TAGMA_DECL shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
   shape dims{elements.size()};
   for (const extent e : declared.span()) dims.push_back(e == dyn ? 0 : e);
   elements.each([&](extent, const queue_element& e) {
@@ -1527,8 +1613,7 @@ class queue_elements {
   return dims;
 }
 
-/// Copies a tensor into the corner of a larger one that begins at `to`.
-inline void copy_into_corner(std::byte* to, const shape& large, const raw_view& from) {
+TAGMA_DECL void copy_into_corner(std::byte* to, const shape& large, const raw_view& from) {
   if (from.bytes() == 0) return;
   const int rank = from.dims.rank;
   if (rank == 0 || from.dims == large) {
@@ -1550,8 +1635,7 @@ inline void copy_into_corner(std::byte* to, const shape& large, const raw_view& 
   }
 }
 
-/// Writes component `i` of all elements, one behind the other; `to` holds zeros where they do not fill `dims`.
-inline void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to) {
+TAGMA_DECL void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to) {
   const shape one = dims.sub(1, dims.rank);
   elements.each([&](extent, const queue_element& e) {
     const raw_view& from = e.component(i);
@@ -1561,6 +1645,7 @@ inline void write_batch(const queue_elements& elements, std::size_t i, const sha
 }
 
 }  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
 
 namespace tagma::runtime {
@@ -1600,108 +1685,33 @@ class queue final : public resource {
  public:
   /// @param components of each tuple; open extents are `dyn`
   /// Throws InvalidArgument for a minimum that is negative or not below the capacity.
-  TAGMA_COLD queue(std::string name, const queue_options& options, array_view<const tensor_spec> components)
-      : resource("queue", std::move(name)), options_(options), components_(components.size()) {
-    for (std::size_t i = 0; i < components.size(); ++i) components_[i] = components[i];
-    const extent least = options.min_after_dequeue;
-    if (least < 0 || (options.capacity >= 0 && least >= options.capacity && least > 0))
-      fail(status_code::invalid_argument,
-           {text(), ": min_after_dequeue is ", least, ", which must be at least 0 and less than the capacity of ",
-            options.capacity});
-    if (least > 0 && options.kind != queue_kind::shuffle)
-      fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
-  }
-  TAGMA_COLD ~queue() override {
-    for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
-  }
+  queue(std::string name, const queue_options& options, array_view<const tensor_spec> components);
+  TAGMA_DECL ~queue() override;
 
   [[nodiscard]] const queue_options& options() const { return options_; }
   [[nodiscard]] array_view<const tensor_spec> components() const { return components_; }
   /// "FIFO queue 'examples'".
-  [[nodiscard]] TAGMA_COLD std::string text() const { return sentence({to_string(options_.kind), " '", name(), "'"}); }
+  [[nodiscard]] std::string text() const;
 
   /// Throws InvalidArgument that names both sides if this is not the queue that somebody else asks for.
-  TAGMA_COLD void check(const queue_options& other, array_view<const tensor_spec> components) const {
-    const auto refuse = [&](std::string_view what, const auto& own, const auto& asked) {
-      fail(status_code::invalid_argument,
-           {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
-    };
-    if (options_.kind != other.kind) refuse("which is a", to_string(options_.kind), to_string(other.kind));
-    if (options_.capacity != other.capacity) refuse("with a capacity of", options_.capacity, other.capacity);
-    if (options_.min_after_dequeue != other.min_after_dequeue)
-      refuse("with min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue);
-    if (other.seed != 0 && options_.seed != other.seed) refuse("with seed", options_.seed, other.seed);
-    if (components.size() != components_.size())
-      refuse("with so many components:", components_.size(), components.size());
-    for (std::size_t i = 0; i < components.size(); ++i)
-      if (!(components[i] == components_[i]))
-        refuse(sentence({"with component ", i}), to_string(components_[i]), to_string(components[i]));
-  }
+  void check(const queue_options& other, array_view<const tensor_spec> components) const;
   /// Throws InvalidArgument if several elements may have no common shape.
-  void check_batches() const {
-    if (options_.kind == queue_kind::padding) return;
-    for (std::size_t i = 0; i < components_.size(); ++i)
-      if (!components_[i].dims.is_static())
-        fail(status_code::invalid_argument,
-             {text(), ": several elements at once need components without open extents, or a padding queue; component ",
-              i, " is ", to_string(components_[i])});
-  }
+  void check_batches() const;
 
   /// Elements in it; those that an attempt of several holds do not count.
-  [[nodiscard]] extent size() {
-    const mutex_lock lock(mutex_);
-    return held_;
-  }
-  [[nodiscard]] bool is_closed() {
-    const mutex_lock lock(mutex_);
-    return closed_;
-  }
+  [[nodiscard]] extent size();
+  [[nodiscard]] bool is_closed();
 
   /// A tuple for `enqueue`, with copies of the tensors.
   /// @param priority of a priority queue
   /// Throws InvalidArgument that says which component is not what the queue has.
-  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0) {
-    check_count(tensors.size());
-    for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
-    queue_elements made;
-    add_copy(made, tensors, priority);
-    return made;
-  }
+  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0);
   /// A tuple for each row of the tensors.
   /// @param priorities of a priority queue, one for each row
-  [[nodiscard]] TAGMA_COLD queue_elements make_rows(array_view<const raw_view> tensors,
-                                                    array_view<const std::int64_t> priorities = {}) {
-    check_count(tensors.size());
-    extent rows = -1;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const shape& dims = tensors[i].dims;
-      if (dims.rank == 0)
-        fail(status_code::invalid_argument, {text(), ": component ", i, " is a scalar, which has no rows to enqueue"});
-      check_component(i, tensors[i], dims.sub(1, dims.rank), "rows of ");
-      if (rows >= 0 && dims[0] != rows)
-        fail(status_code::invalid_argument, {text(), ": all components need the same number of rows; component ", i,
-                                             " has ", dims[0], ", those before ", rows});
-      rows = dims[0];
-    }
-    if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
-      fail(status_code::invalid_argument, {text(), ": ", priorities.size(), " priorities for ", rows, " rows"});
-    queue_elements made;
-    const heap_array<raw_view> row(tensors.size());
-    for (extent r = 0; r < rows; ++r) {
-      for (std::size_t i = 0; i < tensors.size(); ++i) {
-        row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
-        row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
-      }
-      add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
-    }
-    return made;
-  }
+  [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
+                                         array_view<const std::int64_t> priorities = {});
   /// Keeps the memory of elements that nobody needs any more for others.
-  void reuse(queue_elements&& elements) {
-    queue_elements unused = static_cast<queue_elements&&>(elements);
-    const mutex_lock lock(mutex_);
-    while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
-  }
+  void reuse(queue_elements&& elements);
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -1709,58 +1719,19 @@ class queue final : public resource {
   /// @{
 
   /// Adds elements, one after the other, as there is room.
-  void enqueue(queue_attempt& attempt, queue_elements&& elements) {
-    attempt.elements = static_cast<queue_elements&&>(elements);
-    attempt.does_ = queue_attempt::what::enqueue;
-    if (attempt.elements.empty()) return attempt.ended(nullptr);
-    const change now(*this);
-    writers_.push(attempt);
-    flush();
-  }
+  void enqueue(queue_attempt& attempt, queue_elements&& elements);
   /// Takes `count` elements; if `up_to`, those that are left where a closed queue has fewer, but at least one.
   /// Throws InvalidArgument for a negative count, and one that a priority queue cannot have at once.
-  void dequeue(queue_attempt& attempt, extent count, bool up_to = false) {
-    if (count < 0)
-      fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
-    if (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity)
-      fail(status_code::invalid_argument,
-           {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
-    attempt.elements = {};
-    attempt.does_ = queue_attempt::what::dequeue;
-    attempt.wanted_ = count;
-    attempt.up_to_ = up_to;
-    if (count == 0) return attempt.ended(nullptr);
-    const change now(*this);
-    readers_.push(attempt);
-    flush();
-  }
+  void dequeue(queue_attempt& attempt, extent count, bool up_to = false);
   /// Closes the queue behind the attempts to enqueue that wait already. Ends with Cancelled if it is closed.
-  TAGMA_COLD void close(queue_attempt& attempt) {
-    attempt.does_ = queue_attempt::what::close;
-    const change now(*this);
-    writers_.push(attempt);
-    flush();
-  }
+  void close(queue_attempt& attempt);
   /// Closes it at once: what waits to enqueue or to close is cancelled. Does nothing the second time.
-  TAGMA_COLD void close_now() {
-    const change now(*this);
-    closed_ = true;
-    while (writers_.first != nullptr) end(writers_, *writers_.first, cancelled(*writers_.first));
-    flush();
-  }
+  void close_now();
   void left_container() override { close_now(); }
   /// Ends an attempt with Cancelled, unless it has ended.
-  TAGMA_COLD void cancel(queue_attempt& attempt) {
-    const change now(*this);
-    if (!attempt.waits_) return;
-    put_back(attempt);
-    end(attempt.does_ == queue_attempt::what::dequeue ? readers_ : writers_, attempt, cancelled(attempt));
-    flush();
-  }
+  void cancel(queue_attempt& attempt);
   /// Returns when nobody is in `ended` of an attempt that has ended: then it may be destroyed.
-  void settle() const {
-    while (telling_.load(memory_order::acquire) != 0) sched_yield();
-  }
+  void settle() const;
   /// @}
 
  private:
@@ -1771,18 +1742,8 @@ class queue final : public resource {
     queue_attempt* first = nullptr;
     queue_attempt* last = nullptr;
 
-    void push(queue_attempt& a) {
-      a.waits_ = true;
-      a.before_ = last;
-      a.behind_ = nullptr;
-      (last == nullptr ? first : last->behind_) = &a;
-      last = &a;
-    }
-    void remove(queue_attempt& a) {
-      a.waits_ = false;
-      (a.before_ == nullptr ? first : a.before_->behind_) = a.behind_;
-      (a.behind_ == nullptr ? last : a.behind_->before_) = a.before_;
-    }
+    void push(queue_attempt& a);
+    void remove(queue_attempt& a);
   };
 
   /// Holds the lock, and tells the attempts that have ended meanwhile when it has given it up.
@@ -1791,207 +1752,47 @@ class queue final : public resource {
     explicit change(queue& of) : queue_(of) { of.mutex_.lock(); }
     change(const change&) = delete;
     change& operator=(const change&) = delete;
-    ~change() {
-      queue_attempt* next = queue_.ended_.first;
-      queue_.ended_ = {};
-      if (next != nullptr) queue_.telling_.fetch_add(1);
-      queue_.mutex_.unlock();
-      if (next == nullptr) return;
-      while (next != nullptr) {
-        queue_attempt& a = *next;
-        next = a.behind_;  // once it is told, it may be begun again, or be no more
-        a.ended(static_cast<std::exception_ptr&&>(a.error_));
-      }
-      queue_.telling_.fetch_sub(1, memory_order::release);
-    }
+    ~change();
 
    private:
     queue& queue_;
   };
 
-  TAGMA_COLD void check_count(std::size_t count) const {
-    if (count != components_.size())
-      fail(status_code::invalid_argument, {text(), ": a tuple has ", components_.size(), " components, not ", count});
-  }
-  void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const {
-    if (t.type == components_[i].type && dims.rank == components_[i].dims.rank && compatible(dims, components_[i].dims))
-      return;
-    refuse_component(i, t, dims, rows);
-  }
-  [[noreturn]] TAGMA_COLD void refuse_component(std::size_t i, const raw_view& t, const shape& dims,
-                                                std::string_view rows) const {
-    fail(status_code::invalid_argument, {text(), ": component ", i, " is ", to_string(components_[i]), ", not ", rows,
-                                         to_string(tensor_spec{t.type, dims})});
-  }
+  void check_count(std::size_t count) const;
+  void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
+  [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   /// Adds a tuple with copies of tensors.
-  void add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority) {
-    const std::size_t bytes = queue_element::bytes_for(tensors);
-    queue_element* e = nullptr;
-    {
-      const mutex_lock lock(mutex_);
-      if (!spare_.empty()) e = spare_.pop_front();
-    }
-    if (e != nullptr && (e->room_ < bytes || e->room_ > 2 * bytes + 4096)) {
-      queue_element::destroy(e);
-      e = nullptr;
-    }
-    if (e == nullptr) e = queue_element::make(components_.size(), bytes);
-    if (e == nullptr)
-      fail(status_code::resource_exhausted, {text(), ": there is no memory for an element of ", bytes, " bytes"});
-    e->priority = priority;
-    e->take(tensors);
-    to.push_back(e);
-  }
+  void add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority);
 
   // What follows needs the lock.
 
-  [[nodiscard]] bool is_list() const {
-    return options_.kind == queue_kind::fifo || options_.kind == queue_kind::padding;
-  }
+  [[nodiscard]] bool is_list() const;
   [[nodiscard]] bool is_full() const { return options_.capacity >= 0 && held_ >= options_.capacity; }
   /// Elements that may leave.
-  [[nodiscard]] extent available() const {
-    if (closed_) return held_;
-    return held_ > options_.min_after_dequeue ? held_ - options_.min_after_dequeue : 0;
-  }
+  [[nodiscard]] extent available() const;
 
   /// Lets the first of both lines do what they can, until neither can do more.
-  void flush() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      while (writers_.first != nullptr && write(*writers_.first, moved)) {
-      }
-      while (readers_.first != nullptr && read(*readers_.first, moved)) {
-      }
-    }
-  }
+  void flush();
   /// True if the attempt has ended.
   /// @param moved set if elements were
-  bool write(queue_attempt& a, bool& moved) {
-    if (a.does_ == queue_attempt::what::close) {
-      end(writers_, a, closed_ ? error_of(status_code::cancelled, text() + " is already closed") : nullptr);
-      closed_ = true;
-      return true;
-    }
-    if (closed_) {  // by an attempt before this one
-      end(writers_, a, error_of(status_code::cancelled, text() + " is closed"));
-      return true;
-    }
-    while (!a.elements.empty() && !is_full()) {
-      put(a.elements.pop_front());
-      moved = true;
-    }
-    if (!a.elements.empty()) return false;
-    end(writers_, a, nullptr);
-    return true;
-  }
-  bool read(queue_attempt& a, bool& moved) {
-    const extent missing = a.wanted_ - a.elements.size(), now = available();
-    // Those of a priority queue leave together, so that they are in order.
-    const bool together = options_.kind == queue_kind::priority && !(closed_ && a.up_to_);
-    const extent taken = now >= missing ? missing : together ? 0 : now;
-    for (extent i = 0; i < taken; ++i) a.elements.push_back(take());
-    moved = moved || taken > 0;
-    const bool complete = taken == missing || (closed_ && a.up_to_ && !a.elements.empty());
-    if (!complete && !closed_) return false;
-    if (complete) {
-      end(readers_, a, nullptr);
-    } else {
-      put_back(a);
-      end(readers_, a,
-          error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
-                                                        a.wanted_, ", current size ", held_, ")"})));
-    }
-    return true;
-  }
+  bool write(queue_attempt& a, bool& moved);
+  bool read(queue_attempt& a, bool& moved);
 
-  void put(queue_element* e) {
-    if (is_list()) {
-      list_.push_back(e);
-      ++held_;
-      return;
-    }
-    e->order_ = ++arrivals_;
-    grow();
-    heap_[held_++] = e;
-    if (options_.kind == queue_kind::priority) rise(held_ - 1);
-  }
-  [[nodiscard]] queue_element* take() {
-    --held_;
-    if (is_list()) return list_.pop_front();
-    const extent at = options_.kind == queue_kind::shuffle ? draw(held_ + 1) : 0;
-    queue_element* const e = heap_[at];
-    heap_[at] = heap_[held_];
-    if (options_.kind == queue_kind::priority) sink(0);
-    return e;
-  }
+  void put(queue_element* e);
+  [[nodiscard]] queue_element* take();
   /// What an attempt holds goes back to where it was.
-  void put_back(queue_attempt& a) {
-    if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
-    if (is_list()) {
-      held_ += a.elements.size();
-      list_.push_front(a.elements);
-      return;
-    }
-    while (!a.elements.empty()) put(a.elements.pop_front());
-  }
+  void put_back(queue_attempt& a);
   /// A number from 0 to `n` - 1.
-  [[nodiscard]] extent draw(extent n) {
-    const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
-    const std::uint64_t count = draws_++;
-    const philox_block bits =
-        philox(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
-               {{static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count >> 32), 0, 0}});
-    const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
-    return static_cast<extent>(word % static_cast<std::uint64_t>(n));
-  }
-  void grow() {
-    if (held_ < static_cast<extent>(heap_.size())) return;
-    heap_array<queue_element*> more(2 * heap_.size() + 16);
-    for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
-    heap_ = static_cast<heap_array<queue_element*>&&>(more);
-  }
-  [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b) {
-    return a.priority != b.priority ? a.priority < b.priority : a.order_ < b.order_;
-  }
-  void rise(extent i) {
-    for (; i > 0 && comes_before(*heap_[i], *heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
-  }
-  void sink(extent i) {
-    for (;;) {
-      extent least = i;
-      for (extent child = 2 * i + 1; child <= 2 * i + 2 && child < held_; ++child)
-        if (comes_before(*heap_[child], *heap_[least])) least = child;
-      if (least == i) return;
-      swap(i, least);
-      i = least;
-    }
-  }
-  void swap(extent a, extent b) {
-    queue_element* const e = heap_[a];
-    heap_[a] = heap_[b];
-    heap_[b] = e;
-  }
+  [[nodiscard]] extent draw(extent n);
+  void grow();
+  [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
+  void rise(extent i);
+  void sink(extent i);
+  void swap(extent a, extent b);
 
-  void end(line& of, queue_attempt& a, std::exception_ptr error) {
-    of.remove(a);
-    ended_.push(a);
-    a.waits_ = false;
-    a.error_ = static_cast<std::exception_ptr&&>(error);
-  }
-  TAGMA_COLD static std::exception_ptr error_of(status_code code, const std::string& text) noexcept {
-    try {
-      fail(code, {text});
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
-  TAGMA_COLD std::exception_ptr cancelled(const queue_attempt& a) const noexcept {
-    const std::string_view did = a.does_ == queue_attempt::what::dequeue   ? "dequeue"
-                                 : a.does_ == queue_attempt::what::enqueue ? "enqueue"
-                                                                           : "close";
-    return error_of(status_code::cancelled, sentence({text(), ": the ", did, " operation was cancelled"}));
-  }
+  void end(line& of, queue_attempt& a, std::exception_ptr error);
+  static std::exception_ptr error_of(status_code code, const std::string& text) noexcept;
+  std::exception_ptr cancelled(const queue_attempt& a) const noexcept;
 
   const queue_options options_;
   heap_array<tensor_spec> components_;
@@ -2007,6 +1808,389 @@ class queue final : public resource {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/queue.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_IPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_IPP
+
+/// @file
+/// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL queue::queue(std::string name, const queue_options& options,
+                                   array_view<const tensor_spec> components)
+    : resource("queue", std::move(name)), options_(options), components_(components.size()) {
+  for (std::size_t i = 0; i < components.size(); ++i) components_[i] = components[i];
+  const extent least = options.min_after_dequeue;
+  if (least < 0 || (options.capacity >= 0 && least >= options.capacity && least > 0))
+    fail(status_code::invalid_argument,
+         {text(), ": min_after_dequeue is ", least, ", which must be at least 0 and less than the capacity of ",
+          options.capacity});
+  if (least > 0 && options.kind != queue_kind::shuffle)
+    fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
+}
+
+TAGMA_DECL queue::~queue() {
+  for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
+}
+
+TAGMA_COLD TAGMA_DECL std::string queue::text() const {
+  return sentence({to_string(options_.kind), " '", name(), "'"});
+}
+
+TAGMA_COLD TAGMA_DECL void queue::check(const queue_options& other, array_view<const tensor_spec> components) const {
+  const auto refuse = [&](std::string_view what, const auto& own, const auto& asked) {
+    fail(status_code::invalid_argument,
+         {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
+  };
+  if (options_.kind != other.kind) refuse("which is a", to_string(options_.kind), to_string(other.kind));
+  if (options_.capacity != other.capacity) refuse("with a capacity of", options_.capacity, other.capacity);
+  if (options_.min_after_dequeue != other.min_after_dequeue)
+    refuse("with min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue);
+  if (other.seed != 0 && options_.seed != other.seed) refuse("with seed", options_.seed, other.seed);
+  if (components.size() != components_.size())
+    refuse("with so many components:", components_.size(), components.size());
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (!(components[i] == components_[i]))
+      refuse(sentence({"with component ", i}), to_string(components_[i]), to_string(components[i]));
+}
+
+TAGMA_DECL void queue::check_batches() const {
+  if (options_.kind == queue_kind::padding) return;
+  for (std::size_t i = 0; i < components_.size(); ++i)
+    if (!components_[i].dims.is_static())
+      fail(status_code::invalid_argument,
+           {text(), ": several elements at once need components without open extents, or a padding queue; component ",
+            i, " is ", to_string(components_[i])});
+}
+
+TAGMA_DECL extent queue::size() {
+  const mutex_lock lock(mutex_);
+  return held_;
+}
+
+TAGMA_DECL bool queue::is_closed() {
+  const mutex_lock lock(mutex_);
+  return closed_;
+}
+
+TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {
+  check_count(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
+  queue_elements made;
+  add_copy(made, tensors, priority);
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view> tensors,
+                                                      array_view<const std::int64_t> priorities) {
+  check_count(tensors.size());
+  extent rows = -1;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const shape& dims = tensors[i].dims;
+    if (dims.rank == 0)
+      fail(status_code::invalid_argument, {text(), ": component ", i, " is a scalar, which has no rows to enqueue"});
+    check_component(i, tensors[i], dims.sub(1, dims.rank), "rows of ");
+    if (rows >= 0 && dims[0] != rows)
+      fail(status_code::invalid_argument, {text(), ": all components need the same number of rows; component ", i,
+                                           " has ", dims[0], ", those before ", rows});
+    rows = dims[0];
+  }
+  if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
+    fail(status_code::invalid_argument, {text(), ": ", priorities.size(), " priorities for ", rows, " rows"});
+  queue_elements made;
+  const heap_array<raw_view> row(tensors.size());
+  for (extent r = 0; r < rows; ++r) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
+      row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
+    }
+    add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
+  }
+  return made;
+}
+
+TAGMA_DECL void queue::reuse(queue_elements&& elements) {
+  queue_elements unused = static_cast<queue_elements&&>(elements);
+  const mutex_lock lock(mutex_);
+  while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
+}
+
+TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
+  attempt.elements = static_cast<queue_elements&&>(elements);
+  attempt.does_ = queue_attempt::what::enqueue;
+  if (attempt.elements.empty()) return attempt.ended(nullptr);
+  const change now(*this);
+  writers_.push(attempt);
+  flush();
+}
+
+TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to) {
+  if (count < 0)
+    fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
+  if (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity)
+    fail(status_code::invalid_argument,
+         {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
+  attempt.elements = {};
+  attempt.does_ = queue_attempt::what::dequeue;
+  attempt.wanted_ = count;
+  attempt.up_to_ = up_to;
+  if (count == 0) return attempt.ended(nullptr);
+  const change now(*this);
+  readers_.push(attempt);
+  flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
+  attempt.does_ = queue_attempt::what::close;
+  const change now(*this);
+  writers_.push(attempt);
+  flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::close_now() {
+  const change now(*this);
+  closed_ = true;
+  while (writers_.first != nullptr) end(writers_, *writers_.first, cancelled(*writers_.first));
+  flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::cancel(queue_attempt& attempt) {
+  const change now(*this);
+  if (!attempt.waits_) return;
+  put_back(attempt);
+  end(attempt.does_ == queue_attempt::what::dequeue ? readers_ : writers_, attempt, cancelled(attempt));
+  flush();
+}
+
+TAGMA_DECL void queue::settle() const {
+  while (telling_.load(memory_order::acquire) != 0) sched_yield();
+}
+
+TAGMA_DECL void queue::line::push(queue_attempt& a) {
+  a.waits_ = true;
+  a.before_ = last;
+  a.behind_ = nullptr;
+  (last == nullptr ? first : last->behind_) = &a;
+  last = &a;
+}
+
+TAGMA_DECL void queue::line::remove(queue_attempt& a) {
+  a.waits_ = false;
+  (a.before_ == nullptr ? first : a.before_->behind_) = a.behind_;
+  (a.behind_ == nullptr ? last : a.behind_->before_) = a.before_;
+}
+
+TAGMA_DECL queue::change::~change() {
+  queue_attempt* next = queue_.ended_.first;
+  queue_.ended_ = {};
+  if (next != nullptr) queue_.telling_.fetch_add(1);
+  queue_.mutex_.unlock();
+  if (next == nullptr) return;
+  while (next != nullptr) {
+    queue_attempt& a = *next;
+    next = a.behind_;  // once it is told, it may be begun again, or be no more
+    a.ended(static_cast<std::exception_ptr&&>(a.error_));
+  }
+  queue_.telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::check_count(std::size_t count) const {
+  if (count != components_.size())
+    fail(status_code::invalid_argument, {text(), ": a tuple has ", components_.size(), " components, not ", count});
+}
+
+TAGMA_DECL void queue::check_component(std::size_t i, const raw_view& t, const shape& dims,
+                                       std::string_view rows) const {
+  if (t.type == components_[i].type && dims.rank == components_[i].dims.rank && compatible(dims, components_[i].dims))
+    return;
+  refuse_component(i, t, dims, rows);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse_component(std::size_t i, const raw_view& t, const shape& dims,
+                                                   std::string_view rows) const {
+  fail(status_code::invalid_argument, {text(), ": component ", i, " is ", to_string(components_[i]), ", not ", rows,
+                                       to_string(tensor_spec{t.type, dims})});
+}
+
+TAGMA_DECL void queue::add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority) {
+  const std::size_t bytes = queue_element::bytes_for(tensors);
+  queue_element* e = nullptr;
+  {
+    const mutex_lock lock(mutex_);
+    if (!spare_.empty()) e = spare_.pop_front();
+  }
+  if (e != nullptr && (e->room_ < bytes || e->room_ > 2 * bytes + 4096)) {
+    queue_element::destroy(e);
+    e = nullptr;
+  }
+  if (e == nullptr) e = queue_element::make(components_.size(), bytes);
+  if (e == nullptr)
+    fail(status_code::resource_exhausted, {text(), ": there is no memory for an element of ", bytes, " bytes"});
+  e->priority = priority;
+  e->take(tensors);
+  to.push_back(e);
+}
+
+TAGMA_DECL bool queue::is_list() const {
+  return options_.kind == queue_kind::fifo || options_.kind == queue_kind::padding;
+}
+
+TAGMA_DECL extent queue::available() const {
+  if (closed_) return held_;
+  return held_ > options_.min_after_dequeue ? held_ - options_.min_after_dequeue : 0;
+}
+
+TAGMA_DECL void queue::flush() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    while (writers_.first != nullptr && write(*writers_.first, moved)) {
+    }
+    while (readers_.first != nullptr && read(*readers_.first, moved)) {
+    }
+  }
+}
+
+TAGMA_DECL bool queue::write(queue_attempt& a, bool& moved) {
+  if (a.does_ == queue_attempt::what::close) {
+    end(writers_, a, closed_ ? error_of(status_code::cancelled, text() + " is already closed") : nullptr);
+    closed_ = true;
+    return true;
+  }
+  if (closed_) {  // by an attempt before this one
+    end(writers_, a, error_of(status_code::cancelled, text() + " is closed"));
+    return true;
+  }
+  while (!a.elements.empty() && !is_full()) {
+    put(a.elements.pop_front());
+    moved = true;
+  }
+  if (!a.elements.empty()) return false;
+  end(writers_, a, nullptr);
+  return true;
+}
+
+TAGMA_DECL bool queue::read(queue_attempt& a, bool& moved) {
+  const extent missing = a.wanted_ - a.elements.size(), now = available();
+  // Those of a priority queue leave together, so that they are in order.
+  const bool together = options_.kind == queue_kind::priority && !(closed_ && a.up_to_);
+  const extent taken = now >= missing ? missing : together ? 0 : now;
+  for (extent i = 0; i < taken; ++i) a.elements.push_back(take());
+  moved = moved || taken > 0;
+  const bool complete = taken == missing || (closed_ && a.up_to_ && !a.elements.empty());
+  if (!complete && !closed_) return false;
+  if (complete) {
+    end(readers_, a, nullptr);
+  } else {
+    put_back(a);
+    end(readers_, a,
+        error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
+                                                      a.wanted_, ", current size ", held_, ")"})));
+  }
+  return true;
+}
+
+TAGMA_DECL void queue::put(queue_element* e) {
+  if (is_list()) {
+    list_.push_back(e);
+    ++held_;
+    return;
+  }
+  e->order_ = ++arrivals_;
+  grow();
+  heap_[held_++] = e;
+  if (options_.kind == queue_kind::priority) rise(held_ - 1);
+}
+
+TAGMA_DECL queue_element* queue::take() {
+  --held_;
+  if (is_list()) return list_.pop_front();
+  const extent at = options_.kind == queue_kind::shuffle ? draw(held_ + 1) : 0;
+  queue_element* const e = heap_[at];
+  heap_[at] = heap_[held_];
+  if (options_.kind == queue_kind::priority) sink(0);
+  return e;
+}
+
+TAGMA_DECL void queue::put_back(queue_attempt& a) {
+  if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
+  if (is_list()) {
+    held_ += a.elements.size();
+    list_.push_front(a.elements);
+    return;
+  }
+  while (!a.elements.empty()) put(a.elements.pop_front());
+}
+
+TAGMA_DECL extent queue::draw(extent n) {
+  const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
+  const std::uint64_t count = draws_++;
+  const philox_block bits =
+      philox(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
+             {{static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count >> 32), 0, 0}});
+  const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
+  return static_cast<extent>(word % static_cast<std::uint64_t>(n));
+}
+
+TAGMA_DECL void queue::grow() {
+  if (held_ < static_cast<extent>(heap_.size())) return;
+  heap_array<queue_element*> more(2 * heap_.size() + 16);
+  for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
+  heap_ = static_cast<heap_array<queue_element*>&&>(more);
+}
+
+TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element& b) {
+  return a.priority != b.priority ? a.priority < b.priority : a.order_ < b.order_;
+}
+
+TAGMA_DECL void queue::rise(extent i) {
+  for (; i > 0 && comes_before(*heap_[i], *heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
+}
+
+TAGMA_DECL void queue::sink(extent i) {
+  for (;;) {
+    extent least = i;
+    for (extent child = 2 * i + 1; child <= 2 * i + 2 && child < held_; ++child)
+      if (comes_before(*heap_[child], *heap_[least])) least = child;
+    if (least == i) return;
+    swap(i, least);
+    i = least;
+  }
+}
+
+TAGMA_DECL void queue::swap(extent a, extent b) {
+  queue_element* const e = heap_[a];
+  heap_[a] = heap_[b];
+  heap_[b] = e;
+}
+
+TAGMA_DECL void queue::end(line& of, queue_attempt& a, std::exception_ptr error) {
+  of.remove(a);
+  ended_.push(a);
+  a.waits_ = false;
+  a.error_ = static_cast<std::exception_ptr&&>(error);
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of(status_code code, const std::string& text) noexcept {
+  try {
+    fail(code, {text});
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::cancelled(const queue_attempt& a) const noexcept {
+  const std::string_view did = a.does_ == queue_attempt::what::dequeue   ? "dequeue"
+                               : a.does_ == queue_attempt::what::enqueue ? "enqueue"
+                                                                         : "close";
+  return error_of(status_code::cancelled, sentence({text(), ": the ", did, " operation was cancelled"}));
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_QUEUE_HPP
 
 namespace tagma {
@@ -2017,20 +2201,10 @@ namespace detail {
 class awaited_attempt final : public runtime::queue_attempt {
  public:
   /// Returns when it has ended; throws what went wrong, also if the limits end it.
-  void wait(runtime::queue& of, const runtime::run_guard& guard) {
-    const bool late = !done_.wait(guard);
-    if (late) of.cancel(*this);
-    of.settle();
-    if (error_ == nullptr) return;  // a late one may have ended meanwhile
-    if (late) guard.explain(guard.over(), sentence({" while it waited for ", of.text()}));
-    std::rethrow_exception(error_);
-  }
+  void wait(runtime::queue& of, const runtime::run_guard& guard);
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    error_ = static_cast<std::exception_ptr&&>(error);
-    done_.set();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };
@@ -2248,6 +2422,29 @@ template <std::size_t I, class... Specs>
 struct std::tuple_element<I, tagma::dequeued_batch<Specs...>> {
   using type = const tagma::tensor<typename std::tuple_element_t<I, std::tuple<Specs...>>::element_type>;
 };
+
+// ---- tagma/data/queue.ipp
+
+/// @file
+/// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_DECL void awaited_attempt::wait(runtime::queue& of, const runtime::run_guard& guard) {
+  const bool late = !done_.wait(guard);
+  if (late) of.cancel(*this);
+  of.settle();
+  if (error_ == nullptr) return;  // a late one may have ended meanwhile
+  if (late) guard.explain(guard.over(), sentence({" while it waited for ", of.text()}));
+  std::rethrow_exception(error_);
+}
+
+TAGMA_DECL void awaited_attempt::ended(std::exception_ptr error) noexcept {
+  error_ = static_cast<std::exception_ptr&&>(error);
+  done_.set();
+}
+
+}  // namespace tagma::detail
 // ---- tagma/device/cpu/kernel/queue.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_HPP
@@ -2320,16 +2517,7 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
   [[nodiscard]] runtime::queue& queue() const { return *queue_; }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    try {
-      finish();
-    } catch (...) {
-      return done.fail(std::current_exception());
-    }
-    done.succeed();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::queue* queue_ = nullptr;
   kernel_args args_;
@@ -2338,25 +2526,7 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
 
 class enqueue_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<enqueue_step&>(*args.state);
-    own.begin(args, context, done, [&](runtime::queue& q) {
-      const std::size_t first = args.attributes[1] != 0 ? 2 : 1, count = args.in.size() - first;
-      raw_view tensors[ir::most_outputs];
-      for (std::size_t i = 0; i < count; ++i) {
-        const operand& o = args.in[first + i];
-        tensors[i] = {o.data, o.type, o.dims};
-      }
-      const array_view<const raw_view> all(tensors, count);
-      const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
-      runtime::queue_elements made =
-          args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
-          : priorities == nullptr ? q.make_rows(all)
-                                  : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
-      own.count_ = made.size();
-      q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
-    });
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
   void finish() override { *args().out.as<std::int64_t>() = count_; }
@@ -2365,59 +2535,18 @@ class enqueue_step final : public queue_step {
 
 class dequeue_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<dequeue_step&>(*args.state);
-    own.begin(args, context, done, [&](runtime::queue& q) {
-      if (!own.elements.empty()) q.reuse(static_cast<runtime::queue_elements&&>(own.elements));
-      const extent count = args.attributes[0];
-      q.dequeue(own, count < 0 ? 1 : count, args.attributes[args.attributes.size() - 1] != 0);
-    });
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
-  void finish() override {
-    const bool one = args().attributes[0] < 0;
-    const array_view<const tensor_spec> components = queue().components();
-    for (std::size_t i = 0; i < components.size(); ++i) {
-      const operand& out = args().outs[i];
-      const bool open = !components[i].dims.is_static();
-      const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
-      const shape own = one ? dims.sub(1, dims.rank) : dims;
-      std::byte* to = out.data;
-      if (args().late != nullptr && (open || queue_is_open())) {
-        to = args().late->allocate(static_cast<int>(i), own);
-      } else if (args().late != nullptr) {
-        args().late->set(0, elements.size(), static_cast<int>(i));
-      }
-      if (to == nullptr) continue;
-      if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
-      runtime::write_batch(elements, i, dims, to);
-    }
-    if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
-  }
-  [[nodiscard]] bool queue_is_open() const {
-    for (const tensor_spec& s : queue().components())
-      if (!s.dims.is_static()) return true;
-    return false;
-  }
+  TAGMA_DECL void finish() override;
+  [[nodiscard]] bool queue_is_open() const;
   /// The results are views of characters in the elements, which stay until the next run of this step.
-  [[nodiscard]] bool queue_has_texts() const {
-    for (const tensor_spec& s : queue().components())
-      if (s.type == dtype::string) return true;
-    return false;
-  }
+  [[nodiscard]] bool queue_has_texts() const;
 };
 
 class close_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<close_step&>(*args.state);
-    if (args.attributes[0] == 0) return own.begin(args, context, done, [&](runtime::queue& q) { q.close(own); });
-    auto& q = args.in[0].resource<runtime::queue>();
-    q.close_now();
-    *args.out.as<std::int64_t>() = q.size();
-    done.succeed();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
   void finish() override { *args().out.as<std::int64_t>() = queue().size(); }
@@ -2463,6 +2592,100 @@ struct kernel<on_cpu, ir::key<op::queue_close>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/queue.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_IPP
+
+/// @file
+/// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void queue_step::ended(std::exception_ptr error) noexcept {
+  const runtime::completion done = done_;
+  if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+  try {
+    finish();
+  } catch (...) {
+    return done.fail(std::current_exception());
+  }
+  done.succeed();
+}
+
+TAGMA_DECL void enqueue_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<enqueue_step&>(*args.state);
+  own.begin(args, context, done, [&](runtime::queue& q) {
+    const std::size_t first = args.attributes[1] != 0 ? 2 : 1, count = args.in.size() - first;
+    raw_view tensors[ir::most_outputs];
+    for (std::size_t i = 0; i < count; ++i) {
+      const operand& o = args.in[first + i];
+      tensors[i] = {o.data, o.type, o.dims};
+    }
+    const array_view<const raw_view> all(tensors, count);
+    const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
+    runtime::queue_elements made =
+        args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
+        : priorities == nullptr ? q.make_rows(all)
+                                : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
+    own.count_ = made.size();
+    q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
+  });
+}
+
+TAGMA_DECL void dequeue_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<dequeue_step&>(*args.state);
+  own.begin(args, context, done, [&](runtime::queue& q) {
+    if (!own.elements.empty()) q.reuse(static_cast<runtime::queue_elements&&>(own.elements));
+    const extent count = args.attributes[0];
+    q.dequeue(own, count < 0 ? 1 : count, args.attributes[args.attributes.size() - 1] != 0);
+  });
+}
+
+TAGMA_DECL void dequeue_step::finish() {
+  const bool one = args().attributes[0] < 0;
+  const array_view<const tensor_spec> components = queue().components();
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    const operand& out = args().outs[i];
+    const bool open = !components[i].dims.is_static();
+    const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
+    const shape own = one ? dims.sub(1, dims.rank) : dims;
+    std::byte* to = out.data;
+    if (args().late != nullptr && (open || queue_is_open())) {
+      to = args().late->allocate(static_cast<int>(i), own);
+    } else if (args().late != nullptr) {
+      args().late->set(0, elements.size(), static_cast<int>(i));
+    }
+    if (to == nullptr) continue;
+    if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
+    runtime::write_batch(elements, i, dims, to);
+  }
+  if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
+}
+
+TAGMA_DECL bool dequeue_step::queue_is_open() const {
+  for (const tensor_spec& s : queue().components())
+    if (!s.dims.is_static()) return true;
+  return false;
+}
+
+TAGMA_DECL bool dequeue_step::queue_has_texts() const {
+  for (const tensor_spec& s : queue().components())
+    if (s.type == dtype::string) return true;
+  return false;
+}
+
+TAGMA_DECL void close_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<close_step&>(*args.state);
+  if (args.attributes[0] == 0) return own.begin(args, context, done, [&](runtime::queue& q) { q.close(own); });
+  auto& q = args.in[0].resource<runtime::queue>();
+  q.close_now();
+  *args.out.as<std::int64_t>() = q.size();
+  done.succeed();
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_HPP
 
 // ---- tagma/base/epilogue.hpp
@@ -2496,6 +2719,9 @@ struct kernel<on_cpu, ir::key<op::queue_close>> {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

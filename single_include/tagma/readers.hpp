@@ -136,6 +136,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1147,67 +1168,18 @@ class powers_of_five {
   [[nodiscard]] const entry& operator[](int power) const { return entries_[power - smallest]; }
 
   /// Made by whoever asks first, in a millisecond.
-  [[nodiscard]] static const powers_of_five& table() {
-    static const powers_of_five made;
-    return made;
-  }
+  [[nodiscard]] static const powers_of_five& table();
 
  private:
   static constexpr int words = 26;  // 5^342 has 795 bits
   using number = std::uint32_t[words];
 
-  TAGMA_COLD powers_of_five() {
-    number power = {1};
-    for (int q = 0; q <= -smallest; ++q) {
-      if (q <= largest) entries_[q - smallest] = upper_bits(power);
-      if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
-      std::uint64_t carry = 0;
-      for (std::uint32_t& word : power) {
-        carry += std::uint64_t{word} * 5;
-        word = static_cast<std::uint32_t>(carry);
-        carry >>= 32;
-      }
-    }
-  }
-  [[nodiscard]] static int bits_of(const number& n) {
-    int top = words - 1;
-    while (top > 0 && n[top] == 0) --top;
-    return top * 32 + 32 - std::countl_zero(n[top]);
-  }
-  [[nodiscard]] static entry upper_bits(const number& n) {
-    entry e{};
-    int at = bits_of(n) - 1;
-    for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
-    return e;
-  }
+  powers_of_five();
+  [[nodiscard]] static int bits_of(const number& n);
+  [[nodiscard]] static entry upper_bits(const number& n);
   /// 2^(z+127) / n, where 2^z is the first power that is not below n.
-  [[nodiscard]] static entry reciprocal(const number& n, bool round_up) {
-    entry e{};
-    number rest{};
-    const int z = bits_of(n);
-    rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
-    for (int i = 0; i < 128; ++i) {
-      for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
-      rest[0] <<= 1;
-      int w = words - 1;
-      while (w > 0 && rest[w] == n[w]) --w;
-      const bool fits = rest[w] >= n[w];
-      append_bit(e, fits);
-      if (!fits) continue;
-      std::int64_t borrow = 0;
-      for (w = 0; w < words; ++w) {
-        borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
-        rest[w] = static_cast<std::uint32_t>(borrow);
-        borrow >>= 32;
-      }
-    }
-    if (round_up && ++e.low == 0) ++e.high;
-    return e;
-  }
-  static void append_bit(entry& e, bool bit) {
-    e.high = e.high << 1 | e.low >> 63;
-    e.low = e.low << 1 | (bit ? 1u : 0u);
-  }
+  [[nodiscard]] static entry reciprocal(const number& n, bool round_up);
+  static void append_bit(entry& e, bool bit);
 
   entry entries_[largest - smallest + 1];
 };
@@ -1231,11 +1203,7 @@ struct float_format<float> {
 struct wide_product {
   std::uint64_t high, low;
 };
-[[nodiscard]] inline wide_product multiply(std::uint64_t a, std::uint64_t b) {
-  __extension__ using wide = unsigned __int128;
-  const wide product = static_cast<wide>(a) * b;
-  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
-}
+[[nodiscard]] wide_product multiply(std::uint64_t a, std::uint64_t b);
 
 /// The floating number nearest to `digits` * 10^`power`.
 template <class F>
@@ -1432,6 +1400,85 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/number.ipp
+#ifndef TAGMA_SINGLE_IO_NUMBER_IPP
+#define TAGMA_SINGLE_IO_NUMBER_IPP
+
+/// @file
+/// Definitions of number.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL const powers_of_five& powers_of_five::table() {
+  static const powers_of_five made;
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL powers_of_five::powers_of_five() {
+  number power = {1};
+  for (int q = 0; q <= -smallest; ++q) {
+    if (q <= largest) entries_[q - smallest] = upper_bits(power);
+    if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
+    std::uint64_t carry = 0;
+    for (std::uint32_t& word : power) {
+      carry += std::uint64_t{word} * 5;
+      word = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+  }
+}
+
+TAGMA_DECL int powers_of_five::bits_of(const number& n) {
+  int top = words - 1;
+  while (top > 0 && n[top] == 0) --top;
+  return top * 32 + 32 - std::countl_zero(n[top]);
+}
+
+TAGMA_DECL powers_of_five::entry powers_of_five::upper_bits(const number& n) {
+  entry e{};
+  int at = bits_of(n) - 1;
+  for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
+  return e;
+}
+
+TAGMA_DECL powers_of_five::entry powers_of_five::reciprocal(const number& n, bool round_up) {
+  entry e{};
+  number rest{};
+  const int z = bits_of(n);
+  rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
+  for (int i = 0; i < 128; ++i) {
+    for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
+    rest[0] <<= 1;
+    int w = words - 1;
+    while (w > 0 && rest[w] == n[w]) --w;
+    const bool fits = rest[w] >= n[w];
+    append_bit(e, fits);
+    if (!fits) continue;
+    std::int64_t borrow = 0;
+    for (w = 0; w < words; ++w) {
+      borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
+      rest[w] = static_cast<std::uint32_t>(borrow);
+      borrow >>= 32;
+    }
+  }
+  if (round_up && ++e.low == 0) ++e.high;
+  return e;
+}
+
+TAGMA_DECL void powers_of_five::append_bit(entry& e, bool bit) {
+  e.high = e.high << 1 | e.low >> 63;
+  e.low = e.low << 1 | (bit ? 1u : 0u);
+}
+
+TAGMA_DECL wide_product multiply(std::uint64_t a, std::uint64_t b) {
+  __extension__ using wide = unsigned __int128;
+  const wide product = static_cast<wide>(a) * b;
+  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_NUMBER_IPP
 #endif  // TAGMA_SINGLE_IO_NUMBER_HPP
 
 namespace tagma::io {
@@ -1509,32 +1556,7 @@ class csv_decoder {
  public:
   /// Throws `invalid_argument` for a delimiter that could not be told from quotes and line ends, for another type, and
   /// for columns that do not increase or are not as many as the fields.
-  csv_decoder(std::vector<csv_field> fields, csv_options options)
-      : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
-    const char delimiter = options_.delimiter;
-    if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
-      fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
-    plain_ = options_.na_value.empty() && options_.columns.empty() &&
-             !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
-               ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
-    for (const csv_field& f : fields_)
-      if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
-          f.type != dtype::string)
-        fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
-    const std::vector<std::int64_t>& columns = options_.columns;
-    if (!columns.empty() && columns.size() != fields_.size())
-      fail(status_code::invalid_argument,
-           {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
-        fail(status_code::invalid_argument,
-             {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
-    for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
-      ends_field_[static_cast<unsigned char>(c)] = true;
-    runs_.resize(fields_.size());
-    for (std::size_t i = fields_.size(); i-- > 0;)
-      runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
-  }
+  csv_decoder(std::vector<csv_field> fields, csv_options options);
 
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
@@ -1544,22 +1566,7 @@ class csv_decoder {
   /// from 0.
   /// @param to of each field an object of its type, of a string a `std::string_view`, valid as long as the record and
   /// until the next call
-  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {}) {
-    cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
-    c.more = c.at != c.end;
-    const std::vector<std::int64_t>& columns = options_.columns;
-    const std::size_t count = fields_.size();
-    while (c.more) {
-      if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
-        read_fields(c);
-      } else {
-        std::string_view passed;
-        go_on(c, take(c, passed, passed_));
-      }
-    }
-    if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count)))
-      fail_count(c.column, name);
-  }
+  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {});
 
  private:
   /// Where a record is being read.
@@ -1573,39 +1580,11 @@ class csv_decoder {
     bool more = false;
   };
 
-  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end) {
-    while (at != end && (*at == '\r' || *at == '\n')) ++at;
-    return at;
-  }
+  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end);
   /// From the end of a field to the beginning of the next one.
-  static void go_on(cursor& c, const char* end_of_field) {
-    ++c.column;
-    c.more = end_of_field != c.end;
-    c.at = end_of_field + (c.more ? 1 : 0);
-  }
+  static void go_on(cursor& c, const char* end_of_field);
 
-  void read_fields(cursor& c) {
-    switch (fields_[c.output].type) {
-      case dtype::float32:
-        return read_numbers<float>(c);
-      case dtype::float64:
-        return read_numbers<double>(c);
-      case dtype::int32:
-        return read_numbers<std::int32_t>(c);
-      case dtype::int64:
-        return read_numbers<std::int64_t>(c);
-      default: {
-        std::string_view text;
-        const char* const last = take(c, text, unquoted_[c.output]);
-        if (is_missing(text)) {
-          if (fields_[c.output].required) fail_missing(c);
-          text = fields_[c.output].text;
-        }
-        *static_cast<std::string_view*>(c.to[c.output++]) = text;
-        go_on(c, last);
-      }
-    }
-  }
+  void read_fields(cursor& c);
   [[nodiscard]] bool is_missing(std::string_view text) const { return text.empty() || text == options_.na_value; }
 
   /// Reads the fields of a type that stand together. Most are a number and nothing else, which is read without a look
@@ -1665,63 +1644,15 @@ class csv_decoder {
 
   /// Takes the text of a field; where it has doubled quotes, `scratch` holds it.
   /// @returns the delimiter behind it or the end
-  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const {
-    const char* at = skip_line_ends(c.at, c.end);
-    if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
-    const char* const first = at;
-    while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
-    text = {first, static_cast<std::size_t>(at - first)};
-    if (at != c.end && *at != options_.delimiter)
-      fail_field("has a quote or a line end, which only a field in quotes may have", c);
-    return at;
-  }
+  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const;
   [[nodiscard]] const char* take_quoted(const char* at, std::string_view& text, std::string& scratch,
-                                        const cursor& c) const {
-    const char* const end = c.end;
-    bool doubled = false;
-    while (true) {
-      const auto* const quote =
-          at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
-      if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
-      text = {at, static_cast<std::size_t>(quote - at)};
-      const bool again = quote + 1 != end && quote[1] == '"';
-      if (doubled || again) {
-        if (!doubled) scratch.clear();
-        scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
-        text = scratch;
-      }
-      if (!again) {
-        at = quote + 1;
-        break;
-      }
-      doubled = true;
-      at = quote + 2;
-    }
-    if (at != end && *at != options_.delimiter)
-      fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
-    return at;
-  }
+                                        const cursor& c) const;
 
-  [[nodiscard]] static std::string text_of(const record_name& name) {
-    return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
-  }
-  [[noreturn]] TAGMA_COLD static void fail_field(std::string_view what, const cursor& c) {
-    fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
-  }
-  [[noreturn]] TAGMA_COLD static void fail_missing(const cursor& c) {
-    fail_field("is required, and there is nothing in it", c);
-  }
-  [[noreturn]] TAGMA_COLD static void fail_number(std::string_view text, dtype type, const cursor& c) {
-    constexpr std::size_t most = 60;
-    fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
-               c);
-  }
-  [[noreturn]] TAGMA_COLD void fail_count(std::int64_t found, const record_name& name) const {
-    if (options_.columns.empty())
-      fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
-    fail(status_code::invalid_argument,
-         {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
-  }
+  [[nodiscard]] static std::string text_of(const record_name& name);
+  [[noreturn]] static void fail_field(std::string_view what, const cursor& c);
+  [[noreturn]] static void fail_missing(const cursor& c);
+  [[noreturn]] static void fail_number(std::string_view text, dtype type, const cursor& c);
+  [[noreturn]] void fail_count(std::int64_t found, const record_name& name) const;
 
   std::vector<csv_field> fields_;
   csv_options options_;
@@ -1755,6 +1686,158 @@ template <csv_type... T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/csv.ipp
+#ifndef TAGMA_SINGLE_IO_CSV_IPP
+#define TAGMA_SINGLE_IO_CSV_IPP
+
+/// @file
+/// Definitions of csv.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL csv_decoder::csv_decoder(std::vector<csv_field> fields, csv_options options)
+    : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
+  const char delimiter = options_.delimiter;
+  if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
+    fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
+  plain_ = options_.na_value.empty() && options_.columns.empty() &&
+           !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
+             ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
+  for (const csv_field& f : fields_)
+    if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
+        f.type != dtype::string)
+      fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
+  const std::vector<std::int64_t>& columns = options_.columns;
+  if (!columns.empty() && columns.size() != fields_.size())
+    fail(status_code::invalid_argument,
+         {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
+      fail(status_code::invalid_argument,
+           {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
+  for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
+    ends_field_[static_cast<unsigned char>(c)] = true;
+  runs_.resize(fields_.size());
+  for (std::size_t i = fields_.size(); i-- > 0;)
+    runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
+}
+
+TAGMA_DECL void csv_decoder::decode(std::string_view record, std::span<void* const> to, const record_name& name) {
+  cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
+  c.more = c.at != c.end;
+  const std::vector<std::int64_t>& columns = options_.columns;
+  const std::size_t count = fields_.size();
+  while (c.more) {
+    if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
+      read_fields(c);
+    } else {
+      std::string_view passed;
+      go_on(c, take(c, passed, passed_));
+    }
+  }
+  if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count))) fail_count(c.column, name);
+}
+
+TAGMA_DECL const char* csv_decoder::skip_line_ends(const char* at, const char* end) {
+  while (at != end && (*at == '\r' || *at == '\n')) ++at;
+  return at;
+}
+
+TAGMA_DECL void csv_decoder::go_on(cursor& c, const char* end_of_field) {
+  ++c.column;
+  c.more = end_of_field != c.end;
+  c.at = end_of_field + (c.more ? 1 : 0);
+}
+
+TAGMA_DECL void csv_decoder::read_fields(cursor& c) {
+  switch (fields_[c.output].type) {
+    case dtype::float32:
+      return read_numbers<float>(c);
+    case dtype::float64:
+      return read_numbers<double>(c);
+    case dtype::int32:
+      return read_numbers<std::int32_t>(c);
+    case dtype::int64:
+      return read_numbers<std::int64_t>(c);
+    default: {
+      std::string_view text;
+      const char* const last = take(c, text, unquoted_[c.output]);
+      if (is_missing(text)) {
+        if (fields_[c.output].required) fail_missing(c);
+        text = fields_[c.output].text;
+      }
+      *static_cast<std::string_view*>(c.to[c.output++]) = text;
+      go_on(c, last);
+    }
+  }
+}
+
+TAGMA_DECL const char* csv_decoder::take(const cursor& c, std::string_view& text, std::string& scratch) const {
+  const char* at = skip_line_ends(c.at, c.end);
+  if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
+  const char* const first = at;
+  while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
+  text = {first, static_cast<std::size_t>(at - first)};
+  if (at != c.end && *at != options_.delimiter)
+    fail_field("has a quote or a line end, which only a field in quotes may have", c);
+  return at;
+}
+
+TAGMA_DECL const char* csv_decoder::take_quoted(const char* at, std::string_view& text, std::string& scratch,
+                                                const cursor& c) const {
+  const char* const end = c.end;
+  bool doubled = false;
+  while (true) {
+    const auto* const quote =
+        at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+    if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
+    text = {at, static_cast<std::size_t>(quote - at)};
+    const bool again = quote + 1 != end && quote[1] == '"';
+    if (doubled || again) {
+      if (!doubled) scratch.clear();
+      scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
+      text = scratch;
+    }
+    if (!again) {
+      at = quote + 1;
+      break;
+    }
+    doubled = true;
+    at = quote + 2;
+  }
+  if (at != end && *at != options_.delimiter)
+    fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
+  return at;
+}
+
+TAGMA_DECL std::string csv_decoder::text_of(const record_name& name) {
+  return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_field(std::string_view what, const cursor& c) {
+  fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_missing(const cursor& c) {
+  fail_field("is required, and there is nothing in it", c);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_number(std::string_view text, dtype type, const cursor& c) {
+  constexpr std::size_t most = 60;
+  fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
+             c);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_count(std::int64_t found, const record_name& name) const {
+  if (options_.columns.empty())
+    fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
+  fail(status_code::invalid_argument,
+       {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CSV_IPP
 #endif  // TAGMA_SINGLE_IO_CSV_HPP
 
 namespace tagma::device {
@@ -1764,22 +1847,8 @@ namespace cpu::detail {
 class kept_characters {
  public:
   /// A call in the run of this number.
-  void begin(std::uint64_t run) {
-    if (run_ == run) return;
-    run_ = run;
-    block_ = used_ = 0;
-  }
-  [[nodiscard]] std::string_view keep(std::string_view text) {
-    while (block_ < blocks_.size() && blocks_[block_].size - used_ < text.size()) ++block_, used_ = 0;
-    if (block_ == blocks_.size()) {
-      const std::size_t size = text.size() > least ? text.size() : least;
-      blocks_.push_back({std::make_unique<char[]>(size), size});
-    }
-    char* const to = blocks_[block_].data.get() + used_;
-    std::memcpy(to, text.data(), text.size());
-    used_ += text.size();
-    return {to, text.size()};
-  }
+  void begin(std::uint64_t run);
+  [[nodiscard]] std::string_view keep(std::string_view text);
 
  private:
   static constexpr std::size_t least = 16 * 1024;
@@ -1794,9 +1863,7 @@ class kept_characters {
 
 class csv_state final : public kernel_state {
  public:
-  static void run(const kernel_args& args, const run_context& context) {
-    static_cast<csv_state&>(*args.state).decode(args, context);
-  }
+  static void run(const kernel_args& args, const run_context& context);
 
  private:
   /// Where fields go.
@@ -1806,86 +1873,14 @@ class csv_state final : public kernel_state {
     bool is_text = false;
   };
 
-  void decode(const kernel_args& args, const run_context& context) {
-    make_decoder(args);
-    characters_.begin(context.step);
-    const auto* const records = args.in[0].as<const string_element>();
-    const std::int64_t count = args.in[0].elements();
-    for (std::int64_t r = 0; r < count; ++r) {
-      if (r % 1024 == 1023 && context.cancelled()) return;
-      decoder_->decode(records[r], places_, {{}, r});
-      for (std::size_t c = 0; c < columns_.size(); ++c) {
-        column& one = columns_[c];
-        if (one.is_text) keep(*reinterpret_cast<string_element*>(places_[c]), records[r]);
-        one.to += one.step;
-        places_[c] = one.to;
-      }
-    }
-  }
+  void decode(const kernel_args& args, const run_context& context);
   /// A text that is no part of its record is the decoder's, which writes there again.
-  void keep(string_element& text, string_element record) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(record.data()),
-               at = reinterpret_cast<std::uintptr_t>(text.data());
-    if (text.empty() || (at >= begin && at < begin + record.size())) return;
-    text = characters_.keep(text);
-  }
+  void keep(string_element& text, string_element record);
 
   /// The decoder is made once, and again when the values of missing fields are others.
-  void make_decoder(const kernel_args& args) {
-    const ir::attribute_list a = args.attributes;
-    const auto results = static_cast<std::size_t>(a[4]);
-    bool same = decoder_ != nullptr;
-    fields_.clear(), columns_.clear(), places_.clear();
-    for (std::size_t i = 0; i < results; ++i) {
-      const ir::csv_result result = ir::csv_result_of(a, i);
-      io::csv_field field(result.type);
-      if (result.given >= 0) give(field, args.in[static_cast<std::size_t>(result.given)]);
-      const std::size_t width = result.width > 0 ? static_cast<std::size_t>(result.width) : 1,
-                        bytes = size_of(result.type);
-      std::byte* const to = args.outs[i].data;
-      for (std::size_t c = 0; c < width; ++c) {
-        same = same && is_one(field, decoder_->fields()[columns_.size()]);
-        fields_.push_back(field);
-        columns_.push_back({to == nullptr ? reinterpret_cast<std::byte*>(unread_) : to + c * bytes,
-                            to == nullptr ? 0 : width * bytes, result.type == dtype::string && to != nullptr});
-        places_.push_back(columns_.back().to);
-      }
-    }
-    if (same) return;
-    io::csv_options options;
-    options.delimiter = static_cast<char>(a[0]);
-    options.quotes = a[1] != 0;
-    for (int i = 0; i < 16; ++i) {
-      const char c =
-          static_cast<char>(static_cast<std::uint64_t>(a[static_cast<std::size_t>(2 + i / 8)]) >> 8 * (i % 8));
-      if (c == 0) break;
-      options.na_value += c;
-    }
-    for (const ir::attribute c : ir::csv_selection_of(a)) options.columns.push_back(c);
-    decoder_ = std::make_unique<io::csv_decoder>(fields_, std::move(options));
-  }
-  static void give(io::csv_field& field, const operand& value) {
-    field.required = false;
-    switch (field.type) {
-      case dtype::float32:
-        field.number = static_cast<double>(*value.as<const float>());
-        break;
-      case dtype::float64:
-        field.number = *value.as<const double>();
-        break;
-      case dtype::int32:
-        field.whole = *value.as<const std::int32_t>();
-        break;
-      case dtype::int64:
-        field.whole = *value.as<const std::int64_t>();
-        break;
-      default:
-        field.text = *value.as<const string_element>();
-    }
-  }
-  [[nodiscard]] static bool is_one(const io::csv_field& a, const io::csv_field& b) {
-    return std::memcmp(&a.number, &b.number, sizeof a.number) == 0 && a.whole == b.whole && a.text == b.text;
-  }
+  void make_decoder(const kernel_args& args);
+  static void give(io::csv_field& field, const operand& value);
+  [[nodiscard]] static bool is_one(const io::csv_field& a, const io::csv_field& b);
 
   std::unique_ptr<io::csv_decoder> decoder_;
   std::vector<io::csv_field> fields_;
@@ -1907,6 +1902,121 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/decode_csv.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_IPP
+
+/// @file
+/// Definitions of decode_csv.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void kept_characters::begin(std::uint64_t run) {
+  if (run_ == run) return;
+  run_ = run;
+  block_ = used_ = 0;
+}
+
+TAGMA_DECL std::string_view kept_characters::keep(std::string_view text) {
+  while (block_ < blocks_.size() && blocks_[block_].size - used_ < text.size()) ++block_, used_ = 0;
+  if (block_ == blocks_.size()) {
+    const std::size_t size = text.size() > least ? text.size() : least;
+    blocks_.push_back({std::make_unique<char[]>(size), size});
+  }
+  char* const to = blocks_[block_].data.get() + used_;
+  std::memcpy(to, text.data(), text.size());
+  used_ += text.size();
+  return {to, text.size()};
+}
+
+TAGMA_DECL void csv_state::run(const kernel_args& args, const run_context& context) {
+  static_cast<csv_state&>(*args.state).decode(args, context);
+}
+
+TAGMA_DECL void csv_state::decode(const kernel_args& args, const run_context& context) {
+  make_decoder(args);
+  characters_.begin(context.step);
+  const auto* const records = args.in[0].as<const string_element>();
+  const std::int64_t count = args.in[0].elements();
+  for (std::int64_t r = 0; r < count; ++r) {
+    if (r % 1024 == 1023 && context.cancelled()) return;
+    decoder_->decode(records[r], places_, {{}, r});
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      column& one = columns_[c];
+      if (one.is_text) keep(*reinterpret_cast<string_element*>(places_[c]), records[r]);
+      one.to += one.step;
+      places_[c] = one.to;
+    }
+  }
+}
+
+TAGMA_DECL void csv_state::keep(string_element& text, string_element record) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(record.data()),
+             at = reinterpret_cast<std::uintptr_t>(text.data());
+  if (text.empty() || (at >= begin && at < begin + record.size())) return;
+  text = characters_.keep(text);
+}
+
+TAGMA_DECL void csv_state::make_decoder(const kernel_args& args) {
+  const ir::attribute_list a = args.attributes;
+  const auto results = static_cast<std::size_t>(a[4]);
+  bool same = decoder_ != nullptr;
+  fields_.clear(), columns_.clear(), places_.clear();
+  for (std::size_t i = 0; i < results; ++i) {
+    const ir::csv_result result = ir::csv_result_of(a, i);
+    io::csv_field field(result.type);
+    if (result.given >= 0) give(field, args.in[static_cast<std::size_t>(result.given)]);
+    const std::size_t width = result.width > 0 ? static_cast<std::size_t>(result.width) : 1,
+                      bytes = size_of(result.type);
+    std::byte* const to = args.outs[i].data;
+    for (std::size_t c = 0; c < width; ++c) {
+      same = same && is_one(field, decoder_->fields()[columns_.size()]);
+      fields_.push_back(field);
+      columns_.push_back({to == nullptr ? reinterpret_cast<std::byte*>(unread_) : to + c * bytes,
+                          to == nullptr ? 0 : width * bytes, result.type == dtype::string && to != nullptr});
+      places_.push_back(columns_.back().to);
+    }
+  }
+  if (same) return;
+  io::csv_options options;
+  options.delimiter = static_cast<char>(a[0]);
+  options.quotes = a[1] != 0;
+  for (int i = 0; i < 16; ++i) {
+    const char c = static_cast<char>(static_cast<std::uint64_t>(a[static_cast<std::size_t>(2 + i / 8)]) >> 8 * (i % 8));
+    if (c == 0) break;
+    options.na_value += c;
+  }
+  for (const ir::attribute c : ir::csv_selection_of(a)) options.columns.push_back(c);
+  decoder_ = std::make_unique<io::csv_decoder>(fields_, std::move(options));
+}
+
+TAGMA_DECL void csv_state::give(io::csv_field& field, const operand& value) {
+  field.required = false;
+  switch (field.type) {
+    case dtype::float32:
+      field.number = static_cast<double>(*value.as<const float>());
+      break;
+    case dtype::float64:
+      field.number = *value.as<const double>();
+      break;
+    case dtype::int32:
+      field.whole = *value.as<const std::int32_t>();
+      break;
+    case dtype::int64:
+      field.whole = *value.as<const std::int64_t>();
+      break;
+    default:
+      field.text = *value.as<const string_element>();
+  }
+}
+
+TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b) {
+  return std::memcmp(&a.number, &b.number, sizeof a.number) == 0 && a.whole == b.whole && a.text == b.text;
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
 // ---- tagma/device/cpu/kernel/decode_raw.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
@@ -1925,7 +2035,6 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -1942,12 +2051,9 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -1962,7 +2068,6 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -1977,8 +2082,6 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1986,7 +2089,6 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -2023,10 +2125,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -2035,13 +2134,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -2055,40 +2149,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -2100,24 +2172,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -2125,7 +2185,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -2133,6 +2278,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 
 namespace tagma::io {
@@ -2156,11 +2302,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -2175,12 +2317,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -2229,6 +2366,33 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -2241,9 +2405,7 @@ class buffered_reader {
   static constexpr std::size_t default_block = 256 * 1024;
 
   /// @param block how many bytes the source is asked for at least
-  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
-    if (block_ == 0) block_ = 1;
-  }
+  buffered_reader(any_source source, std::size_t block = default_block);
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   buffered_reader(S source, std::size_t block = default_block)
@@ -2253,130 +2415,37 @@ class buffered_reader {
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = ended_ ? 0 : source_.at_most();
-    return more > unknown_length - held() ? unknown_length : more + held();
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
-  [[nodiscard]] std::string_view peek(std::size_t n) {
-    (void)fill(n);
-    return {data_.get() + begin_, std::min(n, held())};
-  }
+  [[nodiscard]] std::string_view peek(std::size_t n);
   /// The next `n` bytes; fewer where the source ends.
-  [[nodiscard]] std::string_view take(std::size_t n) {
-    const std::string_view bytes = peek(n);
-    drop(bytes.size());
-    return bytes;
-  }
+  [[nodiscard]] std::string_view take(std::size_t n);
   /// Bytes that have been read already, which stay.
   [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
   /// Bytes that have been read already, one at least; none where the source ends.
-  [[nodiscard]] std::string_view take_block() {
-    (void)fill(1);
-    return take(held());
-  }
+  [[nodiscard]] std::string_view take_block();
 
   /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
-  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
-    while (true) {
-      if (from < held()) {
-        const char* const first = data_.get() + begin_;
-        if (const void* const found = std::memchr(first + from, c, held() - from))
-          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
-        from = held();
-      }
-      if (!fill(from + 1)) return std::string_view::npos;
-    }
-  }
+  [[nodiscard]] std::size_t find(char c, std::size_t from = 0);
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
-  [[nodiscard]] bool line(std::string_view& text) {
-    const std::size_t length = find('\n');
-    if (length == std::string_view::npos) {
-      text = take(held());
-      return !text.empty();
-    }
-    text = take(length + 1).substr(0, length);
-    return true;
-  }
+  [[nodiscard]] bool line(std::string_view& text);
 
   /// Copies the next `n` bytes; returns how many there were.
-  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
-    auto* const to = static_cast<std::byte*>(target);
-    std::size_t done = std::min(n, held());
-    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
-    drop(done);
-    while (done < n) {
-      if (n - done < block_) {
-        const std::string_view rest = take(n - done);
-        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
-        return done + rest.size();
-      }
-      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
-      ended_ = more == 0;
-      if (ended_) break;
-      done += more;
-      position_ += more;
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
-  std::uint64_t skip(std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      drop(some);
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t skip(std::uint64_t n);
   /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
-  std::uint64_t append(std::string& to, std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      to.append(take(some));
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t append(std::string& to, std::uint64_t n);
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
-  void drop(std::size_t n) {
-    begin_ += n;
-    position_ += n;
-  }
+  void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
-  [[nodiscard]] bool fill(std::size_t n) {
-    while (held() < n && !ended_) more();
-    return held() >= n;
-  }
+  [[nodiscard]] bool fill(std::size_t n);
   /// Reads once, to the end of the buffer.
-  TAGMA_COLD void more() {
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (capacity_ - end_ < capacity_ / 4 + 1) {
-      const std::size_t size = held();
-      if (begin_ > 0 && size <= capacity_ / 2) {
-        std::memmove(data_.get(), data_.get() + begin_, size);
-      } else {
-        // A short source needs no block, but room to find its end in.
-        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
-        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
-        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
-        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
-        data_ = std::move(grown);
-        capacity_ = larger;
-      }
-      begin_ = 0;
-      end_ = size;
-    }
-    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
-    ended_ = n == 0;
-    end_ += n;
-  }
+  void more();
 
   any_source source_;
   std::size_t block_;
@@ -2387,6 +2456,143 @@ class buffered_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/buffered_reader.ipp
+#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+#define TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+
+/// @file
+/// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL buffered_reader::buffered_reader(any_source source, std::size_t block)
+    : source_(std::move(source)), block_(block) {
+  if (block_ == 0) block_ = 1;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::at_most() const {
+  const std::uint64_t more = ended_ ? 0 : source_.at_most();
+  return more > unknown_length - held() ? unknown_length : more + held();
+}
+
+TAGMA_DECL std::string_view buffered_reader::peek(std::size_t n) {
+  (void)fill(n);
+  return {data_.get() + begin_, std::min(n, held())};
+}
+
+TAGMA_DECL std::string_view buffered_reader::take(std::size_t n) {
+  const std::string_view bytes = peek(n);
+  drop(bytes.size());
+  return bytes;
+}
+
+TAGMA_DECL std::string_view buffered_reader::take_block() {
+  (void)fill(1);
+  return take(held());
+}
+
+TAGMA_DECL std::size_t buffered_reader::find(char c, std::size_t from) {
+  while (true) {
+    if (from < held()) {
+      const char* const first = data_.get() + begin_;
+      if (const void* const found = std::memchr(first + from, c, held() - from))
+        return static_cast<std::size_t>(static_cast<const char*>(found) - first);
+      from = held();
+    }
+    if (!fill(from + 1)) return std::string_view::npos;
+  }
+}
+
+TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
+  const std::size_t length = find('\n');
+  if (length == std::string_view::npos) {
+    text = take(held());
+    return !text.empty();
+  }
+  text = take(length + 1).substr(0, length);
+  return true;
+}
+
+TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
+  auto* const to = static_cast<std::byte*>(target);
+  std::size_t done = std::min(n, held());
+  if (done > 0) std::memcpy(to, data_.get() + begin_, done);
+  drop(done);
+  while (done < n) {
+    if (n - done < block_) {
+      const std::string_view rest = take(n - done);
+      if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
+      return done + rest.size();
+    }
+    const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
+    ended_ = more == 0;
+    if (ended_) break;
+    done += more;
+    position_ += more;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::skip(std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    drop(some);
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::append(std::string& to, std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    to.append(take(some));
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL void buffered_reader::drop(std::size_t n) {
+  begin_ += n;
+  position_ += n;
+}
+
+TAGMA_DECL bool buffered_reader::fill(std::size_t n) {
+  while (held() < n && !ended_) more();
+  return held() >= n;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (capacity_ - end_ < capacity_ / 4 + 1) {
+    const std::size_t size = held();
+    if (begin_ > 0 && size <= capacity_ / 2) {
+      std::memmove(data_.get(), data_.get() + begin_, size);
+    } else {
+      // A short source needs no block, but room to find its end in.
+      const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
+      const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
+      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
+      if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
+      data_ = std::move(grown);
+      capacity_ = larger;
+    }
+    begin_ = 0;
+    end_ = size;
+  }
+  const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
+  ended_ = n == 0;
+  end_ += n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_IPP
 #endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
 
 namespace tagma::io {
@@ -2394,35 +2600,14 @@ namespace tagma::io {
 static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
 
 /// Turns the bytes of each element around.
-inline void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
-  auto* const at = static_cast<unsigned char*>(elements);
-  const auto each = [&]<class Word>(Word, auto swap) {
-    for (std::size_t i = 0; i < count; ++i) {
-      Word word = 0;
-      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
-      word = swap(word);
-      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
-    }
-  };
-  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
-  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
-  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
-}
+void reverse_bytes(void* elements, std::size_t count, std::size_t size);
 
 namespace detail {
 
-[[noreturn]] TAGMA_COLD inline void fail_elements(std::string_view name, std::uint64_t missing) {
-  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
-}
+[[noreturn]] void fail_elements(std::string_view name, std::uint64_t missing);
 
 /// Throws unless a tensor may have this size and its source may have as many bytes.
-TAGMA_COLD inline void check_elements(const buffered_reader& in, const tensor_spec& s) {
-  const extent bytes = count_elements(s.dims, size_of(s.type));
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
-    fail(status_code::data_loss,
-         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
-  check_size(s, sentence({in.name(), ": "}));
-}
+void check_elements(const buffered_reader& in, const tensor_spec& s);
 
 }  // namespace detail
 
@@ -2463,6 +2648,49 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/elements.ipp
+#ifndef TAGMA_SINGLE_IO_ELEMENTS_IPP
+#define TAGMA_SINGLE_IO_ELEMENTS_IPP
+
+/// @file
+/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
+  auto* const at = static_cast<unsigned char*>(elements);
+  const auto each = [&]<class Word>(Word, auto swap) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Word word = 0;
+      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
+      word = swap(word);
+      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
+    }
+  };
+  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
+  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
+  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
+}
+
+}  // namespace tagma::io
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_elements(std::string_view name, std::uint64_t missing) {
+  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void check_elements(const buffered_reader& in, const tensor_spec& s) {
+  const extent bytes = count_elements(s.dims, size_of(s.type));
+  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
+    fail(status_code::data_loss,
+         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
+  check_size(s, sentence({in.name(), ": "}));
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_ELEMENTS_IPP
 #endif  // TAGMA_SINGLE_IO_ELEMENTS_HPP
 
 namespace tagma::device {
@@ -2512,7 +2740,6 @@ struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_ke
 /// @file
 /// The kernel that takes messages of tf.train.Example apart.
 
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -2634,18 +2861,34 @@ class reader {
   bool good_ = true;
 };
 
-inline void put_varint(std::string& to, std::uint64_t value) {
+void put_varint(std::string& to, std::uint64_t value);
+/// Appends a field of bytes: a text, a message or packed numbers.
+void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
+
+}  // namespace tagma::io::wire
+
+// ---- tagma/io/wire.ipp
+#ifndef TAGMA_SINGLE_IO_WIRE_IPP
+#define TAGMA_SINGLE_IO_WIRE_IPP
+
+/// @file
+/// Definitions of wire.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::wire {
+
+TAGMA_DECL void put_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
   to += static_cast<char>(value);
 }
-/// Appends a field of bytes: a text, a message or packed numbers.
-inline void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
+
+TAGMA_DECL void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
   put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
   put_varint(to, bytes.size());
   to.append(bytes);
 }
 
 }  // namespace tagma::io::wire
+#endif  // TAGMA_SINGLE_IO_WIRE_IPP
 #endif  // TAGMA_SINGLE_IO_WIRE_HPP
 
 namespace tagma::io {
@@ -2720,9 +2963,7 @@ class feature_values {
            : std::is_same_v<T, float>          ? feature_kind::floats
                                                : feature_kind::integers;
   }
-  [[nodiscard]] static bool is_message(const wire::field& f, std::uint32_t number) {
-    return f.number == number && f.type == wire::type::bytes;
-  }
+  [[nodiscard]] static bool is_message(const wire::field& f, std::uint32_t number);
   /// Sorts what has names, of equal ones that which came last behind the others.
   template <class Named>
   static void sort(std::vector<Named>& all) {
@@ -2740,10 +2981,7 @@ class feature_values {
     return behind != sorted.begin() && (behind - 1)->name == name ? &*(behind - 1) : nullptr;
   }
 
-  void begin(std::string_view key, std::string_view otherwise) {
-    key_.assign(key.empty() ? otherwise : key);
-    pieces_.clear();
-  }
+  void begin(std::string_view key, std::string_view otherwise);
   [[nodiscard]] std::string_view key() const { return key_; }
   template <class Visit>
   void each_field(std::string_view message, const Visit& visit) const {
@@ -2752,55 +2990,14 @@ class feature_values {
     if (!in.good()) fail_damaged();
   }
   /// A feature whose values are behind those that are there.
-  [[nodiscard]] feature next_feature(std::size_t place) const {
-    feature f;
-    f.place = place;
-    f.first_piece = pieces_.size();
-    return f;
-  }
+  [[nodiscard]] feature next_feature(std::size_t place) const;
   /// The last list counts; two of a kind are one.
-  void parse_feature(std::string_view message, feature& f) {
-    each_field(message, [&](const wire::field& list) {
-      if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
-      const auto kind = static_cast<feature_kind>(list.number);
-      if (kind != f.kind) {
-        pieces_.resize(f.first_piece);
-        f.kind = kind;
-        f.count = 0;
-      }
-      each_field(list.raw, [&](const wire::field& value) {
-        if (value.number == 1) parse_value(value, f);
-      });
-    });
-    f.pieces = pieces_.size() - f.first_piece;
-  }
-  void check_kind(const feature& f, feature_kind expected) const {
-    if (f.kind != expected)
-      fail(status_code::invalid_argument, {key_, ": feature '", f.name, "' is a list of ", to_string(f.kind),
-                                           ", expected a list of ", to_string(expected)});
-  }
+  void parse_feature(std::string_view message, feature& f);
+  void check_kind(const feature& f, feature_kind expected) const;
 
  private:
-  void parse_value(const wire::field& value, feature& f) {
-    const std::string_view raw = value.raw;
-    const bool packed = value.type == wire::type::bytes;
-    std::size_t count = 1;
-    if (f.kind == feature_kind::floats) {
-      if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
-      count = raw.size() / 4;
-    } else if (f.kind == feature_kind::integers) {
-      if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
-      count = static_cast<std::size_t>(
-          std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
-    } else if (!packed) {
-      fail_damaged();
-    }
-    f.count += count;
-    pieces_.push_back(raw);
-  }
-  [[noreturn]] TAGMA_COLD void fail_damaged() const {
-    fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
-  }
+  void parse_value(const wire::field& value, feature& f);
+  [[noreturn]] void fail_damaged() const;
 
   std::string_view what_;
   std::string key_;
@@ -2820,22 +3017,12 @@ class example : public detail::feature_values {
   /// Throws `data_loss` where the message is damaged.
   /// @param message which outlives what is read
   /// @param key what errors call it
-  void parse(std::string_view message, std::string_view key = {}) {
-    begin(key, "example");
-    features_.clear();
-    each_field(message, [&](const wire::field& f) {
-      if (is_message(f, 1)) parse_features(f.raw);
-    });
-    sort(features_);
-  }
+  void parse(std::string_view message, std::string_view key = {});
 
   /// The features, sorted by name.
   [[nodiscard]] std::span<const feature> features() const { return features_; }
   /// The feature of that name; nullptr if it is missing.
-  [[nodiscard]] const feature* find(std::string_view name) const {
-    const feature* const found = last_of(features(), name);
-    return found != nullptr && found->kind != feature_kind::none ? found : nullptr;
-  }
+  [[nodiscard]] const feature* find(std::string_view name) const;
 
   /// Reads a feature of a fixed shape. Throws `invalid_argument` if it is missing and required, of another kind, or has
   /// more or fewer values.
@@ -2868,22 +3055,9 @@ class example : public detail::feature_values {
   }
 
  private:
-  void parse_features(std::string_view message) {
-    each_field(message, [&](const wire::field& entry) {
-      if (!is_message(entry, 1)) return;
-      feature f = next_feature(features_.size());
-      each_field(entry.raw, [&](const wire::field& part) {
-        if (is_message(part, 1)) f.name = part.raw;
-        if (is_message(part, 2)) parse_feature(part.raw, f);
-      });
-      features_.push_back(f);
-    });
-  }
-  [[noreturn]] TAGMA_COLD void fail_count(std::string_view name, std::string_view what, std::size_t count,
-                                          const shape& dims) const {
-    fail(status_code::invalid_argument, {key(), ": feature '", name, "' has ", count, " ", what,
-                                         ", expected those of shape ", tagma::to_string(dims)});
-  }
+  void parse_features(std::string_view message);
+  [[noreturn]] void fail_count(std::string_view name, std::string_view what, std::size_t count,
+                               const shape& dims) const;
 
   std::vector<feature> features_;
 };
@@ -2892,31 +3066,11 @@ namespace detail {
 
 /// The message of a feature with these values.
 /// @{
-[[nodiscard]] inline std::string feature_message(feature_kind kind, std::string_view list) {
-  std::string text;
-  wire::put_bytes(text, static_cast<std::uint32_t>(kind), list);
-  return text;
-}
-[[nodiscard]] inline std::string packed_message(feature_kind kind, std::string_view packed) {
-  std::string list;
-  if (!packed.empty()) wire::put_bytes(list, 1, packed);
-  return feature_message(kind, list);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const float> values) {
-  std::string packed(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-  if constexpr (std::endian::native != std::endian::little) reverse_bytes(packed.data(), values.size(), 4);
-  return packed_message(feature_kind::floats, packed);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const std::int64_t> values) {
-  std::string packed;
-  for (const std::int64_t value : values) wire::put_varint(packed, static_cast<std::uint64_t>(value));
-  return packed_message(feature_kind::integers, packed);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const std::string_view> values) {
-  std::string list;
-  for (const std::string_view value : values) wire::put_bytes(list, 1, value);
-  return feature_message(feature_kind::bytes, list);
-}
+[[nodiscard]] std::string feature_message(feature_kind kind, std::string_view list);
+[[nodiscard]] std::string packed_message(feature_kind kind, std::string_view packed);
+[[nodiscard]] std::string feature_of(std::span<const float> values);
+[[nodiscard]] std::string feature_of(std::span<const std::int64_t> values);
+[[nodiscard]] std::string feature_of(std::span<const std::string_view> values);
 /// @}
 
 }  // namespace detail
@@ -2926,41 +3080,194 @@ class example_writer {
  public:
   /// Adds a feature. Throws `already_exists` for a second one of a name.
   void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
-  void add(std::string_view name, std::span<const std::int64_t> values) {
-    add_feature(name, detail::feature_of(values));
-  }
-  void add(std::string_view name, std::span<const std::string_view> values) {
-    add_feature(name, detail::feature_of(values));
-  }
+  void add(std::string_view name, std::span<const std::int64_t> values);
+  void add(std::string_view name, std::span<const std::string_view> values);
   void clear() { features_.clear(); }
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
-  [[nodiscard]] std::string message() const {
-    std::string features;
-    for (const auto& [name, feature] : features_) {
-      std::string entry;
-      wire::put_bytes(entry, 1, name);
-      wire::put_bytes(entry, 2, feature);
-      wire::put_bytes(features, 1, entry);
-    }
-    if (features.size() > INT32_MAX - 16)
-      fail(status_code::invalid_argument,
-           {"an example of ", features.size(), " bytes is too large, 2 GiB is the most"});
-    std::string text;
-    wire::put_bytes(text, 1, features);
-    return text;
-  }
+  [[nodiscard]] std::string message() const;
 
  private:
-  void add_feature(std::string_view name, std::string message) {
-    if (!features_.try_emplace(std::string(name), std::move(message)).second)
-      fail(status_code::already_exists, {"the example has a feature '", name, "' already"});
-  }
+  void add_feature(std::string_view name, std::string message);
 
   std::map<std::string, std::string, std::less<>> features_;
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/example.ipp
+#ifndef TAGMA_SINGLE_IO_EXAMPLE_IPP
+#define TAGMA_SINGLE_IO_EXAMPLE_IPP
+
+/// @file
+/// Definitions of example.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL bool feature_values::is_message(const wire::field& f, std::uint32_t number) {
+  return f.number == number && f.type == wire::type::bytes;
+}
+
+TAGMA_DECL void feature_values::begin(std::string_view key, std::string_view otherwise) {
+  key_.assign(key.empty() ? otherwise : key);
+  pieces_.clear();
+}
+
+TAGMA_DECL feature feature_values::next_feature(std::size_t place) const {
+  feature f;
+  f.place = place;
+  f.first_piece = pieces_.size();
+  return f;
+}
+
+TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature& f) {
+  each_field(message, [&](const wire::field& list) {
+    if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
+    const auto kind = static_cast<feature_kind>(list.number);
+    if (kind != f.kind) {
+      pieces_.resize(f.first_piece);
+      f.kind = kind;
+      f.count = 0;
+    }
+    each_field(list.raw, [&](const wire::field& value) {
+      if (value.number == 1) parse_value(value, f);
+    });
+  });
+  f.pieces = pieces_.size() - f.first_piece;
+}
+
+TAGMA_DECL void feature_values::check_kind(const feature& f, feature_kind expected) const {
+  if (f.kind != expected)
+    fail(status_code::invalid_argument, {key_, ": feature '", f.name, "' is a list of ", to_string(f.kind),
+                                         ", expected a list of ", to_string(expected)});
+}
+
+TAGMA_DECL void feature_values::parse_value(const wire::field& value, feature& f) {
+  const std::string_view raw = value.raw;
+  const bool packed = value.type == wire::type::bytes;
+  std::size_t count = 1;
+  if (f.kind == feature_kind::floats) {
+    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
+    count = raw.size() / 4;
+  } else if (f.kind == feature_kind::integers) {
+    if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
+    count = static_cast<std::size_t>(
+        std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  } else if (!packed) {
+    fail_damaged();
+  }
+  f.count += count;
+  pieces_.push_back(raw);
+}
+
+TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged() const {
+  fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL void example::parse(std::string_view message, std::string_view key) {
+  begin(key, "example");
+  features_.clear();
+  each_field(message, [&](const wire::field& f) {
+    if (is_message(f, 1)) parse_features(f.raw);
+  });
+  sort(features_);
+}
+
+TAGMA_DECL const feature* example::find(std::string_view name) const {
+  const feature* const found = last_of(features(), name);
+  return found != nullptr && found->kind != feature_kind::none ? found : nullptr;
+}
+
+TAGMA_DECL void example::parse_features(std::string_view message) {
+  each_field(message, [&](const wire::field& entry) {
+    if (!is_message(entry, 1)) return;
+    feature f = next_feature(features_.size());
+    each_field(entry.raw, [&](const wire::field& part) {
+      if (is_message(part, 1)) f.name = part.raw;
+      if (is_message(part, 2)) parse_feature(part.raw, f);
+    });
+    features_.push_back(f);
+  });
+}
+
+TAGMA_COLD TAGMA_DECL void example::fail_count(std::string_view name, std::string_view what, std::size_t count,
+                                               const shape& dims) const {
+  fail(status_code::invalid_argument,
+       {key(), ": feature '", name, "' has ", count, " ", what, ", expected those of shape ", tagma::to_string(dims)});
+}
+
+}  // namespace tagma::io
+
+namespace tagma::io::detail {
+
+TAGMA_DECL std::string feature_message(feature_kind kind, std::string_view list) {
+  std::string text;
+  wire::put_bytes(text, static_cast<std::uint32_t>(kind), list);
+  return text;
+}
+
+TAGMA_DECL std::string packed_message(feature_kind kind, std::string_view packed) {
+  std::string list;
+  if (!packed.empty()) wire::put_bytes(list, 1, packed);
+  return feature_message(kind, list);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const float> values) {
+  std::string packed(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  if constexpr (std::endian::native != std::endian::little) reverse_bytes(packed.data(), values.size(), 4);
+  return packed_message(feature_kind::floats, packed);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const std::int64_t> values) {
+  std::string packed;
+  for (const std::int64_t value : values) wire::put_varint(packed, static_cast<std::uint64_t>(value));
+  return packed_message(feature_kind::integers, packed);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const std::string_view> values) {
+  std::string list;
+  for (const std::string_view value : values) wire::put_bytes(list, 1, value);
+  return feature_message(feature_kind::bytes, list);
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL void example_writer::add(std::string_view name, std::span<const std::int64_t> values) {
+  add_feature(name, detail::feature_of(values));
+}
+
+TAGMA_DECL void example_writer::add(std::string_view name, std::span<const std::string_view> values) {
+  add_feature(name, detail::feature_of(values));
+}
+
+TAGMA_DECL std::string example_writer::message() const {
+  std::string features;
+  for (const auto& [name, feature] : features_) {
+    std::string entry;
+    wire::put_bytes(entry, 1, name);
+    wire::put_bytes(entry, 2, feature);
+    wire::put_bytes(features, 1, entry);
+  }
+  if (features.size() > INT32_MAX - 16)
+    fail(status_code::invalid_argument, {"an example of ", features.size(), " bytes is too large, 2 GiB is the most"});
+  std::string text;
+  wire::put_bytes(text, 1, features);
+  return text;
+}
+
+TAGMA_DECL void example_writer::add_feature(std::string_view name, std::string message) {
+  if (!features_.try_emplace(std::string(name), std::move(message)).second)
+    fail(status_code::already_exists, {"the example has a feature '", name, "' already"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_EXAMPLE_IPP
 #endif  // TAGMA_SINGLE_IO_EXAMPLE_HPP
 
 namespace tagma::device {
@@ -2968,19 +3275,8 @@ namespace cpu::detail {
 
 class example_state final : public kernel_state {
  public:
-  explicit example_state(ir::attribute_list a) {
-    for (int i = 0; i < ir::most_outputs; ++i) {
-      const ir::example_feature f = ir::example_feature_of(a, i);
-      if (f.spec.type == dtype::none) break;
-      wanted_.push_back({f, {}});
-      f.append_name(wanted_.back().name);
-    }
-  }
-  static void run(const kernel_args& args, const run_context& context) {
-    auto& own = static_cast<example_state&>(*args.state);
-    own.parse(args, context);
-    for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
-  }
+  explicit example_state(ir::attribute_list a);
+  static void run(const kernel_args& args, const run_context& context);
 
  private:
   struct wanted {
@@ -2988,23 +3284,8 @@ class example_state final : public kernel_state {
     std::string name;
   };
 
-  void parse(const kernel_args& args, const run_context& context) {
-    const auto* const messages = args.in[0].as<const string_element>();
-    count_ = static_cast<std::size_t>(args.in[0].elements());
-    if (examples_.size() < count_) examples_.resize(count_);
-    for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-      examples_[i].parse(messages[i], "message " + std::to_string(i));
-  }
-  void write(const kernel_args& args, std::size_t i) {
-    switch (wanted_[i].about.spec.type) {
-      case dtype::float32:
-        return write_as<float>(args, i);
-      case dtype::int64:
-        return write_as<std::int64_t>(args, i);
-      default:
-        return write_as<string_element>(args, i);
-    }
-  }
+  void parse(const kernel_args& args, const run_context& context);
+  void write(const kernel_args& args, std::size_t i);
   template <class T>
   void write_as(const kernel_args& args, std::size_t i) {
     const wanted& w = wanted_[i];
@@ -3030,13 +3311,7 @@ class example_state final : public kernel_state {
       if (const io::feature* const found = examples_[m].find(w.name)) examples_[m].copy(*found, to);
     }
   }
-  [[nodiscard]] std::size_t longest(const std::string& name) const {
-    std::size_t most = 0;
-    for (std::size_t m = 0; m < count_; ++m)
-      if (const io::feature* const found = examples_[m].find(name); found != nullptr && found->count > most)
-        most = found->count;
-    return most;
-  }
+  [[nodiscard]] std::size_t longest(const std::string& name) const;
 
   std::vector<wanted> wanted_;
   std::vector<io::example> examples_;
@@ -3059,6 +3334,60 @@ template <>
 struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_example_kernel {};
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/parse_example.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_IPP
+
+/// @file
+/// Definitions of parse_example.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL example_state::example_state(ir::attribute_list a) {
+  for (int i = 0; i < ir::most_outputs; ++i) {
+    const ir::example_feature f = ir::example_feature_of(a, i);
+    if (f.spec.type == dtype::none) break;
+    wanted_.push_back({f, {}});
+    f.append_name(wanted_.back().name);
+  }
+}
+
+TAGMA_DECL void example_state::run(const kernel_args& args, const run_context& context) {
+  auto& own = static_cast<example_state&>(*args.state);
+  own.parse(args, context);
+  for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
+}
+
+TAGMA_DECL void example_state::parse(const kernel_args& args, const run_context& context) {
+  const auto* const messages = args.in[0].as<const string_element>();
+  count_ = static_cast<std::size_t>(args.in[0].elements());
+  if (examples_.size() < count_) examples_.resize(count_);
+  for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
+    examples_[i].parse(messages[i], "message " + std::to_string(i));
+}
+
+TAGMA_DECL void example_state::write(const kernel_args& args, std::size_t i) {
+  switch (wanted_[i].about.spec.type) {
+    case dtype::float32:
+      return write_as<float>(args, i);
+    case dtype::int64:
+      return write_as<std::int64_t>(args, i);
+    default:
+      return write_as<string_element>(args, i);
+  }
+}
+
+TAGMA_DECL std::size_t example_state::longest(const std::string& name) const {
+  std::size_t most = 0;
+  for (std::size_t m = 0; m < count_; ++m)
+    if (const io::feature* const found = examples_[m].find(name); found != nullptr && found->count > most)
+      most = found->count;
+  return most;
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
 // ---- tagma/device/cpu/kernel/reader.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
@@ -3098,7 +3427,6 @@ struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_exam
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -3199,6 +3527,12 @@ class any_sink {
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
 
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
+
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
@@ -3206,12 +3540,7 @@ namespace tagma::io {
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
-[[nodiscard]] inline compression compression_from(std::string_view name) {
-  if (name.empty() || name == "NONE") return compression::none;
-  if (name == "GZIP") return compression::gzip;
-  if (name == "ZLIB") return compression::zlib;
-  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
-}
+[[nodiscard]] compression compression_from(std::string_view name);
 
 namespace detail {
 
@@ -3328,71 +3657,20 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    if (format_ == compression::detect) detect();
-    if (format_ == compression::none) return pass(to);
-    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
-    std::span<std::byte> left = to;
-    while (left.size() == to.size() && !(ended_ && !next_member())) {
-      if (in_.empty() && !refill() && !pending_)
-        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
-      ended_ = state_->step(in_, left, name());
-      pending_ = left.empty();  // there may be more, which needs no more to be read
-    }
-    return to.size() - left.size();
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = packed_.at_most(), here = in_.size();
-    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
-    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
 
  private:
   static constexpr std::size_t block = 64 * 1024;
   static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
 
-  bool refill() {
-    const std::size_t n = packed_.read({buffer_.get(), block});
-    in_ = {buffer_.get(), n};
-    return n > 0;
-  }
-  void detect() {
-    std::size_t n = 0;
-    while (n < 2) {
-      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
-      if (more == 0) break;
-      n += more;
-    }
-    in_ = {buffer_.get(), n};
-    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
-    format_ = is_gzip ? compression::gzip : compression::none;
-  }
-  std::size_t pass(std::span<std::byte> to) {
-    if (in_.empty()) return packed_.read(to);
-    const std::size_t n = std::min(in_.size(), to.size());
-    std::memcpy(to.data(), in_.data(), n);
-    in_ = in_.subspan(n);
-    return n;
-  }
+  bool refill();
+  void detect();
+  std::size_t pass(std::span<std::byte> to);
   /// Behind the end of a stream: whether another one begins.
-  bool next_member() {
-    if (in_.empty() && !refill()) return false;
-    if (format_ == compression::deflate) return false;
-    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
-      state_->restart();
-      ended_ = pending_ = false;
-      return true;
-    }
-    do {
-      for (const std::byte b : in_)
-        if (b != std::byte{0} || format_ != compression::gzip)
-          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
-    } while (refill());
-    in_ = {};
-    return false;
-  }
+  bool next_member();
 
   any_source packed_;
   compression format_;
@@ -3411,10 +3689,7 @@ class deflated_sink {
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
-  void finish() {
-    state_->step({}, true, to_);
-    to_.finish();
-  }
+  void finish();
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -3423,24 +3698,119 @@ class deflated_sink {
 };
 
 /// A source, unpacked as it is told.
-[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
+[[nodiscard]] any_source unpacked(any_source source, compression format);
+
+/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
+[[nodiscard]] any_source open(std::string path, compression format = compression::none);
+
+/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
+/// zlib.
+[[nodiscard]] any_sink create(std::string path, compression format = compression::none);
+
+}  // namespace tagma::io
+
+// ---- tagma/io/compression.ipp
+#ifndef TAGMA_SINGLE_IO_COMPRESSION_IPP
+#define TAGMA_SINGLE_IO_COMPRESSION_IPP
+
+/// @file
+/// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL compression compression_from(std::string_view name) {
+  if (name.empty() || name == "NONE") return compression::none;
+  if (name == "GZIP") return compression::gzip;
+  if (name == "ZLIB") return compression::zlib;
+  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
+}
+
+TAGMA_DECL std::size_t inflated_source::read(std::span<std::byte> to) {
+  if (format_ == compression::detect) detect();
+  if (format_ == compression::none) return pass(to);
+  if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
+  std::span<std::byte> left = to;
+  while (left.size() == to.size() && !(ended_ && !next_member())) {
+    if (in_.empty() && !refill() && !pending_)
+      fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+    ended_ = state_->step(in_, left, name());
+    pending_ = left.empty();  // there may be more, which needs no more to be read
+  }
+  return to.size() - left.size();
+}
+
+TAGMA_DECL std::uint64_t inflated_source::at_most() const {
+  const std::uint64_t more = packed_.at_most(), here = in_.size();
+  if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
+  return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
+}
+
+TAGMA_DECL bool inflated_source::refill() {
+  const std::size_t n = packed_.read({buffer_.get(), block});
+  in_ = {buffer_.get(), n};
+  return n > 0;
+}
+
+TAGMA_DECL void inflated_source::detect() {
+  std::size_t n = 0;
+  while (n < 2) {
+    const std::size_t more = packed_.read({buffer_.get() + n, block - n});
+    if (more == 0) break;
+    n += more;
+  }
+  in_ = {buffer_.get(), n};
+  const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
+  format_ = is_gzip ? compression::gzip : compression::none;
+}
+
+TAGMA_DECL std::size_t inflated_source::pass(std::span<std::byte> to) {
+  if (in_.empty()) return packed_.read(to);
+  const std::size_t n = std::min(in_.size(), to.size());
+  std::memcpy(to.data(), in_.data(), n);
+  in_ = in_.subspan(n);
+  return n;
+}
+
+TAGMA_DECL bool inflated_source::next_member() {
+  if (in_.empty() && !refill()) return false;
+  if (format_ == compression::deflate) return false;
+  if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
+    state_->restart();
+    ended_ = pending_ = false;
+    return true;
+  }
+  do {
+    for (const std::byte b : in_)
+      if (b != std::byte{0} || format_ != compression::gzip)
+        fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
+  } while (refill());
+  in_ = {};
+  return false;
+}
+
+TAGMA_DECL void deflated_sink::finish() {
+  state_->step({}, true, to_);
+  to_.finish();
+}
+
+TAGMA_DECL any_source unpacked(any_source source, compression format) {
   if (format == compression::none) return source;
   return inflated_source(std::move(source), format);
 }
 
-/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
-[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
+TAGMA_DECL any_source open(std::string path, compression format) {
   return unpacked(file_source(std::move(path)), format);
 }
 
-/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
-/// zlib.
-[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
+TAGMA_DECL any_sink create(std::string path, compression format) {
   if (format == compression::none) return file_sink(std::move(path));
   return deflated_sink(file_sink(std::move(path)), format);
 }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_COMPRESSION_IPP
 #endif  // TAGMA_SINGLE_IO_COMPRESSION_HPP
 // ---- tagma/io/fixed_length.hpp
 #ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
@@ -3469,38 +3839,13 @@ struct fixed_length_options {
 class fixed_length_record_reader {
  public:
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
-  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options)
-      : in_(std::move(in)), options_(options) {
-    const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
-      if (bytes < least || bytes > max_bytes / 4)
-        fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
-    };
-    check(options.record_bytes, 1, "record_bytes");
-    check(options.header_bytes, 0, "header_bytes");
-    check(options.footer_bytes, 0, "footer_bytes");
-    check(options.hop_bytes, 0, "hop_bytes");
-    if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
-  }
+  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
-    if (ended_ || in_.skip(to_pass) < to_pass) return end();
-    const auto record = static_cast<std::size_t>(options_.record_bytes);
-    const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
-    const std::string_view bytes = in_.peek(needed);
-    if (bytes.size() < needed) return end();
-    value = bytes.substr(0, record);
-    ++record_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:
-  bool end() {
-    ended_ = true;
-    return false;
-  }
+  bool end();
 
   buffered_reader in_;
   fixed_length_options options_;
@@ -3509,6 +3854,50 @@ class fixed_length_record_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/fixed_length.ipp
+#ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
+#define TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
+
+/// @file
+/// Definitions of fixed_length.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL fixed_length_record_reader::fixed_length_record_reader(buffered_reader in,
+                                                                  const fixed_length_options& options)
+    : in_(std::move(in)), options_(options) {
+  const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
+    if (bytes < least || bytes > max_bytes / 4)
+      fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
+  };
+  check(options.record_bytes, 1, "record_bytes");
+  check(options.header_bytes, 0, "header_bytes");
+  check(options.footer_bytes, 0, "footer_bytes");
+  check(options.hop_bytes, 0, "hop_bytes");
+  if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
+}
+
+TAGMA_DECL bool fixed_length_record_reader::next(std::string_view& value) {
+  const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
+  if (ended_ || in_.skip(to_pass) < to_pass) return end();
+  const auto record = static_cast<std::size_t>(options_.record_bytes);
+  const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
+  const std::string_view bytes = in_.peek(needed);
+  if (bytes.size() < needed) return end();
+  value = bytes.substr(0, record);
+  ++record_;
+  return true;
+}
+
+TAGMA_DECL bool fixed_length_record_reader::end() {
+  ended_ = true;
+  return false;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
 #endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
 // ---- tagma/io/open_records.hpp
 #ifndef TAGMA_SINGLE_IO_OPEN_RECORDS_HPP
@@ -3566,14 +3955,7 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value_.clear();
-    (void)in_.append(value_, unknown_length);
-    value = value_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -3587,12 +3969,7 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value = text_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -3601,6 +3978,34 @@ class identity_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/record.ipp
+#ifndef TAGMA_SINGLE_IO_RECORD_IPP
+#define TAGMA_SINGLE_IO_RECORD_IPP
+
+/// @file
+/// Definitions of record.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL bool whole_file_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value_.clear();
+  (void)in_.append(value_, unknown_length);
+  value = value_;
+  return true;
+}
+
+TAGMA_DECL bool identity_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value = text_;
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_RECORD_HPP
 
 namespace tagma::io {
@@ -3662,20 +4067,9 @@ struct text_line_options {
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
-  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
-      : in_(std::move(in)), skip_(options.skip_header_lines) {
-    if (skip_ < 0)
-      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
-  }
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    do {
-      if (!in_.line(value)) return false;
-      ++line_;
-    } while (line_ <= skip_);
-    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -3684,6 +4078,33 @@ class text_line_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/text_lines.ipp
+#ifndef TAGMA_SINGLE_IO_TEXT_LINES_IPP
+#define TAGMA_SINGLE_IO_TEXT_LINES_IPP
+
+/// @file
+/// Definitions of text_lines.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_line_options& options)
+    : in_(std::move(in)), skip_(options.skip_header_lines) {
+  if (skip_ < 0)
+    fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
+}
+
+TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  do {
+    if (!in_.line(value)) return false;
+    ++line_;
+  } while (line_ <= skip_);
+  if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TEXT_LINES_IPP
 #endif  // TAGMA_SINGLE_IO_TEXT_LINES_HPP
 // ---- tagma/io/tf_record.hpp
 #ifndef TAGMA_SINGLE_IO_TF_RECORD_HPP
@@ -3695,7 +4116,6 @@ class text_line_reader {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -3712,7 +4132,6 @@ class text_line_reader {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -3723,21 +4142,59 @@ namespace detail {
 struct crc_tables {
   std::uint32_t of[8][256]{};
 
-  explicit crc_tables(std::uint32_t polynomial) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t c = byte;
-      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
-      of[0][byte] = c;
-    }
-    for (int place = 1; place < 8; ++place)
-      for (std::uint32_t byte = 0; byte < 256; ++byte)
-        of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
-  }
+  explicit crc_tables(std::uint32_t polynomial);
 };
 
 /// Goes on with the checksum `crc`, whose bits are inverted.
-[[nodiscard]] inline std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
-                                              std::size_t size) {
+[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                       std::size_t size);
+
+/// CRC-32C by tables.
+[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The checksum of bytes.
+[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+
+// ---- tagma/io/crc32c.ipp
+#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
+#define TAGMA_SINGLE_IO_CRC32C_IPP
+
+/// @file
+/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t c = byte;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+    of[0][byte] = c;
+  }
+  for (int place = 1; place < 8; ++place)
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+}
+
+TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   const auto& t = tables.of;
   for (; size >= 8; at += 8, size -= 8) {
@@ -3750,22 +4207,21 @@ struct crc_tables {
   return crc;
 }
 
-/// CRC-32C by tables.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0x82f63b78u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0xedb88320u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-}  // namespace detail
+}  // namespace tagma::io::detail
 
-/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
-[[nodiscard]] inline std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+namespace tagma::io {
+
+TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
 #if defined(__SSE4_2__) && defined(__x86_64__)
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t state = ~crc;
@@ -3782,19 +4238,10 @@ struct crc_tables {
 #endif
 }
 
-/// The checksum of bytes.
-[[nodiscard]] inline std::uint32_t crc32c(std::string_view bytes) {
-  return extend_crc32c(0, bytes.data(), bytes.size());
-}
-
-/// The form in which files hold a checksum of what may itself hold checksums.
-[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8u;
-  return (turned >> 17) | (turned << 15);
-}
+TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
 
 namespace tagma::io {
@@ -3823,41 +4270,14 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (ended_) return false;
-    offset_ = in_.position();
-    ended_ = true;  // also if this throws
-    const std::string_view head = in_.take(head_bytes);
-    if (head.empty()) return false;
-    if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
-    const std::uint64_t length = detail::little_endian<8>(head.data());
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
-      corrupted("length");
-    if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
-      fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
-                                    " bytes, more than can follow"});
-    const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
-    const std::string_view bytes = in_.take(needed);
-    if (bytes.size() < needed) truncated("its data", needed - bytes.size());
-    value = bytes.substr(0, needed - foot_bytes);
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
-      corrupted("data");
-    ended_ = false;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:
   static constexpr std::size_t head_bytes = 12, foot_bytes = 4;
 
-  [[noreturn]] TAGMA_COLD void truncated(std::string_view what, std::size_t missing) const {
-    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
-                                  " or its checksum are missing"});
-  }
-  [[noreturn]] TAGMA_COLD void corrupted(std::string_view what) const {
-    fail(status_code::data_loss,
-         {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
-  }
+  [[noreturn]] void truncated(std::string_view what, std::size_t missing) const;
+  [[noreturn]] void corrupted(std::string_view what) const;
 
   buffered_reader in_;
   std::uint64_t offset_ = 0;
@@ -3876,41 +4296,14 @@ class tf_record_writer {
       : to_(std::move(other.to_)), held_(std::move(other.held_)), closed_(std::exchange(other.closed_, true)) {}
   tf_record_writer& operator=(tf_record_writer&&) = delete;
   /// Closes the file, and is silent about what goes wrong; `close` is not.
-  ~tf_record_writer() {
-    try {
-      close();
-    } catch (...) {
-    }
-  }
+  ~tf_record_writer();
 
   /// Throws `failed_precondition` after `close`, and what the sink throws.
-  void write(std::string_view value) {
-    if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
-    char head[12], foot[4];
-    detail::put_little_endian<8>(head, value.size());
-    detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
-    detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
-    held_.append(head, sizeof head);
-    if (value.size() < enough) {
-      held_.append(value);
-    } else {
-      flush();
-      to_.write(std::as_bytes(std::span(value)));
-    }
-    held_.append(foot, sizeof foot);
-    if (held_.size() >= enough) flush();
-  }
+  void write(std::string_view value);
   /// Hands on what is held back.
-  void flush() {
-    if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
-    held_.clear();
-  }
+  void flush();
   /// Writes what is left, the end of a compressed file. Nothing if called again.
-  void close() {
-    if (std::exchange(closed_, true)) return;
-    flush();
-    to_.finish();
-  }
+  void close();
 
  private:
   static constexpr std::size_t enough = 64 * 1024;
@@ -3921,6 +4314,88 @@ class tf_record_writer {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/tf_record.ipp
+#ifndef TAGMA_SINGLE_IO_TF_RECORD_IPP
+#define TAGMA_SINGLE_IO_TF_RECORD_IPP
+
+/// @file
+/// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
+
+#include <span>
+
+namespace tagma::io {
+
+TAGMA_DECL bool tf_record_reader::next(std::string_view& value) {
+  if (ended_) return false;
+  offset_ = in_.position();
+  ended_ = true;  // also if this throws
+  const std::string_view head = in_.take(head_bytes);
+  if (head.empty()) return false;
+  if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
+  const std::uint64_t length = detail::little_endian<8>(head.data());
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
+    corrupted("length");
+  if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
+    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
+                                  " bytes, more than can follow"});
+  const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
+  const std::string_view bytes = in_.take(needed);
+  if (bytes.size() < needed) truncated("its data", needed - bytes.size());
+  value = bytes.substr(0, needed - foot_bytes);
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
+    corrupted("data");
+  ended_ = false;
+  return true;
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::truncated(std::string_view what, std::size_t missing) const {
+  fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
+                                " or its checksum are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::corrupted(std::string_view what) const {
+  fail(status_code::data_loss,
+       {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
+}
+
+TAGMA_DECL tf_record_writer::~tf_record_writer() {
+  try {
+    close();
+  } catch (...) {
+  }
+}
+
+TAGMA_DECL void tf_record_writer::write(std::string_view value) {
+  if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
+  char head[12], foot[4];
+  detail::put_little_endian<8>(head, value.size());
+  detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
+  detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
+  held_.append(head, sizeof head);
+  if (value.size() < enough) {
+    held_.append(value);
+  } else {
+    flush();
+    to_.write(std::as_bytes(std::span(value)));
+  }
+  held_.append(foot, sizeof foot);
+  if (held_.size() >= enough) flush();
+}
+
+TAGMA_DECL void tf_record_writer::flush() {
+  if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
+  held_.clear();
+}
+
+TAGMA_DECL void tf_record_writer::close() {
+  if (std::exchange(closed_, true)) return;
+  flush();
+  to_.finish();
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TF_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_TF_RECORD_HPP
 // ---- tagma/runtime/serving.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_SERVING_HPP
@@ -3930,12 +4405,9 @@ class tf_record_writer {
 /// Resources that serve one request after the other, with a thread of their own that sleeps while nobody asks. So what
 /// waits for a disk or for somebody else's code holds no thread of a session.
 
-#include <sched.h>
-
 #include <deque>
 #include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -3966,54 +4438,17 @@ class serving : public resource {
   using resource::resource;
 
   /// Ends a request with Cancelled, unless it has ended.
-  TAGMA_COLD void cancel(served_request& request) {
-    {
-      const mutex_lock lock(mutex_);
-      if (now_ == &request) {
-        request.cancelled_ = true;
-        return interrupt(request);
-      }
-      bool waited = false;
-      for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
-        if (*at == &request) {
-          requests_.erase(at);
-          waited = true;
-          break;
-        }
-      if (!waited) return;
-      telling_.fetch_add(1);
-    }
-    request.ended(error_of_cancelled());
-    telling_.fetch_sub(1, memory_order::release);
-  }
+  void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
-  void settle() const {
-    while (telling_.load(memory_order::acquire) != 0) sched_yield();
-  }
+  void settle() const;
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
 
  protected:
   /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
-  TAGMA_COLD void ask(served_request& request) {
-    request.cancelled_ = false;
-    {
-      const mutex_lock lock(mutex_);
-      if (!thread_.joinable()) start();
-      requests_.push_back(&request);
-    }
-    asked_.change(true);
-  }
+  void ask(served_request& request);
   /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
-  TAGMA_COLD void stop() {
-    if (!thread_.joinable()) return;
-    {
-      const mutex_lock lock(mutex_);
-      stopping_ = true;
-    }
-    asked_.change(true);
-    thread_.join();
-  }
+  void stop();
   [[nodiscard]] mutex& lock() { return mutex_; }
   /// With the lock.
   [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
@@ -4029,55 +4464,10 @@ class serving : public resource {
   virtual void take_back(served_request&) {}
 
  private:
-  void start() {
-    try {
-      thread_ = std::thread([this] { work(); });
-    } catch (const std::system_error&) {
-      fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
-    }
-  }
-  void work() {
-    for (;;) {
-      const std::uint32_t seen = asked_.load(memory_order::acquire);
-      {
-        const mutex_lock lock(mutex_);
-        if (stopping_) return;
-        if (!requests_.empty()) {
-          now_ = requests_.front();
-          requests_.pop_front();
-        }
-      }
-      if (now_ == nullptr)
-        asked_.wait(seen);
-      else
-        serve_now();
-    }
-  }
-  void serve_now() {
-    served_request& r = *now_;
-    std::exception_ptr error;
-    try {
-      serve(r);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    {
-      const mutex_lock lock(mutex_);
-      if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
-      if (r.cancelled_) error = error_of_cancelled();
-      now_ = nullptr;
-      telling_.fetch_add(1);
-    }
-    r.ended(std::move(error));
-    telling_.fetch_sub(1, memory_order::release);
-  }
-  [[nodiscard]] TAGMA_COLD std::exception_ptr error_of_cancelled() const noexcept {
-    try {
-      fail(status_code::cancelled, {text(), ": the request was cancelled"});
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
+  void start();
+  void work();
+  void serve_now();
+  [[nodiscard]] std::exception_ptr error_of_cancelled() const noexcept;
 
   mutex mutex_;
   wait_word asked_;
@@ -4089,28 +4479,126 @@ class serving : public resource {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/serving.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_SERVING_IPP
+#define TAGMA_SINGLE_RUNTIME_SERVING_IPP
+
+/// @file
+/// Definitions of serving.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
+
+#include <system_error>
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
+  {
+    const mutex_lock lock(mutex_);
+    if (now_ == &request) {
+      request.cancelled_ = true;
+      return interrupt(request);
+    }
+    bool waited = false;
+    for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
+      if (*at == &request) {
+        requests_.erase(at);
+        waited = true;
+        break;
+      }
+    if (!waited) return;
+    telling_.fetch_add(1);
+  }
+  request.ended(error_of_cancelled());
+  telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_DECL void serving::settle() const {
+  while (telling_.load(memory_order::acquire) != 0) sched_yield();
+}
+
+TAGMA_COLD TAGMA_DECL void serving::ask(served_request& request) {
+  request.cancelled_ = false;
+  {
+    const mutex_lock lock(mutex_);
+    if (!thread_.joinable()) start();
+    requests_.push_back(&request);
+  }
+  asked_.change(true);
+}
+
+TAGMA_COLD TAGMA_DECL void serving::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const mutex_lock lock(mutex_);
+    stopping_ = true;
+  }
+  asked_.change(true);
+  thread_.join();
+}
+
+TAGMA_DECL void serving::start() {
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error&) {
+    fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
+  }
+}
+
+TAGMA_DECL void serving::work() {
+  for (;;) {
+    const std::uint32_t seen = asked_.load(memory_order::acquire);
+    {
+      const mutex_lock lock(mutex_);
+      if (stopping_) return;
+      if (!requests_.empty()) {
+        now_ = requests_.front();
+        requests_.pop_front();
+      }
+    }
+    if (now_ == nullptr)
+      asked_.wait(seen);
+    else
+      serve_now();
+  }
+}
+
+TAGMA_DECL void serving::serve_now() {
+  served_request& r = *now_;
+  std::exception_ptr error;
+  try {
+    serve(r);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  {
+    const mutex_lock lock(mutex_);
+    if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
+    if (r.cancelled_) error = error_of_cancelled();
+    now_ = nullptr;
+    telling_.fetch_add(1);
+  }
+  r.ended(std::move(error));
+  telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr serving::error_of_cancelled() const noexcept {
+  try {
+    fail(status_code::cancelled, {text(), ": the request was cancelled"});
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_SERVING_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_SERVING_HPP
 
 namespace tagma::runtime {
 
 /// Opens a file as a reader with these options does. Throws what the parts throw, NotFound for a missing file.
-[[nodiscard]] TAGMA_COLD inline io::open_records open_records(const reader_options& o, std::string path) {
-  if (o.kind == reader_kind::identity) return io::open_records(io::identity_reader(std::move(path)));
-  constexpr io::compression formats[] = {io::compression::none, io::compression::gzip, io::compression::zlib,
-                                         io::compression::detect};
-  io::buffered_reader in(io::open(std::move(path), formats[static_cast<std::size_t>(o.compression)]));
-  switch (o.kind) {
-    case reader_kind::fixed_length:
-      return io::open_records(
-          io::fixed_length_record_reader(std::move(in), {o.record_bytes, o.header_bytes, o.footer_bytes, o.hop_bytes}));
-    case reader_kind::tf_record:
-      return io::open_records(io::tf_record_reader(std::move(in)));
-    case reader_kind::whole_file:
-      return io::open_records(io::whole_file_reader(std::move(in)));
-    default:
-      return io::open_records(io::text_line_reader(std::move(in), {o.skip_header_lines}));
-  }
-}
+[[nodiscard]] io::open_records open_records(const reader_options& o, std::string path);
 
 /// Somebody who asks for records.
 class read_request : public served_request {
@@ -4130,64 +4618,24 @@ class read_request : public served_request {
 class reader final : public serving {
  public:
   /// Throws InvalidArgument for options that no reader can have.
-  TAGMA_COLD reader(std::string name, const reader_options& options)
-      : serving("reader", std::move(name)), options_(options) {
-    for (const extent n : {options.skip_header_lines, options.header_bytes, options.footer_bytes, options.hop_bytes})
-      if (n < 0) fail(status_code::invalid_argument, {text(), ": no option may be negative, and one is ", n});
-    if ((options.kind == reader_kind::fixed_length) != (options.record_bytes > 0))
-      fail(status_code::invalid_argument,
-           {text(), ": record_bytes is ", options.record_bytes,
-            options.record_bytes > 0 ? ", which is for records of fixed length" : ", expected 1 or more"});
-  }
-  TAGMA_COLD ~reader() override { stop(); }
+  reader(std::string name, const reader_options& options);
+  TAGMA_DECL ~reader() override;
 
   [[nodiscard]] const reader_options& options() const { return options_; }
   /// "text line reader 'lines'".
-  [[nodiscard]] TAGMA_COLD std::string text() const override {
-    return sentence({to_string(options_.kind), " '", name(), "'"});
-  }
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the reader that somebody else asks for.
-  TAGMA_COLD void check(const reader_options& other) const {
-    if (options_.kind != other.kind)
-      fail(status_code::invalid_argument,
-           {"the container has ", text(), ", asked for is a ", to_string(other.kind), " of this name"});
-    const auto refuse = [&](std::string_view what, extent own, extent asked) {
-      if (own != asked)
-        fail(status_code::invalid_argument,
-             {"the container has ", text(), " with ", what, " ", own, ", asked for is one with ", asked});
-    };
-    refuse("compression", static_cast<extent>(options_.compression), static_cast<extent>(other.compression));
-    refuse("skip_header_lines", options_.skip_header_lines, other.skip_header_lines);
-    refuse("record_bytes", options_.record_bytes, other.record_bytes);
-    refuse("header_bytes", options_.header_bytes, other.header_bytes);
-    refuse("footer_bytes", options_.footer_bytes, other.footer_bytes);
-    refuse("hop_bytes", options_.hop_bytes, other.hop_bytes);
-  }
+  void check(const reader_options& other) const;
 
-  [[nodiscard]] std::int64_t records_produced() {
-    const mutex_lock locked(lock());
-    return produced_;
-  }
-  [[nodiscard]] std::int64_t files_completed() {
-    const mutex_lock locked(lock());
-    return completed_;
-  }
+  [[nodiscard]] std::int64_t records_produced();
+  [[nodiscard]] std::int64_t files_completed();
   /// The file that is being read is left, behind the requests that wait; counts begin at 0.
-  TAGMA_COLD void reset() {
-    const mutex_lock locked(lock());
-    produced_ = completed_ = 0;
-    leaves_ = true;
-  }
+  void reset();
 
   /// Asks for up to `most` records of one file, at least one; `request` lives until it is told.
   /// @param files a queue of texts
   /// Throws ResourceExhausted if the system has no thread.
-  TAGMA_COLD void read(read_request& request, queue& files, std::size_t most) {
-    request.records.clear();
-    request.files_ = &files;
-    request.most_ = most;
-    ask(request);
-  }
+  void read(read_request& request, queue& files, std::size_t most);
 
  private:
   /// Waits for the name of a file.
@@ -4197,85 +4645,16 @@ class reader final : public serving {
     std::exception_ptr error;
 
    private:
-    void ended(std::exception_ptr e) noexcept override {
-      error = std::move(e);
-      done.set();
-    }
+    TAGMA_DECL void ended(std::exception_ptr e) noexcept override;
   };
 
-  void serve(served_request& asked) override {
-    bool leaves = false;
-    {
-      const mutex_lock locked(lock());
-      leaves = std::exchange(leaves_, false);
-    }
-    if (leaves) current_ = {}, back_.clear(), failed_ = nullptr;
-    fill(static_cast<read_request&>(asked));
-  }
-  void interrupt(served_request& asked) override {
-    // Whoever is told of this only marks something as done: nobody asks for the lock.
-    if (waits_) static_cast<read_request&>(asked).files_->cancel(file_);
-  }
-  void given(served_request& asked) override {
-    produced_ += static_cast<std::int64_t>(static_cast<read_request&>(asked).records.size());
-  }
-  void take_back(served_request& asked) override {
-    for (io::record& one : static_cast<read_request&>(asked).records) back_.push_back(std::move(one));
-  }
+  TAGMA_DECL void serve(served_request& asked) override;
+  TAGMA_DECL void interrupt(served_request& asked) override;
+  TAGMA_DECL void given(served_request& asked) override;
+  TAGMA_DECL void take_back(served_request& asked) override;
   /// What was read before an error is given first, and the error to the next request.
-  void fill(read_request& r) {
-    while (r.records.size() < r.most_) {
-      if (!back_.empty()) {
-        r.records.push_back(std::move(back_.front()));
-        back_.pop_front();
-        continue;
-      }
-      if (failed_ != nullptr) {
-        if (r.records.empty()) std::rethrow_exception(std::exchange(failed_, nullptr));
-        return;
-      }
-      if (!current_) {
-        if (!r.records.empty()) return;
-        current_ = open_records(options_, next_file(r));
-      }
-      try {
-        std::string_view value;
-        if (current_.next(value)) {
-          r.records.push_back({current_.key(), std::string(value)});
-        } else {
-          current_ = {};
-          const mutex_lock locked(lock());
-          ++completed_;
-        }
-      } catch (...) {
-        current_ = {};
-        failed_ = std::current_exception();
-      }
-    }
-  }
-  [[nodiscard]] std::string next_file(read_request& r) {
-    file_.done.clear();
-    r.files_->dequeue(file_, 1);
-    {
-      const mutex_lock locked(lock());
-      waits_ = true;
-      if (is_cancelled(r)) r.files_->cancel(file_);
-    }
-    file_.done.wait();
-    {
-      const mutex_lock locked(lock());
-      waits_ = false;
-    }
-    r.files_->settle();
-    if (file_.error != nullptr) std::rethrow_exception(std::exchange(file_.error, nullptr));
-    const raw_view name = file_.elements.front().component(0);
-    if (file_.elements.front().components() != 1 || name.type != dtype::string || name.dims.elements() != 1)
-      fail(status_code::invalid_argument,
-           {text(), ": ", r.files_->text(), " has tuples that are not one text, the name of a file"});
-    std::string path(*static_cast<const string_element*>(name.data));
-    r.files_->reuse(std::move(file_.elements));
-    return path;
-  }
+  void fill(read_request& r);
+  [[nodiscard]] std::string next_file(read_request& r);
   const reader_options options_;
   std::int64_t produced_ = 0, completed_ = 0;
   bool leaves_ = false, waits_ = false;
@@ -4287,6 +4666,175 @@ class reader final : public serving {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/reader.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_READER_IPP
+#define TAGMA_SINGLE_RUNTIME_READER_IPP
+
+/// @file
+/// Definitions of reader.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL io::open_records open_records(const reader_options& o, std::string path) {
+  if (o.kind == reader_kind::identity) return io::open_records(io::identity_reader(std::move(path)));
+  constexpr io::compression formats[] = {io::compression::none, io::compression::gzip, io::compression::zlib,
+                                         io::compression::detect};
+  io::buffered_reader in(io::open(std::move(path), formats[static_cast<std::size_t>(o.compression)]));
+  switch (o.kind) {
+    case reader_kind::fixed_length:
+      return io::open_records(
+          io::fixed_length_record_reader(std::move(in), {o.record_bytes, o.header_bytes, o.footer_bytes, o.hop_bytes}));
+    case reader_kind::tf_record:
+      return io::open_records(io::tf_record_reader(std::move(in)));
+    case reader_kind::whole_file:
+      return io::open_records(io::whole_file_reader(std::move(in)));
+    default:
+      return io::open_records(io::text_line_reader(std::move(in), {o.skip_header_lines}));
+  }
+}
+
+TAGMA_COLD TAGMA_DECL reader::reader(std::string name, const reader_options& options)
+    : serving("reader", std::move(name)), options_(options) {
+  for (const extent n : {options.skip_header_lines, options.header_bytes, options.footer_bytes, options.hop_bytes})
+    if (n < 0) fail(status_code::invalid_argument, {text(), ": no option may be negative, and one is ", n});
+  if ((options.kind == reader_kind::fixed_length) != (options.record_bytes > 0))
+    fail(status_code::invalid_argument,
+         {text(), ": record_bytes is ", options.record_bytes,
+          options.record_bytes > 0 ? ", which is for records of fixed length" : ", expected 1 or more"});
+}
+
+TAGMA_DECL reader::~reader() { stop(); }
+
+TAGMA_DECL std::string reader::text() const {
+  return sentence({to_string(options_.kind), " '", name(), "'"});
+}
+
+TAGMA_COLD TAGMA_DECL void reader::check(const reader_options& other) const {
+  if (options_.kind != other.kind)
+    fail(status_code::invalid_argument,
+         {"the container has ", text(), ", asked for is a ", to_string(other.kind), " of this name"});
+  const auto refuse = [&](std::string_view what, extent own, extent asked) {
+    if (own != asked)
+      fail(status_code::invalid_argument,
+           {"the container has ", text(), " with ", what, " ", own, ", asked for is one with ", asked});
+  };
+  refuse("compression", static_cast<extent>(options_.compression), static_cast<extent>(other.compression));
+  refuse("skip_header_lines", options_.skip_header_lines, other.skip_header_lines);
+  refuse("record_bytes", options_.record_bytes, other.record_bytes);
+  refuse("header_bytes", options_.header_bytes, other.header_bytes);
+  refuse("footer_bytes", options_.footer_bytes, other.footer_bytes);
+  refuse("hop_bytes", options_.hop_bytes, other.hop_bytes);
+}
+
+TAGMA_DECL std::int64_t reader::records_produced() {
+  const mutex_lock locked(lock());
+  return produced_;
+}
+
+TAGMA_DECL std::int64_t reader::files_completed() {
+  const mutex_lock locked(lock());
+  return completed_;
+}
+
+TAGMA_COLD TAGMA_DECL void reader::reset() {
+  const mutex_lock locked(lock());
+  produced_ = completed_ = 0;
+  leaves_ = true;
+}
+
+TAGMA_COLD TAGMA_DECL void reader::read(read_request& request, queue& files, std::size_t most) {
+  request.records.clear();
+  request.files_ = &files;
+  request.most_ = most;
+  ask(request);
+}
+
+TAGMA_DECL void reader::awaited_file::ended(std::exception_ptr e) noexcept {
+  error = std::move(e);
+  done.set();
+}
+
+TAGMA_DECL void reader::serve(served_request& asked) {
+  bool leaves = false;
+  {
+    const mutex_lock locked(lock());
+    leaves = std::exchange(leaves_, false);
+  }
+  if (leaves) current_ = {}, back_.clear(), failed_ = nullptr;
+  fill(static_cast<read_request&>(asked));
+}
+
+TAGMA_DECL void reader::interrupt(served_request& asked) {
+  // Whoever is told of this only marks something as done: nobody asks for the lock.
+  if (waits_) static_cast<read_request&>(asked).files_->cancel(file_);
+}
+
+TAGMA_DECL void reader::given(served_request& asked) {
+  produced_ += static_cast<std::int64_t>(static_cast<read_request&>(asked).records.size());
+}
+
+TAGMA_DECL void reader::take_back(served_request& asked) {
+  for (io::record& one : static_cast<read_request&>(asked).records) back_.push_back(std::move(one));
+}
+
+TAGMA_DECL void reader::fill(read_request& r) {
+  while (r.records.size() < r.most_) {
+    if (!back_.empty()) {
+      r.records.push_back(std::move(back_.front()));
+      back_.pop_front();
+      continue;
+    }
+    if (failed_ != nullptr) {
+      if (r.records.empty()) std::rethrow_exception(std::exchange(failed_, nullptr));
+      return;
+    }
+    if (!current_) {
+      if (!r.records.empty()) return;
+      current_ = open_records(options_, next_file(r));
+    }
+    try {
+      std::string_view value;
+      if (current_.next(value)) {
+        r.records.push_back({current_.key(), std::string(value)});
+      } else {
+        current_ = {};
+        const mutex_lock locked(lock());
+        ++completed_;
+      }
+    } catch (...) {
+      current_ = {};
+      failed_ = std::current_exception();
+    }
+  }
+}
+
+TAGMA_DECL std::string reader::next_file(read_request& r) {
+  file_.done.clear();
+  r.files_->dequeue(file_, 1);
+  {
+    const mutex_lock locked(lock());
+    waits_ = true;
+    if (is_cancelled(r)) r.files_->cancel(file_);
+  }
+  file_.done.wait();
+  {
+    const mutex_lock locked(lock());
+    waits_ = false;
+  }
+  r.files_->settle();
+  if (file_.error != nullptr) std::rethrow_exception(std::exchange(file_.error, nullptr));
+  const raw_view name = file_.elements.front().component(0);
+  if (file_.elements.front().components() != 1 || name.type != dtype::string || name.dims.elements() != 1)
+    fail(status_code::invalid_argument,
+         {text(), ": ", r.files_->text(), " has tuples that are not one text, the name of a file"});
+  std::string path(*static_cast<const string_element*>(name.data));
+  r.files_->reuse(std::move(file_.elements));
+  return path;
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_READER_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_READER_HPP
 
 namespace tagma::runtime {
@@ -4310,29 +4858,11 @@ namespace cpu::detail {
 /// One step that reads: what it waits with. Its results are views of its records, which stay until it runs again.
 class read_step final : public kernel_state, public runtime::stop_hook, public runtime::read_request {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<read_step&>(*args.state);
-    own.reader_ = &args.in[0].resource<runtime::reader>();
-    own.args_ = args;
-    own.done_ = done;
-    const extent most = args.attributes[0];
-    own.reader_->read(own, args.in[1].resource<runtime::queue>(), most < 0 ? 1 : static_cast<std::size_t>(most));
-    if (!context.control->add(own)) own.stop();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
   void stop() noexcept override { reader_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    for (int part = 0; part < 2; ++part) {
-      if (args_.late != nullptr) args_.late->set(0, static_cast<extent>(records.size()), part);
-      auto* to = args_.outs[static_cast<std::size_t>(part)].as<string_element>();
-      if (to == nullptr) continue;
-      for (const io::record& r : records) *to++ = part == 0 ? r.key : r.value;
-    }
-    done.succeed();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::reader* reader_ = nullptr;
   kernel_args args_;
@@ -4363,6 +4893,40 @@ struct kernel<on_cpu, ir::key<op::reader_count>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/reader.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_IPP
+
+/// @file
+/// Definitions of reader.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void read_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<read_step&>(*args.state);
+  own.reader_ = &args.in[0].resource<runtime::reader>();
+  own.args_ = args;
+  own.done_ = done;
+  const extent most = args.attributes[0];
+  own.reader_->read(own, args.in[1].resource<runtime::queue>(), most < 0 ? 1 : static_cast<std::size_t>(most));
+  if (!context.control->add(own)) own.stop();
+}
+
+TAGMA_DECL void read_step::ended(std::exception_ptr error) noexcept {
+  const runtime::completion done = done_;
+  if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+  for (int part = 0; part < 2; ++part) {
+    if (args_.late != nullptr) args_.late->set(0, static_cast<extent>(records.size()), part);
+    auto* to = args_.outs[static_cast<std::size_t>(part)].as<string_element>();
+    if (to == nullptr) continue;
+    for (const io::record& r : records) *to++ = part == 0 ? r.key : r.value;
+  }
+  done.succeed();
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
 // ---- tagma/device/cpu/kernel/text_constant.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
@@ -4416,6 +4980,9 @@ struct kernel<on_cpu, ir::key<op::text_constant>> {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

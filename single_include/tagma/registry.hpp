@@ -151,6 +151,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -2119,31 +2140,14 @@ class heap_graph {
  public:
   heap_graph() = default;
   /// A copy of a graph. Throws `no_memory`.
-  explicit heap_graph(const graph_view& g) {
-    copy(nodes_, g.nodes);
-    copy(edges_, g.edges);
-    copy(attributes_, g.attribute_pool);
-    copy(roots_, g.roots);
-    copy(requests_, g.requests);
-    copy(loops_, g.loops);
-    copy(back_edges_, g.back_edges);
-    copy(loop_of_, g.loop_of);
-    keep_names();
-  }
+  explicit heap_graph(const graph_view& g);
   heap_graph(heap_graph&&) = default;
   heap_graph& operator=(heap_graph&&) = default;
 
-  [[nodiscard]] graph_view view() const {
-    return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
-  }
+  [[nodiscard]] graph_view view() const;
   /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
   /// @param placeholder the rules of that operation
-  void feed(node_id id, const op_rules& placeholder) {
-    node& n = nodes_[id];
-    n.op = &placeholder;
-    n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-    n.value = -1;
-  }
+  void feed(node_id id, const op_rules& placeholder);
 
  private:
   template <class T>
@@ -2152,19 +2156,7 @@ class heap_graph {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
   }
   /// Copies all names into memory of its own.
-  void keep_names() {
-    std::size_t length = 0;
-    for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
-    text_.allocate(length);
-    char* to = text_.data();
-    const auto keep = [&](std::string_view& name) {
-      const char* const from = name.data();
-      for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
-      name = {to, name.size()};
-      to += name.size();
-    };
-    for (node& n : nodes_) keep(n.name), keep(n.suffix);
-  }
+  void keep_names();
 
   fixed_array<node, heap_room> nodes_;
   fixed_array<node_id, heap_room> edges_;
@@ -2178,6 +2170,55 @@ class heap_graph {
 };
 
 }  // namespace tagma::ir
+
+// ---- tagma/graph/heap_graph.ipp
+#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
+
+/// @file
+/// Definitions of heap_graph.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+
+TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
+  copy(nodes_, g.nodes);
+  copy(edges_, g.edges);
+  copy(attributes_, g.attribute_pool);
+  copy(roots_, g.roots);
+  copy(requests_, g.requests);
+  copy(loops_, g.loops);
+  copy(back_edges_, g.back_edges);
+  copy(loop_of_, g.loop_of);
+  keep_names();
+}
+
+TAGMA_DECL graph_view heap_graph::view() const {
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+}
+
+TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
+  node& n = nodes_[id];
+  n.op = &placeholder;
+  n.inputs = n.controls = n.colocated = n.attribute_count = 0;
+  n.value = -1;
+}
+
+TAGMA_DECL void heap_graph::keep_names() {
+  std::size_t length = 0;
+  for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
+  text_.allocate(length);
+  char* to = text_.data();
+  const auto keep = [&](std::string_view& name) {
+    const char* const from = name.data();
+    for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
+    name = {to, name.size()};
+    to += name.size();
+  };
+  for (node& n : nodes_) keep(n.name), keep(n.suffix);
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
 #endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
 // ---- tagma/plan/heap_site.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
@@ -2200,43 +2241,17 @@ namespace tagma::ir {
 namespace detail {
 
 /// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] inline std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
+[[nodiscard]] std::string label(const graph_view& g, node_id i);
 
 /// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] inline bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
+[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
 
-[[nodiscard]] inline std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
+[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
 
-[[nodiscard]] inline std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
+[[nodiscard]] std::string devices_text(const device_set& set);
 
 /// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] inline std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
+[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
 
 }  // namespace detail
 
@@ -2257,7 +2272,88 @@ namespace detail {
 }
 
 /// A failure as a sentence; empty if there is none.
-[[nodiscard]] inline std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
+[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
+
+/// A placement in memory of the heap.
+struct heap_placement {
+  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
+
+  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
+  heap_array<place_reason> reason;
+  place_failure failure;
+};
+
+/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
+/// compiler, and the same answer. Throws `no_memory`.
+[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                           bool soft = false, array_view<const std::string_view> assigned = {});
+
+namespace detail {
+[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
+                                      const device_set& set);
+}  // namespace detail
+
+/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// @{
+template <std::size_t N>
+[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
+  return detail::placed_text(p.device, g, set);
+}
+[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
+/// @}
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/placement.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
+
+/// @file
+/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string label(const graph_view& g, node_id i) {
+  const node& n = g[i];
+  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
+  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
+}
+
+TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
+  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
+  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
+}
+
+TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
+  std::string text;
+  for (std::size_t t = 0; t < set.types.size(); ++t)
+    if (has_kernel(g, set, i, t))
+      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
+  return text.empty() ? "<no registered kernels>" : text;
+}
+
+TAGMA_DECL std::string devices_text(const device_set& set) {
+  std::string text = "[";
+  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
+  return text + " ]";
+}
+
+TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
+  std::string text;
+  for (const node_id i : {f.node, f.other}) {
+    if (i == no_node) continue;
+    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
+    for (std::size_t t = 0; t < set.types.size(); ++t)
+      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
+  }
+  return text;
+}
+
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
   if (f.problem == place_problem::none) return {};
   if (f.problem == place_problem::no_devices) return "No devices are registered";
   const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
@@ -2296,20 +2392,8 @@ namespace detail {
   }
 }
 
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] inline heap_placement place_on_heap(const graph_view& g, array_view<const need> needs,
-                                                  const device_set& devices, bool soft = false,
-                                                  array_view<const std::string_view> assigned = {}) {
+TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
+                                        bool soft, array_view<const std::string_view> assigned) {
   const std::size_t count = g.nodes.size();
   heap_placement p(count);
   const heap_array<place_group> groups(count);
@@ -2318,9 +2402,11 @@ struct heap_placement {
   return p;
 }
 
-namespace detail {
-[[nodiscard]] inline std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                             const device_set& set) {
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
   std::string text;
   for (node_id i = 0; i < g.size(); ++i)
     if (device[i] >= 0)
@@ -2332,20 +2418,17 @@ namespace detail {
           .append("\n");
   return text;
 }
-}  // namespace detail
 
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] inline std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
   return detail::placed_text({p.device.data(), p.device.size()}, g, set);
 }
-/// @}
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 // ---- tagma/plan/heap_plan.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
@@ -2370,12 +2453,7 @@ class planned_heap_graph {
  public:
   /// Throws `no_memory`.
   /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g) : view_(g) {
-    if (!ir::has_late(g)) return;
-    tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-    view_.nodes = tables_.node;
-    view_.edges = tables_.edge;
-  }
+  explicit planned_heap_graph(const ir::graph_view& g);
   planned_heap_graph(const planned_heap_graph&) = delete;
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
@@ -2391,63 +2469,20 @@ class heap_plan {
  public:
   /// Throws `no_memory`.
   /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where)
-      : where_(where) {
-    const ir::graph_view& g = planned.view();
-    fixed_array<node_id, heap_room> wanted;
-    wanted.allocate(fetches.size());
-    for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-    const auto needs = ir::prune<heap_room>(g, fetches);
-    const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-    const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                       : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-    auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-    if (where.devices.size() > 1 && !tables.contradictory)
-      tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-    if (g.loops.empty())
-      static_cast<raw&>(tables_) = assign_storage(tables);
-    else
-      tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-  }
+  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const {
-    const plan_sizes& n = tables_.sizes;
-    return {{tables_.nodes.data(), n.nodes},
-            {tables_.inputs.data(), n.inputs},
-            {tables_.attributes.data(), n.attributes},
-            {tables_.steps.data(), n.steps},
-            {tables_.operands.data(), n.operands},
-            {tables_.blocks.data(), n.blocks},
-            tables_.fetches,
-            tables_.fetch_steps,
-            tables_.feeds,
-            tables_.writes_variables,
-            where_.devices,
-            where_.reasons,
-            {tables_.loops.data(), tables_.loop_count},
-            {tables_.rows.data(), tables_.row_count}};
-  }
+  [[nodiscard]] plan_view view() const;
   /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const {
-    return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-  }
+  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const {
-    return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-  }
+  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
   /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const {
-    const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-    const node_id i = tables_.operands[at];
-    return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-  }
+  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
   /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
   /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const {
-    return plan::peak_bytes<heap_room, heap_room>(view(), size);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
 
  private:
   using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
@@ -2457,6 +2492,81 @@ class heap_plan {
 };
 
 }  // namespace tagma::plan
+
+// ---- tagma/plan/heap_plan.ipp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+
+/// @file
+/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::plan {
+
+TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  if (!ir::has_late(g)) return;
+  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
+  view_.nodes = tables_.node;
+  view_.edges = tables_.edge;
+}
+
+TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
+                                const plan_site& where)
+    : where_(where) {
+  const ir::graph_view& g = planned.view();
+  fixed_array<node_id, heap_room> wanted;
+  wanted.allocate(fetches.size());
+  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
+  const auto needs = ir::prune<heap_room>(g, fetches);
+  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
+  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  if (where.devices.size() > 1 && !tables.contradictory)
+    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  if (g.loops.empty())
+    static_cast<raw&>(tables_) = assign_storage(tables);
+  else
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+}
+
+TAGMA_DECL plan_view heap_plan::view() const {
+  const plan_sizes& n = tables_.sizes;
+  return {{tables_.nodes.data(), n.nodes},
+          {tables_.inputs.data(), n.inputs},
+          {tables_.attributes.data(), n.attributes},
+          {tables_.steps.data(), n.steps},
+          {tables_.operands.data(), n.operands},
+          {tables_.blocks.data(), n.blocks},
+          tables_.fetches,
+          tables_.fetch_steps,
+          tables_.feeds,
+          tables_.writes_variables,
+          where_.devices,
+          where_.reasons,
+          {tables_.loops.data(), tables_.loop_count},
+          {tables_.rows.data(), tables_.row_count}};
+}
+
+TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
+  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
+}
+
+TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
+  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
+}
+
+TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
+  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
+  const node_id i = tables_.operands[at];
+  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
+}
+
+TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
+  return plan::peak_bytes<heap_room, heap_room>(view(), size);
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
 
 namespace tagma::plan {
@@ -2532,11 +2642,7 @@ struct shared_program final : counted_object {
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
-[[nodiscard]] TAGMA_COLD inline std::string name_of_output(const ir::graph_view& g, std::size_t i) {
-  const ir::node& n = g[g.roots[i]];
-  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
-                                                               : sentence({n.name, n.suffix});
-}
+[[nodiscard]] std::string name_of_output(const ir::graph_view& g, std::size_t i);
 
 }  // namespace detail
 
@@ -2553,14 +2659,7 @@ class any_program {
                     {names.begin(), names.size()}) {}
   /// @param soft as `soft_placement`
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
-              array_view<const std::string_view> names = {})
-      : shared_(new detail::shared_program) {
-    detail::shared_program& to = *shared_;
-    to.graph = ir::heap_graph(graph);
-    to.values = values;
-    to.soft = soft;
-    name_outputs(names);
-  }
+              array_view<const std::string_view> names = {});
 
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
   [[nodiscard]] const carried& values() const { return shared_->values; }
@@ -2568,43 +2667,81 @@ class any_program {
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
-  [[nodiscard]] int find_output(std::string_view name) const {
-    const auto found = shared_->positions.find(name);
-    return found == shared_->positions.end() ? -1 : found->second;
-  }
+  [[nodiscard]] int find_output(std::string_view name) const;
 
   /// As of a compiled program.
   /// @{
   [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
   [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const {
-    const plan::heap_site site(graph(), soft());
-    const plan::planned_heap_graph planned(graph());
-    return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const;
   /// @}
 
  private:
-  void name_outputs(array_view<const std::string_view> names) {
-    const ir::graph_view g = graph();
-    if (!names.empty() && names.size() != g.roots.size())
-      fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
-    std::vector<std::string>& own = shared_->outputs;
-    own.reserve(g.roots.size());  // no name moves
-    for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
-      std::string& name = own.back();
-      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
-      if (put()) continue;
-      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-      for (name = sentence({"output_", i}); !put();) name += '_';
-    }
-  }
+  void name_outputs(array_view<const std::string_view> names);
 
   counted<detail::shared_program> shared_;
 };
 
 }  // namespace tagma
+
+// ---- tagma/plan/any_program.ipp
+#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
+
+/// @file
+/// Definitions of any_program.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::string name_of_output(const ir::graph_view& g, std::size_t i) {
+  const ir::node& n = g[g.roots[i]];
+  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
+                                                               : sentence({n.name, n.suffix});
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL any_program::any_program(const ir::graph_view& graph, const carried& values, bool soft,
+                                    array_view<const std::string_view> names)
+    : shared_(new detail::shared_program) {
+  detail::shared_program& to = *shared_;
+  to.graph = ir::heap_graph(graph);
+  to.values = values;
+  to.soft = soft;
+  name_outputs(names);
+}
+
+TAGMA_DECL int any_program::find_output(std::string_view name) const {
+  const auto found = shared_->positions.find(name);
+  return found == shared_->positions.end() ? -1 : found->second;
+}
+
+TAGMA_DECL std::int64_t any_program::peak_bytes(extent batch) const {
+  const plan::heap_site site(graph(), soft());
+  const plan::planned_heap_graph planned(graph());
+  return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
+}
+
+TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> names) {
+  const ir::graph_view g = graph();
+  if (!names.empty() && names.size() != g.roots.size())
+    fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
+  std::vector<std::string>& own = shared_->outputs;
+  own.reserve(g.roots.size());  // no name moves
+  for (std::size_t i = 0; i < g.roots.size(); ++i) {
+    own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
+    std::string& name = own.back();
+    const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
+    if (put()) continue;
+    if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
+    for (name = sentence({"output_", i}); !put();) name += '_';
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 
 namespace tagma::detail {
@@ -3712,7 +3849,37 @@ struct interpreted_state final : kernel_state {
 };
 
 /// As many copies of an element as a block has.
-inline void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
+void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n);
+
+/// Computes `n` neighbouring elements.
+void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+               std::byte* scratch);
+
+void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last);
+
+/// As `run_loop`, with the same split.
+void run_interpreted(const kernel_args& args, const run_context& context);
+
+owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&);
+
+}  // namespace detail
+
+/// The kernel of a loop.
+/// @param recipe outlives all calls
+[[nodiscard]] kernel_entry interpreted(const loop_recipe& recipe);
+
+}  // namespace tagma::device::cpu
+
+// ---- tagma/device/cpu/interpreted_loop.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
+
+/// @file
+/// Definitions of interpreted_loop.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
   const auto fill = [&]<class T>(T element) {
     __builtin_memcpy(&element, from, sizeof element);
     T* const row = reinterpret_cast<T*>(to);
@@ -3730,9 +3897,8 @@ inline void repeat_element(std::byte* to, const std::byte* from, std::int64_t si
   }
 }
 
-/// Computes `n` neighbouring elements.
-inline void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
-                      std::byte* scratch) {
+TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+                          std::byte* scratch) {
   const loop_recipe& r = s.recipe;
   const std::byte* value[most_loads + most_rows];
   const auto row = [&](std::int16_t i) { return scratch + static_cast<std::size_t>(i) * row_bytes; };
@@ -3770,7 +3936,7 @@ inline void interpret(const interpreted_state& s, std::byte* out, const std::byt
   }
 }
 
-[[gnu::noinline]] inline void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+[[gnu::noinline]] TAGMA_DECL void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
   const auto& s = *static_cast<const interpreted_state*>(args.state);
   alignas(64) std::byte scratch[most_rows * row_bytes];  // of which rows that are not used are never touched
   const loop_extents& e = s.extents;
@@ -3786,28 +3952,28 @@ inline void interpret(const interpreted_state& s, std::byte* out, const std::byt
   }
 }
 
-/// As `run_loop`, with the same split.
-inline void run_interpreted(const kernel_args& args, const run_context& context) {
+TAGMA_DECL void run_interpreted(const kernel_args& args, const run_context& context) {
   share_loop(static_cast<const interpreted_state*>(args.state)->extents, args, context, &interpret_part);
 }
 
-[[gnu::cold]] inline owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
+[[gnu::cold]] TAGMA_DECL owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
   auto state = make_owned<interpreted_state>(args);
   state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
   return state;
 }
 
-}  // namespace detail
+}  // namespace tagma::device::cpu::detail
 
-/// The kernel of a loop.
-/// @param recipe outlives all calls
-[[nodiscard]] inline kernel_entry interpreted(const loop_recipe& recipe) {
+namespace tagma::device::cpu {
+
+TAGMA_DECL kernel_entry interpreted(const loop_recipe& recipe) {
   kernel_entry entry{&detail::run_interpreted, &detail::prepare_interpreted};
   entry.recipe = &recipe;
   return entry;
 }
 
 }  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_INTERPRETED_LOOP_HPP
 // ---- tagma/device/operations.hpp
 #ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
@@ -4775,13 +4941,7 @@ class kernel_registry {
   explicit kernel_registry(array_view<const array_view<const row>> families) : families_(families) {}
 
   /// The kernels of an operation; empty if there are none.
-  [[nodiscard]] row find(const char* key) const {
-    for (const array_view<const row>& family : families_)
-      for (const row& one : family)
-        if (one[0].key == key) return one;
-    if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
-    return {};
-  }
+  [[nodiscard]] row find(const char* key) const;
 
  private:
   array_view<const array_view<const row>> families_;
@@ -4798,11 +4958,7 @@ template <class Type>
   for (std::size_t i = 0; i < count; ++i) append_parts(text, {i == 0 ? "" : ", ", to_string(type(i))});
   return text + ")";
 }
-[[noreturn]] TAGMA_COLD inline void refuse(const ir::op_info& op, dtype out, const std::string& types) {
-  fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
-                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out),
-                                    operations::find_operation(op.name) == nullptr ? operations::how_to_list : ""});
-}
+[[noreturn]] void refuse(const ir::op_info& op, dtype out, const std::string& types);
 
 /// Makes the recipe of one loop.
 class recipe_maker {
@@ -4811,18 +4967,7 @@ class recipe_maker {
                array_view<const plan::loop_operation> operations)
       : from_(from), loads_(loads), operations_(operations), values_(loads.size() + operations.size()) {}
 
-  [[nodiscard]] loop_recipe make() {
-    recipe_.inputs.allocate(loads_.size());
-    recipe_.calls.allocate(3 * operations_.size());
-    for (std::size_t l = 0; l < loads_.size(); ++l) add_input(l);
-    find_last_uses();
-    for (std::size_t o = 0; o < operations_.size(); ++o) add_operation(o);
-    heap_array<loop_call> calls(calls_);
-    for (std::size_t i = 0; i < calls_; ++i) calls[i] = recipe_.calls[i];
-    recipe_.calls = static_cast<heap_array<loop_call>&&>(calls);
-    recipe_.rows = rows_;
-    return static_cast<loop_recipe&&>(recipe_);
-  }
+  [[nodiscard]] loop_recipe make();
 
  private:
   /// A load or a result: where it is, and the type that is computed with.
@@ -4832,90 +4977,19 @@ class recipe_maker {
     std::size_t last_use = 0;
   };
 
-  void add_input(std::size_t l) {
-    const dtype type = loads_[l].type;
-    loop_input& in = recipe_.inputs[l];
-    in.size = static_cast<std::int64_t>(size_of(type));
-    in.repeated = !loads_[l].contiguous;
-    if (is_half(type)) in.convert = conversion(type, dtype::float32);
-    if (in.repeated || in.convert != nullptr) in.row = static_cast<std::int16_t>(rows_++);
-    values_[l] = {static_cast<std::int16_t>(l), computed_as(type), 0};
-  }
-  void find_last_uses() {
-    for (std::size_t o = 0; o < operations_.size(); ++o)
-      for (int k = 0; k < operands(operations_[o]); ++k) values_[operations_[o].operand[k]].last_use = o;
-  }
-  [[nodiscard]] int operands(const plan::loop_operation& o) const {
-    const kernel_registry::row row = from_.find(o.op->key);
-    if (row.empty()) refuse(*o.op, o.type, {});
-    return row[0].types.inputs;
-  }
+  void add_input(std::size_t l);
+  void find_last_uses();
+  [[nodiscard]] int operands(const plan::loop_operation& o) const;
 
-  void add_operation(std::size_t o) {
-    const plan::loop_operation& op = operations_[o];
-    const bool last = o + 1 == operations_.size();
-    value& result = values_[loads_.size() + o];
-    result.type = computed_as(op.type);
-    const std::int16_t row = last && !is_half(op.type) ? std::int16_t{-1} : take_row();
-    if (op.op->key == &ir::key<op::cast>) {
-      const value& in = values_[op.operand[0]];
-      if (is_half(op.type) && is_wider_than_float(in.type)) {
-        // Rounded once.
-        const std::int16_t half = last ? std::int16_t{-1} : take_row();
-        call(conversion(in.type, op.type), in.place, half);
-        if (last) return;
-        call(conversion(op.type, dtype::float32), place_of(half), row);
-        give_back(half);
-      } else {
-        call(conversion(in.type, result.type), in.place, row);
-      }
-    } else {
-      loop_call& c = recipe_.calls[calls_++];
-      c.operands = static_cast<std::int16_t>(operands(op));
-      c.result = row;
-      for (int k = 0; k < c.operands; ++k) c.operand[k] = values_[op.operand[k]].place;
-      c.span = body(op);
-    }
-    if (last && row >= 0) call(conversion(dtype::float32, op.type), place_of(row), -1);
-    result.place = place_of(row);
-    for (int k = 0; k < operands(op); ++k) {
-      value& in = values_[op.operand[k]];
-      if (in.last_use != o || static_cast<std::size_t>(op.operand[k]) < loads_.size() || in.place < 0) continue;
-      give_back(static_cast<std::int16_t>(in.place - static_cast<std::int16_t>(loads_.size())));
-      in.place = -1;
-    }
-  }
-  [[nodiscard]] std::int16_t place_of(std::int16_t row) const {
-    return static_cast<std::int16_t>(static_cast<std::int16_t>(loads_.size()) + row);
-  }
-  void call(span_function span, std::int16_t from, std::int16_t to) {
-    loop_call& c = recipe_.calls[calls_++];
-    c.span = span;
-    c.operand[0] = from;
-    c.operands = 1;
-    c.result = to;
-  }
+  void add_operation(std::size_t o);
+  [[nodiscard]] std::int16_t place_of(std::int16_t row) const;
+  void call(span_function span, std::int16_t from, std::int16_t to);
   [[nodiscard]] std::int16_t take_row() { return free_ > 0 ? free_rows_[--free_] : static_cast<std::int16_t>(rows_++); }
   void give_back(std::int16_t row) { free_rows_[free_++] = row; }
 
-  [[nodiscard]] static bool is_wider_than_float(dtype type) {
-    return type == dtype::float64 || type == dtype::int64 || type == dtype::int32;
-  }
-  [[nodiscard]] span_function conversion(dtype from, dtype to) const {
-    for (const registered_kernel& k : from_.find(&ir::key<op::cast>))
-      if (k.types.in[0] == from && k.types.out == to) return k.span();
-    refuse(ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
-  }
-  [[nodiscard]] span_function body(const plan::loop_operation& o) const {
-    const auto type = [&](std::size_t k) { return values_[o.operand[k]].type; };
-    const kernel_registry::row row = from_.find(o.op->key);
-    for (const registered_kernel& k : row) {
-      bool fits = k.span != nullptr && k.types.out == computed_as(o.type);
-      for (int i = 0; fits && i < k.types.inputs; ++i) fits = k.types.in[i] == type(static_cast<std::size_t>(i));
-      if (fits) return k.span();
-    }
-    refuse(*o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
-  }
+  [[nodiscard]] static bool is_wider_than_float(dtype type);
+  [[nodiscard]] span_function conversion(dtype from, dtype to) const;
+  [[nodiscard]] span_function body(const plan::loop_operation& o) const;
 
   const kernel_registry& from_;
   array_view<const plan::loop_load> loads_;
@@ -4933,44 +5007,182 @@ class recipe_maker {
 class found_kernels final : public runtime::step_kernels {
  public:
   /// Throws Unimplemented for a step without kernel.
-  found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
-      : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()) {
-    for (std::size_t s = 0; s < entries_.size(); ++s) {
-      const auto step = static_cast<std::int32_t>(s);
-      if (plan.view().steps[s].fused) {
-        recipes_[s] = detail::recipe_maker(from, plan.loads(step), plan.operations(step)).make();
-        entries_[s] = interpreted(recipes_[s]);
-      } else {
-        entries_[s] = find(from, plan, plan.view().steps[s]);
-      }
-    }
-  }
+  found_kernels(const kernel_registry& from, const plan::heap_plan& plan);
   [[nodiscard]] array_view<const kernel_entry> entries() const override { return entries_; }
 
  private:
   [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
-                                         const plan::plan_step& step) {
-    const plan::plan_view tables = plan.view();
-    const ir::op_info& op = *tables.nodes[step.node].op;
-    const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
-    const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
-    const dtype out = tables.nodes[step.node].spec.type;
-    for (const registered_kernel& k : from.find(op.key)) {
-      const bool any = k.types.out == dtype::none;
-      bool fits = any || outputs > 0 || k.types.out == out;
-      // Of the inputs behind those, `infer` knows the types.
-      for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
-        fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
-      for (std::size_t i = 0; fits && i < outputs; ++i)
-        fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
-      if (fits) return k.entry;
-    }
-    detail::refuse(op, out, detail::types_text(inputs, type));
-  }
+                                         const plan::plan_step& step);
 
   heap_array<kernel_entry> entries_;
   heap_array<loop_recipe> recipes_;
 };
+
+}  // namespace tagma::device::cpu
+
+// ---- tagma/device/cpu/found_kernels.ipp
+
+/// @file
+/// Definitions of found_kernels.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
+  for (const array_view<const row>& family : families_)
+    for (const row& one : family)
+      if (one[0].key == key) return one;
+  if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
+  return {};
+}
+
+}  // namespace tagma::device::cpu
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL void refuse(const ir::op_info& op, dtype out, const std::string& types) {
+  fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
+                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out),
+                                    operations::find_operation(op.name) == nullptr ? operations::how_to_list : ""});
+}
+
+TAGMA_DECL loop_recipe recipe_maker::make() {
+  recipe_.inputs.allocate(loads_.size());
+  recipe_.calls.allocate(3 * operations_.size());
+  for (std::size_t l = 0; l < loads_.size(); ++l) add_input(l);
+  find_last_uses();
+  for (std::size_t o = 0; o < operations_.size(); ++o) add_operation(o);
+  heap_array<loop_call> calls(calls_);
+  for (std::size_t i = 0; i < calls_; ++i) calls[i] = recipe_.calls[i];
+  recipe_.calls = static_cast<heap_array<loop_call>&&>(calls);
+  recipe_.rows = rows_;
+  return static_cast<loop_recipe&&>(recipe_);
+}
+
+TAGMA_DECL void recipe_maker::add_input(std::size_t l) {
+  const dtype type = loads_[l].type;
+  loop_input& in = recipe_.inputs[l];
+  in.size = static_cast<std::int64_t>(size_of(type));
+  in.repeated = !loads_[l].contiguous;
+  if (is_half(type)) in.convert = conversion(type, dtype::float32);
+  if (in.repeated || in.convert != nullptr) in.row = static_cast<std::int16_t>(rows_++);
+  values_[l] = {static_cast<std::int16_t>(l), computed_as(type), 0};
+}
+
+TAGMA_DECL void recipe_maker::find_last_uses() {
+  for (std::size_t o = 0; o < operations_.size(); ++o)
+    for (int k = 0; k < operands(operations_[o]); ++k) values_[operations_[o].operand[k]].last_use = o;
+}
+
+TAGMA_DECL int recipe_maker::operands(const plan::loop_operation& o) const {
+  const kernel_registry::row row = from_.find(o.op->key);
+  if (row.empty()) refuse(*o.op, o.type, {});
+  return row[0].types.inputs;
+}
+
+TAGMA_DECL void recipe_maker::add_operation(std::size_t o) {
+  const plan::loop_operation& op = operations_[o];
+  const bool last = o + 1 == operations_.size();
+  value& result = values_[loads_.size() + o];
+  result.type = computed_as(op.type);
+  const std::int16_t row = last && !is_half(op.type) ? std::int16_t{-1} : take_row();
+  if (op.op->key == &ir::key<op::cast>) {
+    const value& in = values_[op.operand[0]];
+    if (is_half(op.type) && is_wider_than_float(in.type)) {
+      // Rounded once.
+      const std::int16_t half = last ? std::int16_t{-1} : take_row();
+      call(conversion(in.type, op.type), in.place, half);
+      if (last) return;
+      call(conversion(op.type, dtype::float32), place_of(half), row);
+      give_back(half);
+    } else {
+      call(conversion(in.type, result.type), in.place, row);
+    }
+  } else {
+    loop_call& c = recipe_.calls[calls_++];
+    c.operands = static_cast<std::int16_t>(operands(op));
+    c.result = row;
+    for (int k = 0; k < c.operands; ++k) c.operand[k] = values_[op.operand[k]].place;
+    c.span = body(op);
+  }
+  if (last && row >= 0) call(conversion(dtype::float32, op.type), place_of(row), -1);
+  result.place = place_of(row);
+  for (int k = 0; k < operands(op); ++k) {
+    value& in = values_[op.operand[k]];
+    if (in.last_use != o || static_cast<std::size_t>(op.operand[k]) < loads_.size() || in.place < 0) continue;
+    give_back(static_cast<std::int16_t>(in.place - static_cast<std::int16_t>(loads_.size())));
+    in.place = -1;
+  }
+}
+
+TAGMA_DECL std::int16_t recipe_maker::place_of(std::int16_t row) const {
+  return static_cast<std::int16_t>(static_cast<std::int16_t>(loads_.size()) + row);
+}
+
+TAGMA_DECL void recipe_maker::call(span_function span, std::int16_t from, std::int16_t to) {
+  loop_call& c = recipe_.calls[calls_++];
+  c.span = span;
+  c.operand[0] = from;
+  c.operands = 1;
+  c.result = to;
+}
+
+TAGMA_DECL bool recipe_maker::is_wider_than_float(dtype type) {
+  return type == dtype::float64 || type == dtype::int64 || type == dtype::int32;
+}
+
+TAGMA_DECL span_function recipe_maker::conversion(dtype from, dtype to) const {
+  for (const registered_kernel& k : from_.find(&ir::key<op::cast>))
+    if (k.types.in[0] == from && k.types.out == to) return k.span();
+  refuse(ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
+}
+
+TAGMA_DECL span_function recipe_maker::body(const plan::loop_operation& o) const {
+  const auto type = [&](std::size_t k) { return values_[o.operand[k]].type; };
+  const kernel_registry::row row = from_.find(o.op->key);
+  for (const registered_kernel& k : row) {
+    bool fits = k.span != nullptr && k.types.out == computed_as(o.type);
+    for (int i = 0; fits && i < k.types.inputs; ++i) fits = k.types.in[i] == type(static_cast<std::size_t>(i));
+    if (fits) return k.span();
+  }
+  refuse(*o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
+}
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
+    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()) {
+  for (std::size_t s = 0; s < entries_.size(); ++s) {
+    const auto step = static_cast<std::int32_t>(s);
+    if (plan.view().steps[s].fused) {
+      recipes_[s] = detail::recipe_maker(from, plan.loads(step), plan.operations(step)).make();
+      entries_[s] = interpreted(recipes_[s]);
+    } else {
+      entries_[s] = find(from, plan, plan.view().steps[s]);
+    }
+  }
+}
+
+TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const plan::heap_plan& plan,
+                                            const plan::plan_step& step) {
+  const plan::plan_view tables = plan.view();
+  const ir::op_info& op = *tables.nodes[step.node].op;
+  const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
+  const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
+  const dtype out = tables.nodes[step.node].spec.type;
+  for (const registered_kernel& k : from.find(op.key)) {
+    const bool any = k.types.out == dtype::none;
+    bool fits = any || outputs > 0 || k.types.out == out;
+    // Of the inputs behind those, `infer` knows the types.
+    for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
+      fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
+    for (std::size_t i = 0; fits && i < outputs; ++i)
+      fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
+    if (fits) return k.entry;
+  }
+  detail::refuse(op, out, detail::types_text(inputs, type));
+}
 
 }  // namespace tagma::device::cpu
 // ---- tagma/device/cpu/kernel/decode_csv.hpp
@@ -5044,67 +5256,18 @@ class powers_of_five {
   [[nodiscard]] const entry& operator[](int power) const { return entries_[power - smallest]; }
 
   /// Made by whoever asks first, in a millisecond.
-  [[nodiscard]] static const powers_of_five& table() {
-    static const powers_of_five made;
-    return made;
-  }
+  [[nodiscard]] static const powers_of_five& table();
 
  private:
   static constexpr int words = 26;  // 5^342 has 795 bits
   using number = std::uint32_t[words];
 
-  TAGMA_COLD powers_of_five() {
-    number power = {1};
-    for (int q = 0; q <= -smallest; ++q) {
-      if (q <= largest) entries_[q - smallest] = upper_bits(power);
-      if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
-      std::uint64_t carry = 0;
-      for (std::uint32_t& word : power) {
-        carry += std::uint64_t{word} * 5;
-        word = static_cast<std::uint32_t>(carry);
-        carry >>= 32;
-      }
-    }
-  }
-  [[nodiscard]] static int bits_of(const number& n) {
-    int top = words - 1;
-    while (top > 0 && n[top] == 0) --top;
-    return top * 32 + 32 - std::countl_zero(n[top]);
-  }
-  [[nodiscard]] static entry upper_bits(const number& n) {
-    entry e{};
-    int at = bits_of(n) - 1;
-    for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
-    return e;
-  }
+  powers_of_five();
+  [[nodiscard]] static int bits_of(const number& n);
+  [[nodiscard]] static entry upper_bits(const number& n);
   /// 2^(z+127) / n, where 2^z is the first power that is not below n.
-  [[nodiscard]] static entry reciprocal(const number& n, bool round_up) {
-    entry e{};
-    number rest{};
-    const int z = bits_of(n);
-    rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
-    for (int i = 0; i < 128; ++i) {
-      for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
-      rest[0] <<= 1;
-      int w = words - 1;
-      while (w > 0 && rest[w] == n[w]) --w;
-      const bool fits = rest[w] >= n[w];
-      append_bit(e, fits);
-      if (!fits) continue;
-      std::int64_t borrow = 0;
-      for (w = 0; w < words; ++w) {
-        borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
-        rest[w] = static_cast<std::uint32_t>(borrow);
-        borrow >>= 32;
-      }
-    }
-    if (round_up && ++e.low == 0) ++e.high;
-    return e;
-  }
-  static void append_bit(entry& e, bool bit) {
-    e.high = e.high << 1 | e.low >> 63;
-    e.low = e.low << 1 | (bit ? 1u : 0u);
-  }
+  [[nodiscard]] static entry reciprocal(const number& n, bool round_up);
+  static void append_bit(entry& e, bool bit);
 
   entry entries_[largest - smallest + 1];
 };
@@ -5128,11 +5291,7 @@ struct float_format<float> {
 struct wide_product {
   std::uint64_t high, low;
 };
-[[nodiscard]] inline wide_product multiply(std::uint64_t a, std::uint64_t b) {
-  __extension__ using wide = unsigned __int128;
-  const wide product = static_cast<wide>(a) * b;
-  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
-}
+[[nodiscard]] wide_product multiply(std::uint64_t a, std::uint64_t b);
 
 /// The floating number nearest to `digits` * 10^`power`.
 template <class F>
@@ -5329,6 +5488,85 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/number.ipp
+#ifndef TAGMA_SINGLE_IO_NUMBER_IPP
+#define TAGMA_SINGLE_IO_NUMBER_IPP
+
+/// @file
+/// Definitions of number.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL const powers_of_five& powers_of_five::table() {
+  static const powers_of_five made;
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL powers_of_five::powers_of_five() {
+  number power = {1};
+  for (int q = 0; q <= -smallest; ++q) {
+    if (q <= largest) entries_[q - smallest] = upper_bits(power);
+    if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
+    std::uint64_t carry = 0;
+    for (std::uint32_t& word : power) {
+      carry += std::uint64_t{word} * 5;
+      word = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+  }
+}
+
+TAGMA_DECL int powers_of_five::bits_of(const number& n) {
+  int top = words - 1;
+  while (top > 0 && n[top] == 0) --top;
+  return top * 32 + 32 - std::countl_zero(n[top]);
+}
+
+TAGMA_DECL powers_of_five::entry powers_of_five::upper_bits(const number& n) {
+  entry e{};
+  int at = bits_of(n) - 1;
+  for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
+  return e;
+}
+
+TAGMA_DECL powers_of_five::entry powers_of_five::reciprocal(const number& n, bool round_up) {
+  entry e{};
+  number rest{};
+  const int z = bits_of(n);
+  rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
+  for (int i = 0; i < 128; ++i) {
+    for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
+    rest[0] <<= 1;
+    int w = words - 1;
+    while (w > 0 && rest[w] == n[w]) --w;
+    const bool fits = rest[w] >= n[w];
+    append_bit(e, fits);
+    if (!fits) continue;
+    std::int64_t borrow = 0;
+    for (w = 0; w < words; ++w) {
+      borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
+      rest[w] = static_cast<std::uint32_t>(borrow);
+      borrow >>= 32;
+    }
+  }
+  if (round_up && ++e.low == 0) ++e.high;
+  return e;
+}
+
+TAGMA_DECL void powers_of_five::append_bit(entry& e, bool bit) {
+  e.high = e.high << 1 | e.low >> 63;
+  e.low = e.low << 1 | (bit ? 1u : 0u);
+}
+
+TAGMA_DECL wide_product multiply(std::uint64_t a, std::uint64_t b) {
+  __extension__ using wide = unsigned __int128;
+  const wide product = static_cast<wide>(a) * b;
+  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_NUMBER_IPP
 #endif  // TAGMA_SINGLE_IO_NUMBER_HPP
 
 namespace tagma::io {
@@ -5406,32 +5644,7 @@ class csv_decoder {
  public:
   /// Throws `invalid_argument` for a delimiter that could not be told from quotes and line ends, for another type, and
   /// for columns that do not increase or are not as many as the fields.
-  csv_decoder(std::vector<csv_field> fields, csv_options options)
-      : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
-    const char delimiter = options_.delimiter;
-    if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
-      fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
-    plain_ = options_.na_value.empty() && options_.columns.empty() &&
-             !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
-               ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
-    for (const csv_field& f : fields_)
-      if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
-          f.type != dtype::string)
-        fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
-    const std::vector<std::int64_t>& columns = options_.columns;
-    if (!columns.empty() && columns.size() != fields_.size())
-      fail(status_code::invalid_argument,
-           {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
-        fail(status_code::invalid_argument,
-             {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
-    for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
-      ends_field_[static_cast<unsigned char>(c)] = true;
-    runs_.resize(fields_.size());
-    for (std::size_t i = fields_.size(); i-- > 0;)
-      runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
-  }
+  csv_decoder(std::vector<csv_field> fields, csv_options options);
 
   [[nodiscard]] const std::vector<csv_field>& fields() const { return fields_; }
 
@@ -5441,22 +5654,7 @@ class csv_decoder {
   /// from 0.
   /// @param to of each field an object of its type, of a string a `std::string_view`, valid as long as the record and
   /// until the next call
-  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {}) {
-    cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
-    c.more = c.at != c.end;
-    const std::vector<std::int64_t>& columns = options_.columns;
-    const std::size_t count = fields_.size();
-    while (c.more) {
-      if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
-        read_fields(c);
-      } else {
-        std::string_view passed;
-        go_on(c, take(c, passed, passed_));
-      }
-    }
-    if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count)))
-      fail_count(c.column, name);
-  }
+  void decode(std::string_view record, std::span<void* const> to, const record_name& name = {});
 
  private:
   /// Where a record is being read.
@@ -5470,39 +5668,11 @@ class csv_decoder {
     bool more = false;
   };
 
-  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end) {
-    while (at != end && (*at == '\r' || *at == '\n')) ++at;
-    return at;
-  }
+  [[nodiscard]] static const char* skip_line_ends(const char* at, const char* end);
   /// From the end of a field to the beginning of the next one.
-  static void go_on(cursor& c, const char* end_of_field) {
-    ++c.column;
-    c.more = end_of_field != c.end;
-    c.at = end_of_field + (c.more ? 1 : 0);
-  }
+  static void go_on(cursor& c, const char* end_of_field);
 
-  void read_fields(cursor& c) {
-    switch (fields_[c.output].type) {
-      case dtype::float32:
-        return read_numbers<float>(c);
-      case dtype::float64:
-        return read_numbers<double>(c);
-      case dtype::int32:
-        return read_numbers<std::int32_t>(c);
-      case dtype::int64:
-        return read_numbers<std::int64_t>(c);
-      default: {
-        std::string_view text;
-        const char* const last = take(c, text, unquoted_[c.output]);
-        if (is_missing(text)) {
-          if (fields_[c.output].required) fail_missing(c);
-          text = fields_[c.output].text;
-        }
-        *static_cast<std::string_view*>(c.to[c.output++]) = text;
-        go_on(c, last);
-      }
-    }
-  }
+  void read_fields(cursor& c);
   [[nodiscard]] bool is_missing(std::string_view text) const { return text.empty() || text == options_.na_value; }
 
   /// Reads the fields of a type that stand together. Most are a number and nothing else, which is read without a look
@@ -5562,63 +5732,15 @@ class csv_decoder {
 
   /// Takes the text of a field; where it has doubled quotes, `scratch` holds it.
   /// @returns the delimiter behind it or the end
-  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const {
-    const char* at = skip_line_ends(c.at, c.end);
-    if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
-    const char* const first = at;
-    while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
-    text = {first, static_cast<std::size_t>(at - first)};
-    if (at != c.end && *at != options_.delimiter)
-      fail_field("has a quote or a line end, which only a field in quotes may have", c);
-    return at;
-  }
+  [[nodiscard]] const char* take(const cursor& c, std::string_view& text, std::string& scratch) const;
   [[nodiscard]] const char* take_quoted(const char* at, std::string_view& text, std::string& scratch,
-                                        const cursor& c) const {
-    const char* const end = c.end;
-    bool doubled = false;
-    while (true) {
-      const auto* const quote =
-          at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
-      if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
-      text = {at, static_cast<std::size_t>(quote - at)};
-      const bool again = quote + 1 != end && quote[1] == '"';
-      if (doubled || again) {
-        if (!doubled) scratch.clear();
-        scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
-        text = scratch;
-      }
-      if (!again) {
-        at = quote + 1;
-        break;
-      }
-      doubled = true;
-      at = quote + 2;
-    }
-    if (at != end && *at != options_.delimiter)
-      fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
-    return at;
-  }
+                                        const cursor& c) const;
 
-  [[nodiscard]] static std::string text_of(const record_name& name) {
-    return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
-  }
-  [[noreturn]] TAGMA_COLD static void fail_field(std::string_view what, const cursor& c) {
-    fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
-  }
-  [[noreturn]] TAGMA_COLD static void fail_missing(const cursor& c) {
-    fail_field("is required, and there is nothing in it", c);
-  }
-  [[noreturn]] TAGMA_COLD static void fail_number(std::string_view text, dtype type, const cursor& c) {
-    constexpr std::size_t most = 60;
-    fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
-               c);
-  }
-  [[noreturn]] TAGMA_COLD void fail_count(std::int64_t found, const record_name& name) const {
-    if (options_.columns.empty())
-      fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
-    fail(status_code::invalid_argument,
-         {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
-  }
+  [[nodiscard]] static std::string text_of(const record_name& name);
+  [[noreturn]] static void fail_field(std::string_view what, const cursor& c);
+  [[noreturn]] static void fail_missing(const cursor& c);
+  [[noreturn]] static void fail_number(std::string_view text, dtype type, const cursor& c);
+  [[noreturn]] void fail_count(std::int64_t found, const record_name& name) const;
 
   std::vector<csv_field> fields_;
   csv_options options_;
@@ -5652,6 +5774,158 @@ template <csv_type... T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/csv.ipp
+#ifndef TAGMA_SINGLE_IO_CSV_IPP
+#define TAGMA_SINGLE_IO_CSV_IPP
+
+/// @file
+/// Definitions of csv.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL csv_decoder::csv_decoder(std::vector<csv_field> fields, csv_options options)
+    : fields_(std::move(fields)), options_(std::move(options)), unquoted_(fields_.size()) {
+  const char delimiter = options_.delimiter;
+  if (delimiter == '\r' || delimiter == '\n' || (options_.quotes && delimiter == '"'))
+    fail(status_code::invalid_argument, "a delimiter of fields cannot be a line end or a quote");
+  plain_ = options_.na_value.empty() && options_.columns.empty() &&
+           !(std::string_view("+-.").find(delimiter) != std::string_view::npos || detail::is_digit(delimiter) ||
+             ((delimiter | 0x20) >= 'a' && (delimiter | 0x20) <= 'z'));
+  for (const csv_field& f : fields_)
+    if (f.type != dtype::float32 && f.type != dtype::float64 && f.type != dtype::int32 && f.type != dtype::int64 &&
+        f.type != dtype::string)
+      fail(status_code::invalid_argument, {"fields are not read as ", to_string(f.type)});
+  const std::vector<std::int64_t>& columns = options_.columns;
+  if (!columns.empty() && columns.size() != fields_.size())
+    fail(status_code::invalid_argument,
+         {columns.size(), " columns are selected, and ", fields_.size(), " fields are described"});
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i] < 0 || (i > 0 && columns[i] <= columns[i - 1]))
+      fail(status_code::invalid_argument,
+           {"selected columns are numbers that increase from 0, and number ", i, " of them is ", columns[i]});
+  for (const char c : {delimiter, '\r', '\n', options_.quotes ? '"' : delimiter})
+    ends_field_[static_cast<unsigned char>(c)] = true;
+  runs_.resize(fields_.size());
+  for (std::size_t i = fields_.size(); i-- > 0;)
+    runs_[i] = i + 1 < fields_.size() && fields_[i + 1].type == fields_[i].type ? runs_[i + 1] : i + 1;
+}
+
+TAGMA_DECL void csv_decoder::decode(std::string_view record, std::span<void* const> to, const record_name& name) {
+  cursor c{skip_line_ends(record.data(), record.data() + record.size()), record.data() + record.size(), to, name};
+  c.more = c.at != c.end;
+  const std::vector<std::int64_t>& columns = options_.columns;
+  const std::size_t count = fields_.size();
+  while (c.more) {
+    if (c.output < count && (columns.empty() || columns[c.output] == c.column)) {
+      read_fields(c);
+    } else {
+      std::string_view passed;
+      go_on(c, take(c, passed, passed_));
+    }
+  }
+  if (c.output < count || (columns.empty() && c.column > static_cast<std::int64_t>(count))) fail_count(c.column, name);
+}
+
+TAGMA_DECL const char* csv_decoder::skip_line_ends(const char* at, const char* end) {
+  while (at != end && (*at == '\r' || *at == '\n')) ++at;
+  return at;
+}
+
+TAGMA_DECL void csv_decoder::go_on(cursor& c, const char* end_of_field) {
+  ++c.column;
+  c.more = end_of_field != c.end;
+  c.at = end_of_field + (c.more ? 1 : 0);
+}
+
+TAGMA_DECL void csv_decoder::read_fields(cursor& c) {
+  switch (fields_[c.output].type) {
+    case dtype::float32:
+      return read_numbers<float>(c);
+    case dtype::float64:
+      return read_numbers<double>(c);
+    case dtype::int32:
+      return read_numbers<std::int32_t>(c);
+    case dtype::int64:
+      return read_numbers<std::int64_t>(c);
+    default: {
+      std::string_view text;
+      const char* const last = take(c, text, unquoted_[c.output]);
+      if (is_missing(text)) {
+        if (fields_[c.output].required) fail_missing(c);
+        text = fields_[c.output].text;
+      }
+      *static_cast<std::string_view*>(c.to[c.output++]) = text;
+      go_on(c, last);
+    }
+  }
+}
+
+TAGMA_DECL const char* csv_decoder::take(const cursor& c, std::string_view& text, std::string& scratch) const {
+  const char* at = skip_line_ends(c.at, c.end);
+  if (options_.quotes && at != c.end && *at == '"') return take_quoted(at + 1, text, scratch, c);
+  const char* const first = at;
+  while (at != c.end && !ends_field_[static_cast<unsigned char>(*at)]) ++at;
+  text = {first, static_cast<std::size_t>(at - first)};
+  if (at != c.end && *at != options_.delimiter)
+    fail_field("has a quote or a line end, which only a field in quotes may have", c);
+  return at;
+}
+
+TAGMA_DECL const char* csv_decoder::take_quoted(const char* at, std::string_view& text, std::string& scratch,
+                                                const cursor& c) const {
+  const char* const end = c.end;
+  bool doubled = false;
+  while (true) {
+    const auto* const quote =
+        at == end ? nullptr : static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+    if (quote == nullptr) fail_field("begins with a quote, and no quote ends it", c);
+    text = {at, static_cast<std::size_t>(quote - at)};
+    const bool again = quote + 1 != end && quote[1] == '"';
+    if (doubled || again) {
+      if (!doubled) scratch.clear();
+      scratch.append(at, static_cast<std::size_t>(quote - at) + (again ? 1 : 0));
+      text = scratch;
+    }
+    if (!again) {
+      at = quote + 1;
+      break;
+    }
+    doubled = true;
+    at = quote + 2;
+  }
+  if (at != end && *at != options_.delimiter)
+    fail_field("has a quote inside that is not doubled, or more behind the quote that ends it", c);
+  return at;
+}
+
+TAGMA_DECL std::string csv_decoder::text_of(const record_name& name) {
+  return name.key.empty() ? sentence({"record ", name.number}) : std::string(name.key);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_field(std::string_view what, const cursor& c) {
+  fail(status_code::invalid_argument, {text_of(c.name), ": field ", c.column, " ", what});
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_missing(const cursor& c) {
+  fail_field("is required, and there is nothing in it", c);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_number(std::string_view text, dtype type, const cursor& c) {
+  constexpr std::size_t most = 60;
+  fail_field(sentence({"is no ", to_string(type), ": '", text.substr(0, most), text.size() > most ? "..." : "", "'"}),
+             c);
+}
+
+TAGMA_COLD TAGMA_DECL void csv_decoder::fail_count(std::int64_t found, const record_name& name) const {
+  if (options_.columns.empty())
+    fail(status_code::invalid_argument, {text_of(name), ": has ", found, " fields, expected ", fields_.size()});
+  fail(status_code::invalid_argument,
+       {text_of(name), ": has ", found, " fields, and number ", options_.columns.back(), " of them is selected"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CSV_IPP
 #endif  // TAGMA_SINGLE_IO_CSV_HPP
 
 namespace tagma::device {
@@ -5661,22 +5935,8 @@ namespace cpu::detail {
 class kept_characters {
  public:
   /// A call in the run of this number.
-  void begin(std::uint64_t run) {
-    if (run_ == run) return;
-    run_ = run;
-    block_ = used_ = 0;
-  }
-  [[nodiscard]] std::string_view keep(std::string_view text) {
-    while (block_ < blocks_.size() && blocks_[block_].size - used_ < text.size()) ++block_, used_ = 0;
-    if (block_ == blocks_.size()) {
-      const std::size_t size = text.size() > least ? text.size() : least;
-      blocks_.push_back({std::make_unique<char[]>(size), size});
-    }
-    char* const to = blocks_[block_].data.get() + used_;
-    std::memcpy(to, text.data(), text.size());
-    used_ += text.size();
-    return {to, text.size()};
-  }
+  void begin(std::uint64_t run);
+  [[nodiscard]] std::string_view keep(std::string_view text);
 
  private:
   static constexpr std::size_t least = 16 * 1024;
@@ -5691,9 +5951,7 @@ class kept_characters {
 
 class csv_state final : public kernel_state {
  public:
-  static void run(const kernel_args& args, const run_context& context) {
-    static_cast<csv_state&>(*args.state).decode(args, context);
-  }
+  static void run(const kernel_args& args, const run_context& context);
 
  private:
   /// Where fields go.
@@ -5703,86 +5961,14 @@ class csv_state final : public kernel_state {
     bool is_text = false;
   };
 
-  void decode(const kernel_args& args, const run_context& context) {
-    make_decoder(args);
-    characters_.begin(context.step);
-    const auto* const records = args.in[0].as<const string_element>();
-    const std::int64_t count = args.in[0].elements();
-    for (std::int64_t r = 0; r < count; ++r) {
-      if (r % 1024 == 1023 && context.cancelled()) return;
-      decoder_->decode(records[r], places_, {{}, r});
-      for (std::size_t c = 0; c < columns_.size(); ++c) {
-        column& one = columns_[c];
-        if (one.is_text) keep(*reinterpret_cast<string_element*>(places_[c]), records[r]);
-        one.to += one.step;
-        places_[c] = one.to;
-      }
-    }
-  }
+  void decode(const kernel_args& args, const run_context& context);
   /// A text that is no part of its record is the decoder's, which writes there again.
-  void keep(string_element& text, string_element record) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(record.data()),
-               at = reinterpret_cast<std::uintptr_t>(text.data());
-    if (text.empty() || (at >= begin && at < begin + record.size())) return;
-    text = characters_.keep(text);
-  }
+  void keep(string_element& text, string_element record);
 
   /// The decoder is made once, and again when the values of missing fields are others.
-  void make_decoder(const kernel_args& args) {
-    const ir::attribute_list a = args.attributes;
-    const auto results = static_cast<std::size_t>(a[4]);
-    bool same = decoder_ != nullptr;
-    fields_.clear(), columns_.clear(), places_.clear();
-    for (std::size_t i = 0; i < results; ++i) {
-      const ir::csv_result result = ir::csv_result_of(a, i);
-      io::csv_field field(result.type);
-      if (result.given >= 0) give(field, args.in[static_cast<std::size_t>(result.given)]);
-      const std::size_t width = result.width > 0 ? static_cast<std::size_t>(result.width) : 1,
-                        bytes = size_of(result.type);
-      std::byte* const to = args.outs[i].data;
-      for (std::size_t c = 0; c < width; ++c) {
-        same = same && is_one(field, decoder_->fields()[columns_.size()]);
-        fields_.push_back(field);
-        columns_.push_back({to == nullptr ? reinterpret_cast<std::byte*>(unread_) : to + c * bytes,
-                            to == nullptr ? 0 : width * bytes, result.type == dtype::string && to != nullptr});
-        places_.push_back(columns_.back().to);
-      }
-    }
-    if (same) return;
-    io::csv_options options;
-    options.delimiter = static_cast<char>(a[0]);
-    options.quotes = a[1] != 0;
-    for (int i = 0; i < 16; ++i) {
-      const char c =
-          static_cast<char>(static_cast<std::uint64_t>(a[static_cast<std::size_t>(2 + i / 8)]) >> 8 * (i % 8));
-      if (c == 0) break;
-      options.na_value += c;
-    }
-    for (const ir::attribute c : ir::csv_selection_of(a)) options.columns.push_back(c);
-    decoder_ = std::make_unique<io::csv_decoder>(fields_, std::move(options));
-  }
-  static void give(io::csv_field& field, const operand& value) {
-    field.required = false;
-    switch (field.type) {
-      case dtype::float32:
-        field.number = static_cast<double>(*value.as<const float>());
-        break;
-      case dtype::float64:
-        field.number = *value.as<const double>();
-        break;
-      case dtype::int32:
-        field.whole = *value.as<const std::int32_t>();
-        break;
-      case dtype::int64:
-        field.whole = *value.as<const std::int64_t>();
-        break;
-      default:
-        field.text = *value.as<const string_element>();
-    }
-  }
-  [[nodiscard]] static bool is_one(const io::csv_field& a, const io::csv_field& b) {
-    return std::memcmp(&a.number, &b.number, sizeof a.number) == 0 && a.whole == b.whole && a.text == b.text;
-  }
+  void make_decoder(const kernel_args& args);
+  static void give(io::csv_field& field, const operand& value);
+  [[nodiscard]] static bool is_one(const io::csv_field& a, const io::csv_field& b);
 
   std::unique_ptr<io::csv_decoder> decoder_;
   std::vector<io::csv_field> fields_;
@@ -5804,6 +5990,121 @@ struct kernel<on_cpu, ir::key<op::decode_csv>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/decode_csv.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_IPP
+
+/// @file
+/// Definitions of decode_csv.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void kept_characters::begin(std::uint64_t run) {
+  if (run_ == run) return;
+  run_ = run;
+  block_ = used_ = 0;
+}
+
+TAGMA_DECL std::string_view kept_characters::keep(std::string_view text) {
+  while (block_ < blocks_.size() && blocks_[block_].size - used_ < text.size()) ++block_, used_ = 0;
+  if (block_ == blocks_.size()) {
+    const std::size_t size = text.size() > least ? text.size() : least;
+    blocks_.push_back({std::make_unique<char[]>(size), size});
+  }
+  char* const to = blocks_[block_].data.get() + used_;
+  std::memcpy(to, text.data(), text.size());
+  used_ += text.size();
+  return {to, text.size()};
+}
+
+TAGMA_DECL void csv_state::run(const kernel_args& args, const run_context& context) {
+  static_cast<csv_state&>(*args.state).decode(args, context);
+}
+
+TAGMA_DECL void csv_state::decode(const kernel_args& args, const run_context& context) {
+  make_decoder(args);
+  characters_.begin(context.step);
+  const auto* const records = args.in[0].as<const string_element>();
+  const std::int64_t count = args.in[0].elements();
+  for (std::int64_t r = 0; r < count; ++r) {
+    if (r % 1024 == 1023 && context.cancelled()) return;
+    decoder_->decode(records[r], places_, {{}, r});
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      column& one = columns_[c];
+      if (one.is_text) keep(*reinterpret_cast<string_element*>(places_[c]), records[r]);
+      one.to += one.step;
+      places_[c] = one.to;
+    }
+  }
+}
+
+TAGMA_DECL void csv_state::keep(string_element& text, string_element record) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(record.data()),
+             at = reinterpret_cast<std::uintptr_t>(text.data());
+  if (text.empty() || (at >= begin && at < begin + record.size())) return;
+  text = characters_.keep(text);
+}
+
+TAGMA_DECL void csv_state::make_decoder(const kernel_args& args) {
+  const ir::attribute_list a = args.attributes;
+  const auto results = static_cast<std::size_t>(a[4]);
+  bool same = decoder_ != nullptr;
+  fields_.clear(), columns_.clear(), places_.clear();
+  for (std::size_t i = 0; i < results; ++i) {
+    const ir::csv_result result = ir::csv_result_of(a, i);
+    io::csv_field field(result.type);
+    if (result.given >= 0) give(field, args.in[static_cast<std::size_t>(result.given)]);
+    const std::size_t width = result.width > 0 ? static_cast<std::size_t>(result.width) : 1,
+                      bytes = size_of(result.type);
+    std::byte* const to = args.outs[i].data;
+    for (std::size_t c = 0; c < width; ++c) {
+      same = same && is_one(field, decoder_->fields()[columns_.size()]);
+      fields_.push_back(field);
+      columns_.push_back({to == nullptr ? reinterpret_cast<std::byte*>(unread_) : to + c * bytes,
+                          to == nullptr ? 0 : width * bytes, result.type == dtype::string && to != nullptr});
+      places_.push_back(columns_.back().to);
+    }
+  }
+  if (same) return;
+  io::csv_options options;
+  options.delimiter = static_cast<char>(a[0]);
+  options.quotes = a[1] != 0;
+  for (int i = 0; i < 16; ++i) {
+    const char c = static_cast<char>(static_cast<std::uint64_t>(a[static_cast<std::size_t>(2 + i / 8)]) >> 8 * (i % 8));
+    if (c == 0) break;
+    options.na_value += c;
+  }
+  for (const ir::attribute c : ir::csv_selection_of(a)) options.columns.push_back(c);
+  decoder_ = std::make_unique<io::csv_decoder>(fields_, std::move(options));
+}
+
+TAGMA_DECL void csv_state::give(io::csv_field& field, const operand& value) {
+  field.required = false;
+  switch (field.type) {
+    case dtype::float32:
+      field.number = static_cast<double>(*value.as<const float>());
+      break;
+    case dtype::float64:
+      field.number = *value.as<const double>();
+      break;
+    case dtype::int32:
+      field.whole = *value.as<const std::int32_t>();
+      break;
+    case dtype::int64:
+      field.whole = *value.as<const std::int64_t>();
+      break;
+    default:
+      field.text = *value.as<const string_element>();
+  }
+}
+
+TAGMA_DECL bool csv_state::is_one(const io::csv_field& a, const io::csv_field& b) {
+  return std::memcmp(&a.number, &b.number, sizeof a.number) == 0 && a.whole == b.whole && a.text == b.text;
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_CSV_HPP
 // ---- tagma/device/cpu/kernel/decode_raw.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
@@ -5891,12 +6192,9 @@ struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_ke
 /// Resources that serve one request after the other, with a thread of their own that sleeps while nobody asks. So what
 /// waits for a disk or for somebody else's code holds no thread of a session.
 
-#include <sched.h>
-
 #include <deque>
 #include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -5927,54 +6225,17 @@ class serving : public resource {
   using resource::resource;
 
   /// Ends a request with Cancelled, unless it has ended.
-  TAGMA_COLD void cancel(served_request& request) {
-    {
-      const mutex_lock lock(mutex_);
-      if (now_ == &request) {
-        request.cancelled_ = true;
-        return interrupt(request);
-      }
-      bool waited = false;
-      for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
-        if (*at == &request) {
-          requests_.erase(at);
-          waited = true;
-          break;
-        }
-      if (!waited) return;
-      telling_.fetch_add(1);
-    }
-    request.ended(error_of_cancelled());
-    telling_.fetch_sub(1, memory_order::release);
-  }
+  void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
-  void settle() const {
-    while (telling_.load(memory_order::acquire) != 0) sched_yield();
-  }
+  void settle() const;
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
 
  protected:
   /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
-  TAGMA_COLD void ask(served_request& request) {
-    request.cancelled_ = false;
-    {
-      const mutex_lock lock(mutex_);
-      if (!thread_.joinable()) start();
-      requests_.push_back(&request);
-    }
-    asked_.change(true);
-  }
+  void ask(served_request& request);
   /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
-  TAGMA_COLD void stop() {
-    if (!thread_.joinable()) return;
-    {
-      const mutex_lock lock(mutex_);
-      stopping_ = true;
-    }
-    asked_.change(true);
-    thread_.join();
-  }
+  void stop();
   [[nodiscard]] mutex& lock() { return mutex_; }
   /// With the lock.
   [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
@@ -5990,55 +6251,10 @@ class serving : public resource {
   virtual void take_back(served_request&) {}
 
  private:
-  void start() {
-    try {
-      thread_ = std::thread([this] { work(); });
-    } catch (const std::system_error&) {
-      fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
-    }
-  }
-  void work() {
-    for (;;) {
-      const std::uint32_t seen = asked_.load(memory_order::acquire);
-      {
-        const mutex_lock lock(mutex_);
-        if (stopping_) return;
-        if (!requests_.empty()) {
-          now_ = requests_.front();
-          requests_.pop_front();
-        }
-      }
-      if (now_ == nullptr)
-        asked_.wait(seen);
-      else
-        serve_now();
-    }
-  }
-  void serve_now() {
-    served_request& r = *now_;
-    std::exception_ptr error;
-    try {
-      serve(r);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    {
-      const mutex_lock lock(mutex_);
-      if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
-      if (r.cancelled_) error = error_of_cancelled();
-      now_ = nullptr;
-      telling_.fetch_add(1);
-    }
-    r.ended(std::move(error));
-    telling_.fetch_sub(1, memory_order::release);
-  }
-  [[nodiscard]] TAGMA_COLD std::exception_ptr error_of_cancelled() const noexcept {
-    try {
-      fail(status_code::cancelled, {text(), ": the request was cancelled"});
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
+  void start();
+  void work();
+  void serve_now();
+  [[nodiscard]] std::exception_ptr error_of_cancelled() const noexcept;
 
   mutex mutex_;
   wait_word asked_;
@@ -6050,6 +6266,120 @@ class serving : public resource {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/serving.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_SERVING_IPP
+#define TAGMA_SINGLE_RUNTIME_SERVING_IPP
+
+/// @file
+/// Definitions of serving.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
+
+#include <system_error>
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
+  {
+    const mutex_lock lock(mutex_);
+    if (now_ == &request) {
+      request.cancelled_ = true;
+      return interrupt(request);
+    }
+    bool waited = false;
+    for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
+      if (*at == &request) {
+        requests_.erase(at);
+        waited = true;
+        break;
+      }
+    if (!waited) return;
+    telling_.fetch_add(1);
+  }
+  request.ended(error_of_cancelled());
+  telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_DECL void serving::settle() const {
+  while (telling_.load(memory_order::acquire) != 0) sched_yield();
+}
+
+TAGMA_COLD TAGMA_DECL void serving::ask(served_request& request) {
+  request.cancelled_ = false;
+  {
+    const mutex_lock lock(mutex_);
+    if (!thread_.joinable()) start();
+    requests_.push_back(&request);
+  }
+  asked_.change(true);
+}
+
+TAGMA_COLD TAGMA_DECL void serving::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const mutex_lock lock(mutex_);
+    stopping_ = true;
+  }
+  asked_.change(true);
+  thread_.join();
+}
+
+TAGMA_DECL void serving::start() {
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error&) {
+    fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
+  }
+}
+
+TAGMA_DECL void serving::work() {
+  for (;;) {
+    const std::uint32_t seen = asked_.load(memory_order::acquire);
+    {
+      const mutex_lock lock(mutex_);
+      if (stopping_) return;
+      if (!requests_.empty()) {
+        now_ = requests_.front();
+        requests_.pop_front();
+      }
+    }
+    if (now_ == nullptr)
+      asked_.wait(seen);
+    else
+      serve_now();
+  }
+}
+
+TAGMA_DECL void serving::serve_now() {
+  served_request& r = *now_;
+  std::exception_ptr error;
+  try {
+    serve(r);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  {
+    const mutex_lock lock(mutex_);
+    if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
+    if (r.cancelled_) error = error_of_cancelled();
+    now_ = nullptr;
+    telling_.fetch_add(1);
+  }
+  r.ended(std::move(error));
+  telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr serving::error_of_cancelled() const noexcept {
+  try {
+    fail(status_code::cancelled, {text(), ": the request was cancelled"});
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_SERVING_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_SERVING_HPP
 
 namespace tagma::runtime {
@@ -6096,69 +6426,24 @@ class element_request : public served_request {
 
 class iterator final : public serving {
  public:
-  TAGMA_COLD iterator(std::string name, array_view<const tensor_spec> components)
-      : serving("iterator", std::move(name)), components_(components.begin(), components.end()) {}
-  TAGMA_COLD ~iterator() override { stop(); }
+  iterator(std::string name, array_view<const tensor_spec> components);
+  TAGMA_DECL ~iterator() override;
 
   [[nodiscard]] const std::vector<tensor_spec>& components() const { return components_; }
-  [[nodiscard]] TAGMA_COLD std::string text() const override { return sentence({"iterator '", name(), "'"}); }
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the iterator that somebody else asks for.
-  TAGMA_COLD void check(array_view<const tensor_spec> others) const {
-    if (others.size() != components_.size())
-      fail(status_code::invalid_argument, {"the container has ", text(), " with ", components_.size(),
-                                           " components, asked for is one with ", others.size()});
-    for (std::size_t i = 0; i < others.size(); ++i)
-      if (!(others[i] == components_[i]))
-        fail(status_code::invalid_argument,
-             {"the container has ", text(), " with component ", i, " ", to_string(components_[i]),
-              ", asked for is one with ", to_string(others[i])});
-  }
+  void check(array_view<const tensor_spec> others) const;
 
   /// From the next request on, elements are those of this pass.
-  TAGMA_COLD void set(owned<element_source> pass) {
-    const mutex_lock locked(lock());
-    fresh_ = std::move(pass);
-  }
+  void set(owned<element_source> pass);
   /// Asks for the next element; `request` lives until it is told.
-  void next(element_request& request) {
-    request.asks_position = false;
-    ask(request);
-  }
+  void next(element_request& request);
   /// Asks where the iterator is, behind what was asked for before.
-  TAGMA_COLD void find_position(element_request& request) {
-    request.asks_position = true;
-    ask(request);
-  }
+  void find_position(element_request& request);
 
  private:
-  void serve(served_request& asked) override {
-    auto& request = static_cast<element_request&>(asked);
-    take_fresh(request);
-    if (source_ == nullptr) {
-      std::string declared;
-      for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
-      fail(status_code::failed_precondition,
-           {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
-    }
-    if (request.asks_position) {
-      request.position = source_->position();
-      return;
-    }
-    if (request.pass_ != pass_) request.element = source_->make_element();
-    request.pass_ = pass_;
-    if (!source_->next(*request.element, stop_with(stop_)))
-      fail(status_code::out_of_range, {text(), ": end of sequence"});
-  }
-  void take_fresh(const element_request& request) {
-    owned<element_source> gone;  // without the lock: its threads end
-    const mutex_lock locked(lock());
-    stop_.reset();
-    if (is_cancelled(request)) stop_.cancel();
-    if (fresh_ == nullptr) return;
-    gone = std::move(source_);
-    source_ = std::move(fresh_);
-    ++pass_;
-  }
+  TAGMA_DECL void serve(served_request& asked) override;
+  void take_fresh(const element_request& request);
   void interrupt(served_request&) override { stop_.cancel(); }
 
   const std::vector<tensor_spec> components_;
@@ -6170,6 +6455,81 @@ class iterator final : public serving {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/iterator.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_ITERATOR_IPP
+#define TAGMA_SINGLE_RUNTIME_ITERATOR_IPP
+
+/// @file
+/// Definitions of iterator.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL iterator::iterator(std::string name, array_view<const tensor_spec> components)
+    : serving("iterator", std::move(name)), components_(components.begin(), components.end()) {}
+
+TAGMA_DECL iterator::~iterator() { stop(); }
+
+TAGMA_DECL std::string iterator::text() const { return sentence({"iterator '", name(), "'"}); }
+
+TAGMA_COLD TAGMA_DECL void iterator::check(array_view<const tensor_spec> others) const {
+  if (others.size() != components_.size())
+    fail(status_code::invalid_argument, {"the container has ", text(), " with ", components_.size(),
+                                         " components, asked for is one with ", others.size()});
+  for (std::size_t i = 0; i < others.size(); ++i)
+    if (!(others[i] == components_[i]))
+      fail(status_code::invalid_argument,
+           {"the container has ", text(), " with component ", i, " ", to_string(components_[i]),
+            ", asked for is one with ", to_string(others[i])});
+}
+
+TAGMA_COLD TAGMA_DECL void iterator::set(owned<element_source> pass) {
+  const mutex_lock locked(lock());
+  fresh_ = std::move(pass);
+}
+
+TAGMA_DECL void iterator::next(element_request& request) {
+  request.asks_position = false;
+  ask(request);
+}
+
+TAGMA_COLD TAGMA_DECL void iterator::find_position(element_request& request) {
+  request.asks_position = true;
+  ask(request);
+}
+
+TAGMA_DECL void iterator::serve(served_request& asked) {
+  auto& request = static_cast<element_request&>(asked);
+  take_fresh(request);
+  if (source_ == nullptr) {
+    std::string declared;
+    for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
+    fail(status_code::failed_precondition,
+         {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
+  }
+  if (request.asks_position) {
+    request.position = source_->position();
+    return;
+  }
+  if (request.pass_ != pass_) request.element = source_->make_element();
+  request.pass_ = pass_;
+  if (!source_->next(*request.element, stop_with(stop_)))
+    fail(status_code::out_of_range, {text(), ": end of sequence"});
+}
+
+TAGMA_DECL void iterator::take_fresh(const element_request& request) {
+  owned<element_source> gone;  // without the lock: its threads end
+  const mutex_lock locked(lock());
+  stop_.reset();
+  if (is_cancelled(request)) stop_.cancel();
+  if (fresh_ == nullptr) return;
+  gone = std::move(source_);
+  source_ = std::move(fresh_);
+  ++pass_;
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ITERATOR_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_ITERATOR_HPP
 
 namespace tagma::runtime {
@@ -6204,43 +6564,12 @@ namespace cpu::detail {
 /// One step that asks for elements. Texts are views of its element, which stays until it runs again.
 class next_step final : public kernel_state, public runtime::stop_hook, public runtime::element_request {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<next_step&>(*args.state);
-    own.iterator_ = &args.in[0].resource<runtime::iterator>();
-    own.args_ = args;
-    own.done_ = done;
-    own.iterator_->next(own);
-    if (!context.control->add(own)) own.stop();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
   void stop() noexcept override { iterator_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    try {
-      copy();
-    } catch (...) {
-      return done.fail(std::current_exception());
-    }
-    done.succeed();
-  }
-  void copy() {
-    const std::vector<tensor_spec>& components = iterator_->components();
-    raw_view parts[ir::most_outputs];
-    element->show(parts);
-    for (std::size_t i = 0; i < components.size(); ++i)
-      if (parts[i].type != components[i].type || parts[i].dims.rank != components[i].dims.rank ||
-          !compatible(parts[i].dims, components[i].dims))
-        fail(status_code::invalid_argument,
-             {iterator_->text(), ": component ", i, " of an element is ",
-              to_string(tensor_spec{parts[i].type, parts[i].dims}), ", declared is ", to_string(components[i])});
-    for (std::size_t i = 0; i < components.size(); ++i) {
-      std::byte* const to =
-          args_.late != nullptr ? args_.late->allocate(static_cast<int>(i), parts[i].dims) : args_.outs[i].data;
-      if (to != nullptr && parts[i].bytes() > 0) std::memcpy(to, parts[i].data, parts[i].bytes());
-    }
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
+  void copy();
 
   runtime::iterator* iterator_ = nullptr;
   kernel_args args_;
@@ -6262,6 +6591,55 @@ template <>
 struct kernel<on_cpu, ir::key<op::get_next_open>> : cpu::detail::next_kernel {};
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/iterator.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_IPP
+
+/// @file
+/// Definitions of iterator.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void next_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<next_step&>(*args.state);
+  own.iterator_ = &args.in[0].resource<runtime::iterator>();
+  own.args_ = args;
+  own.done_ = done;
+  own.iterator_->next(own);
+  if (!context.control->add(own)) own.stop();
+}
+
+TAGMA_DECL void next_step::ended(std::exception_ptr error) noexcept {
+  const runtime::completion done = done_;
+  if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+  try {
+    copy();
+  } catch (...) {
+    return done.fail(std::current_exception());
+  }
+  done.succeed();
+}
+
+TAGMA_DECL void next_step::copy() {
+  const std::vector<tensor_spec>& components = iterator_->components();
+  raw_view parts[ir::most_outputs];
+  element->show(parts);
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (parts[i].type != components[i].type || parts[i].dims.rank != components[i].dims.rank ||
+        !compatible(parts[i].dims, components[i].dims))
+      fail(status_code::invalid_argument,
+           {iterator_->text(), ": component ", i, " of an element is ",
+            to_string(tensor_spec{parts[i].type, parts[i].dims}), ", declared is ", to_string(components[i])});
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    std::byte* const to =
+        args_.late != nullptr ? args_.late->allocate(static_cast<int>(i), parts[i].dims) : args_.outs[i].data;
+    if (to != nullptr && parts[i].bytes() > 0) std::memcpy(to, parts[i].data, parts[i].bytes());
+  }
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
 // ---- tagma/device/cpu/kernel/queue_list.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
@@ -6294,8 +6672,6 @@ struct kernel<on_cpu, ir::key<op::get_next_open>> : cpu::detail::next_kernel {};
 /// of several elements moves them as there is room, or as they come. Here nothing is lost: what an attempt holds that
 /// is cancelled, late or too large for a closed queue goes back to where it was.
 
-#include <sched.h>
-
 #include <exception>
 
 // ---- tagma/runtime/queue_element.hpp
@@ -6306,8 +6682,6 @@ struct kernel<on_cpu, ir::key<op::get_next_open>> : cpu::detail::next_kernel {};
 /// What queues hold: tuples of tensors, each in one piece of memory.
 
 #include <cstdint>
-#include <cstring>
-#include <new>
 
 namespace tagma::runtime {
 
@@ -6331,57 +6705,20 @@ class queue_element {
     return (bytes + boundary - 1) / boundary * boundary;
   }
 
-  explicit queue_element(std::size_t count, std::size_t room) : count_(count), room_(room) {
-    for (std::size_t i = 0; i < count; ++i) new (parts() + i) raw_view;
-  }
+  explicit queue_element(std::size_t count, std::size_t room);
   [[nodiscard]] raw_view* parts() { return reinterpret_cast<raw_view*>(this + 1); }
   [[nodiscard]] const raw_view* parts() const { return reinterpret_cast<const raw_view*>(this + 1); }
 
   /// Bytes that a copy of these tensors takes.
-  [[nodiscard]] static std::size_t bytes_for(array_view<const raw_view> tensors) {
-    std::size_t bytes = 0;
-    for (const raw_view& t : tensors) {
-      bytes += rounded(t.bytes());
-      if (t.type == dtype::string) bytes += rounded(characters_of(t));
-    }
-    return bytes;
-  }
-  [[nodiscard]] TAGMA_COLD static std::size_t characters_of(const raw_view& t) {
-    std::size_t bytes = 0;
-    const auto* const texts = static_cast<const string_element*>(t.data);
-    for (extent i = 0; i < t.dims.elements(); ++i) bytes += texts[i].size();
-    return bytes;
-  }
+  [[nodiscard]] static std::size_t bytes_for(array_view<const raw_view> tensors);
+  [[nodiscard]] static std::size_t characters_of(const raw_view& t);
   /// An element with room for so many bytes, or nullptr.
-  [[nodiscard]] TAGMA_COLD static queue_element* make(std::size_t count, std::size_t bytes) {
-    const std::size_t head = rounded(sizeof(queue_element) + count * sizeof(raw_view));
-    void* const memory = ::operator new (head + bytes, std::align_val_t{boundary}, std::nothrow);
-    return memory == nullptr ? nullptr : new (memory) queue_element(count, bytes);
-  }
-  TAGMA_COLD static void destroy(queue_element* e) { ::operator delete (e, std::align_val_t{boundary}); }
+  [[nodiscard]] static queue_element* make(std::size_t count, std::size_t bytes);
+  static void destroy(queue_element* e);
 
   /// Takes copies of tensors, for which there is room.
-  void take(array_view<const raw_view> tensors) {
-    std::byte* to = reinterpret_cast<std::byte*>(this) + rounded(sizeof(queue_element) + count_ * sizeof(raw_view));
-    for (std::size_t i = 0; i < count_; ++i) {
-      const raw_view& from = tensors[i];
-      parts()[i] = from;
-      parts()[i].data = to;
-      if (from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
-      to += rounded(from.bytes());
-      if (from.type == dtype::string) to += take_characters(parts()[i], to);
-    }
-  }
-  TAGMA_COLD static std::size_t take_characters(const raw_view& own, std::byte* to) {
-    auto* const texts = static_cast<string_element*>(const_cast<void*>(own.data));
-    char* at = reinterpret_cast<char*>(to);
-    for (extent i = 0; i < own.dims.elements(); ++i) {
-      if (!texts[i].empty()) std::memcpy(at, texts[i].data(), texts[i].size());
-      texts[i] = {at, texts[i].size()};
-      at += texts[i].size();
-    }
-    return rounded(static_cast<std::size_t>(at - reinterpret_cast<char*>(to)));
-  }
+  void take(array_view<const raw_view> tensors);
+  static std::size_t take_characters(const raw_view& own, std::byte* to);
 
   queue_element* next_ = nullptr;
   std::uint64_t order_ = 0;  // of equal priority, the first to come leaves first
@@ -6393,18 +6730,8 @@ class queue_element {
 class queue_elements {
  public:
   queue_elements() = default;
-  queue_elements(queue_elements&& other) noexcept : first_(other.first_), last_(other.last_), count_(other.count_) {
-    other.first_ = other.last_ = nullptr;
-    other.count_ = 0;
-  }
-  queue_elements& operator=(queue_elements&& other) noexcept {
-    if (this == &other) return *this;
-    clear();
-    first_ = other.first_, last_ = other.last_, count_ = other.count_;
-    other.first_ = other.last_ = nullptr;
-    other.count_ = 0;
-    return *this;
-  }
+  queue_elements(queue_elements&& other) noexcept;
+  queue_elements& operator=(queue_elements&& other) noexcept;
   queue_elements(const queue_elements&) = delete;
   queue_elements& operator=(const queue_elements&) = delete;
   ~queue_elements() { clear(); }
@@ -6422,32 +6749,11 @@ class queue_elements {
  private:
   friend class queue;
 
-  void push_back(queue_element* e) {
-    e->next_ = nullptr;
-    (first_ == nullptr ? first_ : last_->next_) = e;
-    last_ = e;
-    ++count_;
-  }
-  [[nodiscard]] queue_element* pop_front() {
-    queue_element* const e = first_;
-    first_ = e->next_;
-    if (first_ == nullptr) last_ = nullptr;
-    --count_;
-    return e;
-  }
+  void push_back(queue_element* e);
+  [[nodiscard]] queue_element* pop_front();
   /// All of `others` before these.
-  void push_front(queue_elements& others) {
-    if (others.first_ == nullptr) return;
-    others.last_->next_ = first_;
-    if (first_ == nullptr) last_ = others.last_;
-    first_ = others.first_;
-    count_ += others.count_;
-    others.first_ = others.last_ = nullptr;
-    others.count_ = 0;
-  }
-  void clear() {
-    while (!empty()) queue_element::destroy(pop_front());
-  }
+  void push_front(queue_elements& others);
+  void clear();
 
   queue_element* first_ = nullptr;
   queue_element* last_ = nullptr;
@@ -6456,7 +6762,126 @@ class queue_elements {
 
 /// The extents of component `i` of all elements together: how many they are, and of each axis the largest.
 /// @param declared those of one element, as the queue has them
-[[nodiscard]] inline shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
+[[nodiscard]] shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared);
+
+/// Copies a tensor into the corner of a larger one that begins at `to`.
+void copy_into_corner(std::byte* to, const shape& large, const raw_view& from);
+
+/// Writes component `i` of all elements, one behind the other; `to` holds zeros where they do not fill `dims`.
+void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to);
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/queue_element.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
+
+/// @file
+/// Definitions of queue_element.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+#include <new>
+
+namespace tagma::runtime {
+
+TAGMA_DECL queue_element::queue_element(std::size_t count, std::size_t room) : count_(count), room_(room) {
+  for (std::size_t i = 0; i < count; ++i) new (parts() + i) raw_view;
+}
+
+TAGMA_DECL std::size_t queue_element::bytes_for(array_view<const raw_view> tensors) {
+  std::size_t bytes = 0;
+  for (const raw_view& t : tensors) {
+    bytes += rounded(t.bytes());
+    if (t.type == dtype::string) bytes += rounded(characters_of(t));
+  }
+  return bytes;
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t queue_element::characters_of(const raw_view& t) {
+  std::size_t bytes = 0;
+  const auto* const texts = static_cast<const string_element*>(t.data);
+  for (extent i = 0; i < t.dims.elements(); ++i) bytes += texts[i].size();
+  return bytes;
+}
+
+TAGMA_COLD TAGMA_DECL queue_element* queue_element::make(std::size_t count, std::size_t bytes) {
+  const std::size_t head = rounded(sizeof(queue_element) + count * sizeof(raw_view));
+  void* const memory = ::operator new (head + bytes, std::align_val_t{boundary}, std::nothrow);
+  return memory == nullptr ? nullptr : new (memory) queue_element(count, bytes);
+}
+
+TAGMA_COLD TAGMA_DECL void queue_element::destroy(queue_element* e) {
+  ::operator delete (e, std::align_val_t{boundary});
+}
+
+TAGMA_DECL void queue_element::take(array_view<const raw_view> tensors) {
+  std::byte* to = reinterpret_cast<std::byte*>(this) + rounded(sizeof(queue_element) + count_ * sizeof(raw_view));
+  for (std::size_t i = 0; i < count_; ++i) {
+    const raw_view& from = tensors[i];
+    parts()[i] = from;
+    parts()[i].data = to;
+    if (from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+    to += rounded(from.bytes());
+    if (from.type == dtype::string) to += take_characters(parts()[i], to);
+  }
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t queue_element::take_characters(const raw_view& own, std::byte* to) {
+  auto* const texts = static_cast<string_element*>(const_cast<void*>(own.data));
+  char* at = reinterpret_cast<char*>(to);
+  for (extent i = 0; i < own.dims.elements(); ++i) {
+    if (!texts[i].empty()) std::memcpy(at, texts[i].data(), texts[i].size());
+    texts[i] = {at, texts[i].size()};
+    at += texts[i].size();
+  }
+  return rounded(static_cast<std::size_t>(at - reinterpret_cast<char*>(to)));
+}
+
+TAGMA_DECL queue_elements::queue_elements(queue_elements&& other) noexcept
+    : first_(other.first_), last_(other.last_), count_(other.count_) {
+  other.first_ = other.last_ = nullptr;
+  other.count_ = 0;
+}
+
+TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
+  if (this == &other) return *this;
+  clear();
+  first_ = other.first_, last_ = other.last_, count_ = other.count_;
+  other.first_ = other.last_ = nullptr;
+  other.count_ = 0;
+  return *this;
+}
+
+TAGMA_DECL void queue_elements::push_back(queue_element* e) {
+  e->next_ = nullptr;
+  (first_ == nullptr ? first_ : last_->next_) = e;
+  last_ = e;
+  ++count_;
+}
+
+TAGMA_DECL queue_element* queue_elements::pop_front() {
+  queue_element* const e = first_;
+  first_ = e->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  --count_;
+  return e;
+}
+
+TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
+  if (others.first_ == nullptr) return;
+  others.last_->next_ = first_;
+  if (first_ == nullptr) last_ = others.last_;
+  first_ = others.first_;
+  count_ += others.count_;
+  others.first_ = others.last_ = nullptr;
+  others.count_ = 0;
+}
+
+TAGMA_DECL void queue_elements::clear() {
+  while (!empty()) queue_element::destroy(pop_front());
+}
+
+TAGMA_DECL shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
   shape dims{elements.size()};
   for (const extent e : declared.span()) dims.push_back(e == dyn ? 0 : e);
   elements.each([&](extent, const queue_element& e) {
@@ -6467,8 +6892,7 @@ class queue_elements {
   return dims;
 }
 
-/// Copies a tensor into the corner of a larger one that begins at `to`.
-inline void copy_into_corner(std::byte* to, const shape& large, const raw_view& from) {
+TAGMA_DECL void copy_into_corner(std::byte* to, const shape& large, const raw_view& from) {
   if (from.bytes() == 0) return;
   const int rank = from.dims.rank;
   if (rank == 0 || from.dims == large) {
@@ -6490,8 +6914,7 @@ inline void copy_into_corner(std::byte* to, const shape& large, const raw_view& 
   }
 }
 
-/// Writes component `i` of all elements, one behind the other; `to` holds zeros where they do not fill `dims`.
-inline void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to) {
+TAGMA_DECL void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to) {
   const shape one = dims.sub(1, dims.rank);
   elements.each([&](extent, const queue_element& e) {
     const raw_view& from = e.component(i);
@@ -6501,6 +6924,7 @@ inline void write_batch(const queue_elements& elements, std::size_t i, const sha
 }
 
 }  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
 
 namespace tagma::runtime {
@@ -6540,108 +6964,33 @@ class queue final : public resource {
  public:
   /// @param components of each tuple; open extents are `dyn`
   /// Throws InvalidArgument for a minimum that is negative or not below the capacity.
-  TAGMA_COLD queue(std::string name, const queue_options& options, array_view<const tensor_spec> components)
-      : resource("queue", std::move(name)), options_(options), components_(components.size()) {
-    for (std::size_t i = 0; i < components.size(); ++i) components_[i] = components[i];
-    const extent least = options.min_after_dequeue;
-    if (least < 0 || (options.capacity >= 0 && least >= options.capacity && least > 0))
-      fail(status_code::invalid_argument,
-           {text(), ": min_after_dequeue is ", least, ", which must be at least 0 and less than the capacity of ",
-            options.capacity});
-    if (least > 0 && options.kind != queue_kind::shuffle)
-      fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
-  }
-  TAGMA_COLD ~queue() override {
-    for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
-  }
+  queue(std::string name, const queue_options& options, array_view<const tensor_spec> components);
+  TAGMA_DECL ~queue() override;
 
   [[nodiscard]] const queue_options& options() const { return options_; }
   [[nodiscard]] array_view<const tensor_spec> components() const { return components_; }
   /// "FIFO queue 'examples'".
-  [[nodiscard]] TAGMA_COLD std::string text() const { return sentence({to_string(options_.kind), " '", name(), "'"}); }
+  [[nodiscard]] std::string text() const;
 
   /// Throws InvalidArgument that names both sides if this is not the queue that somebody else asks for.
-  TAGMA_COLD void check(const queue_options& other, array_view<const tensor_spec> components) const {
-    const auto refuse = [&](std::string_view what, const auto& own, const auto& asked) {
-      fail(status_code::invalid_argument,
-           {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
-    };
-    if (options_.kind != other.kind) refuse("which is a", to_string(options_.kind), to_string(other.kind));
-    if (options_.capacity != other.capacity) refuse("with a capacity of", options_.capacity, other.capacity);
-    if (options_.min_after_dequeue != other.min_after_dequeue)
-      refuse("with min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue);
-    if (other.seed != 0 && options_.seed != other.seed) refuse("with seed", options_.seed, other.seed);
-    if (components.size() != components_.size())
-      refuse("with so many components:", components_.size(), components.size());
-    for (std::size_t i = 0; i < components.size(); ++i)
-      if (!(components[i] == components_[i]))
-        refuse(sentence({"with component ", i}), to_string(components_[i]), to_string(components[i]));
-  }
+  void check(const queue_options& other, array_view<const tensor_spec> components) const;
   /// Throws InvalidArgument if several elements may have no common shape.
-  void check_batches() const {
-    if (options_.kind == queue_kind::padding) return;
-    for (std::size_t i = 0; i < components_.size(); ++i)
-      if (!components_[i].dims.is_static())
-        fail(status_code::invalid_argument,
-             {text(), ": several elements at once need components without open extents, or a padding queue; component ",
-              i, " is ", to_string(components_[i])});
-  }
+  void check_batches() const;
 
   /// Elements in it; those that an attempt of several holds do not count.
-  [[nodiscard]] extent size() {
-    const mutex_lock lock(mutex_);
-    return held_;
-  }
-  [[nodiscard]] bool is_closed() {
-    const mutex_lock lock(mutex_);
-    return closed_;
-  }
+  [[nodiscard]] extent size();
+  [[nodiscard]] bool is_closed();
 
   /// A tuple for `enqueue`, with copies of the tensors.
   /// @param priority of a priority queue
   /// Throws InvalidArgument that says which component is not what the queue has.
-  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0) {
-    check_count(tensors.size());
-    for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
-    queue_elements made;
-    add_copy(made, tensors, priority);
-    return made;
-  }
+  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0);
   /// A tuple for each row of the tensors.
   /// @param priorities of a priority queue, one for each row
-  [[nodiscard]] TAGMA_COLD queue_elements make_rows(array_view<const raw_view> tensors,
-                                                    array_view<const std::int64_t> priorities = {}) {
-    check_count(tensors.size());
-    extent rows = -1;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const shape& dims = tensors[i].dims;
-      if (dims.rank == 0)
-        fail(status_code::invalid_argument, {text(), ": component ", i, " is a scalar, which has no rows to enqueue"});
-      check_component(i, tensors[i], dims.sub(1, dims.rank), "rows of ");
-      if (rows >= 0 && dims[0] != rows)
-        fail(status_code::invalid_argument, {text(), ": all components need the same number of rows; component ", i,
-                                             " has ", dims[0], ", those before ", rows});
-      rows = dims[0];
-    }
-    if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
-      fail(status_code::invalid_argument, {text(), ": ", priorities.size(), " priorities for ", rows, " rows"});
-    queue_elements made;
-    const heap_array<raw_view> row(tensors.size());
-    for (extent r = 0; r < rows; ++r) {
-      for (std::size_t i = 0; i < tensors.size(); ++i) {
-        row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
-        row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
-      }
-      add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
-    }
-    return made;
-  }
+  [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
+                                         array_view<const std::int64_t> priorities = {});
   /// Keeps the memory of elements that nobody needs any more for others.
-  void reuse(queue_elements&& elements) {
-    queue_elements unused = static_cast<queue_elements&&>(elements);
-    const mutex_lock lock(mutex_);
-    while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
-  }
+  void reuse(queue_elements&& elements);
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -6649,58 +6998,19 @@ class queue final : public resource {
   /// @{
 
   /// Adds elements, one after the other, as there is room.
-  void enqueue(queue_attempt& attempt, queue_elements&& elements) {
-    attempt.elements = static_cast<queue_elements&&>(elements);
-    attempt.does_ = queue_attempt::what::enqueue;
-    if (attempt.elements.empty()) return attempt.ended(nullptr);
-    const change now(*this);
-    writers_.push(attempt);
-    flush();
-  }
+  void enqueue(queue_attempt& attempt, queue_elements&& elements);
   /// Takes `count` elements; if `up_to`, those that are left where a closed queue has fewer, but at least one.
   /// Throws InvalidArgument for a negative count, and one that a priority queue cannot have at once.
-  void dequeue(queue_attempt& attempt, extent count, bool up_to = false) {
-    if (count < 0)
-      fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
-    if (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity)
-      fail(status_code::invalid_argument,
-           {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
-    attempt.elements = {};
-    attempt.does_ = queue_attempt::what::dequeue;
-    attempt.wanted_ = count;
-    attempt.up_to_ = up_to;
-    if (count == 0) return attempt.ended(nullptr);
-    const change now(*this);
-    readers_.push(attempt);
-    flush();
-  }
+  void dequeue(queue_attempt& attempt, extent count, bool up_to = false);
   /// Closes the queue behind the attempts to enqueue that wait already. Ends with Cancelled if it is closed.
-  TAGMA_COLD void close(queue_attempt& attempt) {
-    attempt.does_ = queue_attempt::what::close;
-    const change now(*this);
-    writers_.push(attempt);
-    flush();
-  }
+  void close(queue_attempt& attempt);
   /// Closes it at once: what waits to enqueue or to close is cancelled. Does nothing the second time.
-  TAGMA_COLD void close_now() {
-    const change now(*this);
-    closed_ = true;
-    while (writers_.first != nullptr) end(writers_, *writers_.first, cancelled(*writers_.first));
-    flush();
-  }
+  void close_now();
   void left_container() override { close_now(); }
   /// Ends an attempt with Cancelled, unless it has ended.
-  TAGMA_COLD void cancel(queue_attempt& attempt) {
-    const change now(*this);
-    if (!attempt.waits_) return;
-    put_back(attempt);
-    end(attempt.does_ == queue_attempt::what::dequeue ? readers_ : writers_, attempt, cancelled(attempt));
-    flush();
-  }
+  void cancel(queue_attempt& attempt);
   /// Returns when nobody is in `ended` of an attempt that has ended: then it may be destroyed.
-  void settle() const {
-    while (telling_.load(memory_order::acquire) != 0) sched_yield();
-  }
+  void settle() const;
   /// @}
 
  private:
@@ -6711,18 +7021,8 @@ class queue final : public resource {
     queue_attempt* first = nullptr;
     queue_attempt* last = nullptr;
 
-    void push(queue_attempt& a) {
-      a.waits_ = true;
-      a.before_ = last;
-      a.behind_ = nullptr;
-      (last == nullptr ? first : last->behind_) = &a;
-      last = &a;
-    }
-    void remove(queue_attempt& a) {
-      a.waits_ = false;
-      (a.before_ == nullptr ? first : a.before_->behind_) = a.behind_;
-      (a.behind_ == nullptr ? last : a.behind_->before_) = a.before_;
-    }
+    void push(queue_attempt& a);
+    void remove(queue_attempt& a);
   };
 
   /// Holds the lock, and tells the attempts that have ended meanwhile when it has given it up.
@@ -6731,207 +7031,47 @@ class queue final : public resource {
     explicit change(queue& of) : queue_(of) { of.mutex_.lock(); }
     change(const change&) = delete;
     change& operator=(const change&) = delete;
-    ~change() {
-      queue_attempt* next = queue_.ended_.first;
-      queue_.ended_ = {};
-      if (next != nullptr) queue_.telling_.fetch_add(1);
-      queue_.mutex_.unlock();
-      if (next == nullptr) return;
-      while (next != nullptr) {
-        queue_attempt& a = *next;
-        next = a.behind_;  // once it is told, it may be begun again, or be no more
-        a.ended(static_cast<std::exception_ptr&&>(a.error_));
-      }
-      queue_.telling_.fetch_sub(1, memory_order::release);
-    }
+    ~change();
 
    private:
     queue& queue_;
   };
 
-  TAGMA_COLD void check_count(std::size_t count) const {
-    if (count != components_.size())
-      fail(status_code::invalid_argument, {text(), ": a tuple has ", components_.size(), " components, not ", count});
-  }
-  void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const {
-    if (t.type == components_[i].type && dims.rank == components_[i].dims.rank && compatible(dims, components_[i].dims))
-      return;
-    refuse_component(i, t, dims, rows);
-  }
-  [[noreturn]] TAGMA_COLD void refuse_component(std::size_t i, const raw_view& t, const shape& dims,
-                                                std::string_view rows) const {
-    fail(status_code::invalid_argument, {text(), ": component ", i, " is ", to_string(components_[i]), ", not ", rows,
-                                         to_string(tensor_spec{t.type, dims})});
-  }
+  void check_count(std::size_t count) const;
+  void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
+  [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   /// Adds a tuple with copies of tensors.
-  void add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority) {
-    const std::size_t bytes = queue_element::bytes_for(tensors);
-    queue_element* e = nullptr;
-    {
-      const mutex_lock lock(mutex_);
-      if (!spare_.empty()) e = spare_.pop_front();
-    }
-    if (e != nullptr && (e->room_ < bytes || e->room_ > 2 * bytes + 4096)) {
-      queue_element::destroy(e);
-      e = nullptr;
-    }
-    if (e == nullptr) e = queue_element::make(components_.size(), bytes);
-    if (e == nullptr)
-      fail(status_code::resource_exhausted, {text(), ": there is no memory for an element of ", bytes, " bytes"});
-    e->priority = priority;
-    e->take(tensors);
-    to.push_back(e);
-  }
+  void add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority);
 
   // What follows needs the lock.
 
-  [[nodiscard]] bool is_list() const {
-    return options_.kind == queue_kind::fifo || options_.kind == queue_kind::padding;
-  }
+  [[nodiscard]] bool is_list() const;
   [[nodiscard]] bool is_full() const { return options_.capacity >= 0 && held_ >= options_.capacity; }
   /// Elements that may leave.
-  [[nodiscard]] extent available() const {
-    if (closed_) return held_;
-    return held_ > options_.min_after_dequeue ? held_ - options_.min_after_dequeue : 0;
-  }
+  [[nodiscard]] extent available() const;
 
   /// Lets the first of both lines do what they can, until neither can do more.
-  void flush() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      while (writers_.first != nullptr && write(*writers_.first, moved)) {
-      }
-      while (readers_.first != nullptr && read(*readers_.first, moved)) {
-      }
-    }
-  }
+  void flush();
   /// True if the attempt has ended.
   /// @param moved set if elements were
-  bool write(queue_attempt& a, bool& moved) {
-    if (a.does_ == queue_attempt::what::close) {
-      end(writers_, a, closed_ ? error_of(status_code::cancelled, text() + " is already closed") : nullptr);
-      closed_ = true;
-      return true;
-    }
-    if (closed_) {  // by an attempt before this one
-      end(writers_, a, error_of(status_code::cancelled, text() + " is closed"));
-      return true;
-    }
-    while (!a.elements.empty() && !is_full()) {
-      put(a.elements.pop_front());
-      moved = true;
-    }
-    if (!a.elements.empty()) return false;
-    end(writers_, a, nullptr);
-    return true;
-  }
-  bool read(queue_attempt& a, bool& moved) {
-    const extent missing = a.wanted_ - a.elements.size(), now = available();
-    // Those of a priority queue leave together, so that they are in order.
-    const bool together = options_.kind == queue_kind::priority && !(closed_ && a.up_to_);
-    const extent taken = now >= missing ? missing : together ? 0 : now;
-    for (extent i = 0; i < taken; ++i) a.elements.push_back(take());
-    moved = moved || taken > 0;
-    const bool complete = taken == missing || (closed_ && a.up_to_ && !a.elements.empty());
-    if (!complete && !closed_) return false;
-    if (complete) {
-      end(readers_, a, nullptr);
-    } else {
-      put_back(a);
-      end(readers_, a,
-          error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
-                                                        a.wanted_, ", current size ", held_, ")"})));
-    }
-    return true;
-  }
+  bool write(queue_attempt& a, bool& moved);
+  bool read(queue_attempt& a, bool& moved);
 
-  void put(queue_element* e) {
-    if (is_list()) {
-      list_.push_back(e);
-      ++held_;
-      return;
-    }
-    e->order_ = ++arrivals_;
-    grow();
-    heap_[held_++] = e;
-    if (options_.kind == queue_kind::priority) rise(held_ - 1);
-  }
-  [[nodiscard]] queue_element* take() {
-    --held_;
-    if (is_list()) return list_.pop_front();
-    const extent at = options_.kind == queue_kind::shuffle ? draw(held_ + 1) : 0;
-    queue_element* const e = heap_[at];
-    heap_[at] = heap_[held_];
-    if (options_.kind == queue_kind::priority) sink(0);
-    return e;
-  }
+  void put(queue_element* e);
+  [[nodiscard]] queue_element* take();
   /// What an attempt holds goes back to where it was.
-  void put_back(queue_attempt& a) {
-    if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
-    if (is_list()) {
-      held_ += a.elements.size();
-      list_.push_front(a.elements);
-      return;
-    }
-    while (!a.elements.empty()) put(a.elements.pop_front());
-  }
+  void put_back(queue_attempt& a);
   /// A number from 0 to `n` - 1.
-  [[nodiscard]] extent draw(extent n) {
-    const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
-    const std::uint64_t count = draws_++;
-    const philox_block bits =
-        philox(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
-               {{static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count >> 32), 0, 0}});
-    const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
-    return static_cast<extent>(word % static_cast<std::uint64_t>(n));
-  }
-  void grow() {
-    if (held_ < static_cast<extent>(heap_.size())) return;
-    heap_array<queue_element*> more(2 * heap_.size() + 16);
-    for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
-    heap_ = static_cast<heap_array<queue_element*>&&>(more);
-  }
-  [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b) {
-    return a.priority != b.priority ? a.priority < b.priority : a.order_ < b.order_;
-  }
-  void rise(extent i) {
-    for (; i > 0 && comes_before(*heap_[i], *heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
-  }
-  void sink(extent i) {
-    for (;;) {
-      extent least = i;
-      for (extent child = 2 * i + 1; child <= 2 * i + 2 && child < held_; ++child)
-        if (comes_before(*heap_[child], *heap_[least])) least = child;
-      if (least == i) return;
-      swap(i, least);
-      i = least;
-    }
-  }
-  void swap(extent a, extent b) {
-    queue_element* const e = heap_[a];
-    heap_[a] = heap_[b];
-    heap_[b] = e;
-  }
+  [[nodiscard]] extent draw(extent n);
+  void grow();
+  [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
+  void rise(extent i);
+  void sink(extent i);
+  void swap(extent a, extent b);
 
-  void end(line& of, queue_attempt& a, std::exception_ptr error) {
-    of.remove(a);
-    ended_.push(a);
-    a.waits_ = false;
-    a.error_ = static_cast<std::exception_ptr&&>(error);
-  }
-  TAGMA_COLD static std::exception_ptr error_of(status_code code, const std::string& text) noexcept {
-    try {
-      fail(code, {text});
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
-  TAGMA_COLD std::exception_ptr cancelled(const queue_attempt& a) const noexcept {
-    const std::string_view did = a.does_ == queue_attempt::what::dequeue   ? "dequeue"
-                                 : a.does_ == queue_attempt::what::enqueue ? "enqueue"
-                                                                           : "close";
-    return error_of(status_code::cancelled, sentence({text(), ": the ", did, " operation was cancelled"}));
-  }
+  void end(line& of, queue_attempt& a, std::exception_ptr error);
+  static std::exception_ptr error_of(status_code code, const std::string& text) noexcept;
+  std::exception_ptr cancelled(const queue_attempt& a) const noexcept;
 
   const queue_options options_;
   heap_array<tensor_spec> components_;
@@ -6947,6 +7087,389 @@ class queue final : public resource {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/queue.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_IPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_IPP
+
+/// @file
+/// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL queue::queue(std::string name, const queue_options& options,
+                                   array_view<const tensor_spec> components)
+    : resource("queue", std::move(name)), options_(options), components_(components.size()) {
+  for (std::size_t i = 0; i < components.size(); ++i) components_[i] = components[i];
+  const extent least = options.min_after_dequeue;
+  if (least < 0 || (options.capacity >= 0 && least >= options.capacity && least > 0))
+    fail(status_code::invalid_argument,
+         {text(), ": min_after_dequeue is ", least, ", which must be at least 0 and less than the capacity of ",
+          options.capacity});
+  if (least > 0 && options.kind != queue_kind::shuffle)
+    fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
+}
+
+TAGMA_DECL queue::~queue() {
+  for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
+}
+
+TAGMA_COLD TAGMA_DECL std::string queue::text() const {
+  return sentence({to_string(options_.kind), " '", name(), "'"});
+}
+
+TAGMA_COLD TAGMA_DECL void queue::check(const queue_options& other, array_view<const tensor_spec> components) const {
+  const auto refuse = [&](std::string_view what, const auto& own, const auto& asked) {
+    fail(status_code::invalid_argument,
+         {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
+  };
+  if (options_.kind != other.kind) refuse("which is a", to_string(options_.kind), to_string(other.kind));
+  if (options_.capacity != other.capacity) refuse("with a capacity of", options_.capacity, other.capacity);
+  if (options_.min_after_dequeue != other.min_after_dequeue)
+    refuse("with min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue);
+  if (other.seed != 0 && options_.seed != other.seed) refuse("with seed", options_.seed, other.seed);
+  if (components.size() != components_.size())
+    refuse("with so many components:", components_.size(), components.size());
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (!(components[i] == components_[i]))
+      refuse(sentence({"with component ", i}), to_string(components_[i]), to_string(components[i]));
+}
+
+TAGMA_DECL void queue::check_batches() const {
+  if (options_.kind == queue_kind::padding) return;
+  for (std::size_t i = 0; i < components_.size(); ++i)
+    if (!components_[i].dims.is_static())
+      fail(status_code::invalid_argument,
+           {text(), ": several elements at once need components without open extents, or a padding queue; component ",
+            i, " is ", to_string(components_[i])});
+}
+
+TAGMA_DECL extent queue::size() {
+  const mutex_lock lock(mutex_);
+  return held_;
+}
+
+TAGMA_DECL bool queue::is_closed() {
+  const mutex_lock lock(mutex_);
+  return closed_;
+}
+
+TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {
+  check_count(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
+  queue_elements made;
+  add_copy(made, tensors, priority);
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view> tensors,
+                                                      array_view<const std::int64_t> priorities) {
+  check_count(tensors.size());
+  extent rows = -1;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const shape& dims = tensors[i].dims;
+    if (dims.rank == 0)
+      fail(status_code::invalid_argument, {text(), ": component ", i, " is a scalar, which has no rows to enqueue"});
+    check_component(i, tensors[i], dims.sub(1, dims.rank), "rows of ");
+    if (rows >= 0 && dims[0] != rows)
+      fail(status_code::invalid_argument, {text(), ": all components need the same number of rows; component ", i,
+                                           " has ", dims[0], ", those before ", rows});
+    rows = dims[0];
+  }
+  if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
+    fail(status_code::invalid_argument, {text(), ": ", priorities.size(), " priorities for ", rows, " rows"});
+  queue_elements made;
+  const heap_array<raw_view> row(tensors.size());
+  for (extent r = 0; r < rows; ++r) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
+      row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
+    }
+    add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
+  }
+  return made;
+}
+
+TAGMA_DECL void queue::reuse(queue_elements&& elements) {
+  queue_elements unused = static_cast<queue_elements&&>(elements);
+  const mutex_lock lock(mutex_);
+  while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
+}
+
+TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
+  attempt.elements = static_cast<queue_elements&&>(elements);
+  attempt.does_ = queue_attempt::what::enqueue;
+  if (attempt.elements.empty()) return attempt.ended(nullptr);
+  const change now(*this);
+  writers_.push(attempt);
+  flush();
+}
+
+TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to) {
+  if (count < 0)
+    fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
+  if (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity)
+    fail(status_code::invalid_argument,
+         {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
+  attempt.elements = {};
+  attempt.does_ = queue_attempt::what::dequeue;
+  attempt.wanted_ = count;
+  attempt.up_to_ = up_to;
+  if (count == 0) return attempt.ended(nullptr);
+  const change now(*this);
+  readers_.push(attempt);
+  flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
+  attempt.does_ = queue_attempt::what::close;
+  const change now(*this);
+  writers_.push(attempt);
+  flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::close_now() {
+  const change now(*this);
+  closed_ = true;
+  while (writers_.first != nullptr) end(writers_, *writers_.first, cancelled(*writers_.first));
+  flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::cancel(queue_attempt& attempt) {
+  const change now(*this);
+  if (!attempt.waits_) return;
+  put_back(attempt);
+  end(attempt.does_ == queue_attempt::what::dequeue ? readers_ : writers_, attempt, cancelled(attempt));
+  flush();
+}
+
+TAGMA_DECL void queue::settle() const {
+  while (telling_.load(memory_order::acquire) != 0) sched_yield();
+}
+
+TAGMA_DECL void queue::line::push(queue_attempt& a) {
+  a.waits_ = true;
+  a.before_ = last;
+  a.behind_ = nullptr;
+  (last == nullptr ? first : last->behind_) = &a;
+  last = &a;
+}
+
+TAGMA_DECL void queue::line::remove(queue_attempt& a) {
+  a.waits_ = false;
+  (a.before_ == nullptr ? first : a.before_->behind_) = a.behind_;
+  (a.behind_ == nullptr ? last : a.behind_->before_) = a.before_;
+}
+
+TAGMA_DECL queue::change::~change() {
+  queue_attempt* next = queue_.ended_.first;
+  queue_.ended_ = {};
+  if (next != nullptr) queue_.telling_.fetch_add(1);
+  queue_.mutex_.unlock();
+  if (next == nullptr) return;
+  while (next != nullptr) {
+    queue_attempt& a = *next;
+    next = a.behind_;  // once it is told, it may be begun again, or be no more
+    a.ended(static_cast<std::exception_ptr&&>(a.error_));
+  }
+  queue_.telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::check_count(std::size_t count) const {
+  if (count != components_.size())
+    fail(status_code::invalid_argument, {text(), ": a tuple has ", components_.size(), " components, not ", count});
+}
+
+TAGMA_DECL void queue::check_component(std::size_t i, const raw_view& t, const shape& dims,
+                                       std::string_view rows) const {
+  if (t.type == components_[i].type && dims.rank == components_[i].dims.rank && compatible(dims, components_[i].dims))
+    return;
+  refuse_component(i, t, dims, rows);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse_component(std::size_t i, const raw_view& t, const shape& dims,
+                                                   std::string_view rows) const {
+  fail(status_code::invalid_argument, {text(), ": component ", i, " is ", to_string(components_[i]), ", not ", rows,
+                                       to_string(tensor_spec{t.type, dims})});
+}
+
+TAGMA_DECL void queue::add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority) {
+  const std::size_t bytes = queue_element::bytes_for(tensors);
+  queue_element* e = nullptr;
+  {
+    const mutex_lock lock(mutex_);
+    if (!spare_.empty()) e = spare_.pop_front();
+  }
+  if (e != nullptr && (e->room_ < bytes || e->room_ > 2 * bytes + 4096)) {
+    queue_element::destroy(e);
+    e = nullptr;
+  }
+  if (e == nullptr) e = queue_element::make(components_.size(), bytes);
+  if (e == nullptr)
+    fail(status_code::resource_exhausted, {text(), ": there is no memory for an element of ", bytes, " bytes"});
+  e->priority = priority;
+  e->take(tensors);
+  to.push_back(e);
+}
+
+TAGMA_DECL bool queue::is_list() const {
+  return options_.kind == queue_kind::fifo || options_.kind == queue_kind::padding;
+}
+
+TAGMA_DECL extent queue::available() const {
+  if (closed_) return held_;
+  return held_ > options_.min_after_dequeue ? held_ - options_.min_after_dequeue : 0;
+}
+
+TAGMA_DECL void queue::flush() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    while (writers_.first != nullptr && write(*writers_.first, moved)) {
+    }
+    while (readers_.first != nullptr && read(*readers_.first, moved)) {
+    }
+  }
+}
+
+TAGMA_DECL bool queue::write(queue_attempt& a, bool& moved) {
+  if (a.does_ == queue_attempt::what::close) {
+    end(writers_, a, closed_ ? error_of(status_code::cancelled, text() + " is already closed") : nullptr);
+    closed_ = true;
+    return true;
+  }
+  if (closed_) {  // by an attempt before this one
+    end(writers_, a, error_of(status_code::cancelled, text() + " is closed"));
+    return true;
+  }
+  while (!a.elements.empty() && !is_full()) {
+    put(a.elements.pop_front());
+    moved = true;
+  }
+  if (!a.elements.empty()) return false;
+  end(writers_, a, nullptr);
+  return true;
+}
+
+TAGMA_DECL bool queue::read(queue_attempt& a, bool& moved) {
+  const extent missing = a.wanted_ - a.elements.size(), now = available();
+  // Those of a priority queue leave together, so that they are in order.
+  const bool together = options_.kind == queue_kind::priority && !(closed_ && a.up_to_);
+  const extent taken = now >= missing ? missing : together ? 0 : now;
+  for (extent i = 0; i < taken; ++i) a.elements.push_back(take());
+  moved = moved || taken > 0;
+  const bool complete = taken == missing || (closed_ && a.up_to_ && !a.elements.empty());
+  if (!complete && !closed_) return false;
+  if (complete) {
+    end(readers_, a, nullptr);
+  } else {
+    put_back(a);
+    end(readers_, a,
+        error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
+                                                      a.wanted_, ", current size ", held_, ")"})));
+  }
+  return true;
+}
+
+TAGMA_DECL void queue::put(queue_element* e) {
+  if (is_list()) {
+    list_.push_back(e);
+    ++held_;
+    return;
+  }
+  e->order_ = ++arrivals_;
+  grow();
+  heap_[held_++] = e;
+  if (options_.kind == queue_kind::priority) rise(held_ - 1);
+}
+
+TAGMA_DECL queue_element* queue::take() {
+  --held_;
+  if (is_list()) return list_.pop_front();
+  const extent at = options_.kind == queue_kind::shuffle ? draw(held_ + 1) : 0;
+  queue_element* const e = heap_[at];
+  heap_[at] = heap_[held_];
+  if (options_.kind == queue_kind::priority) sink(0);
+  return e;
+}
+
+TAGMA_DECL void queue::put_back(queue_attempt& a) {
+  if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
+  if (is_list()) {
+    held_ += a.elements.size();
+    list_.push_front(a.elements);
+    return;
+  }
+  while (!a.elements.empty()) put(a.elements.pop_front());
+}
+
+TAGMA_DECL extent queue::draw(extent n) {
+  const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
+  const std::uint64_t count = draws_++;
+  const philox_block bits =
+      philox(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
+             {{static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count >> 32), 0, 0}});
+  const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
+  return static_cast<extent>(word % static_cast<std::uint64_t>(n));
+}
+
+TAGMA_DECL void queue::grow() {
+  if (held_ < static_cast<extent>(heap_.size())) return;
+  heap_array<queue_element*> more(2 * heap_.size() + 16);
+  for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
+  heap_ = static_cast<heap_array<queue_element*>&&>(more);
+}
+
+TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element& b) {
+  return a.priority != b.priority ? a.priority < b.priority : a.order_ < b.order_;
+}
+
+TAGMA_DECL void queue::rise(extent i) {
+  for (; i > 0 && comes_before(*heap_[i], *heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
+}
+
+TAGMA_DECL void queue::sink(extent i) {
+  for (;;) {
+    extent least = i;
+    for (extent child = 2 * i + 1; child <= 2 * i + 2 && child < held_; ++child)
+      if (comes_before(*heap_[child], *heap_[least])) least = child;
+    if (least == i) return;
+    swap(i, least);
+    i = least;
+  }
+}
+
+TAGMA_DECL void queue::swap(extent a, extent b) {
+  queue_element* const e = heap_[a];
+  heap_[a] = heap_[b];
+  heap_[b] = e;
+}
+
+TAGMA_DECL void queue::end(line& of, queue_attempt& a, std::exception_ptr error) {
+  of.remove(a);
+  ended_.push(a);
+  a.waits_ = false;
+  a.error_ = static_cast<std::exception_ptr&&>(error);
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of(status_code code, const std::string& text) noexcept {
+  try {
+    fail(code, {text});
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::cancelled(const queue_attempt& a) const noexcept {
+  const std::string_view did = a.does_ == queue_attempt::what::dequeue   ? "dequeue"
+                               : a.does_ == queue_attempt::what::enqueue ? "enqueue"
+                                                                         : "close";
+  return error_of(status_code::cancelled, sentence({text(), ": the ", did, " operation was cancelled"}));
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_QUEUE_HPP
 
 namespace tagma::runtime {
@@ -7007,16 +7530,7 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
   [[nodiscard]] runtime::queue& queue() const { return *queue_; }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    try {
-      finish();
-    } catch (...) {
-      return done.fail(std::current_exception());
-    }
-    done.succeed();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::queue* queue_ = nullptr;
   kernel_args args_;
@@ -7025,25 +7539,7 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
 
 class enqueue_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<enqueue_step&>(*args.state);
-    own.begin(args, context, done, [&](runtime::queue& q) {
-      const std::size_t first = args.attributes[1] != 0 ? 2 : 1, count = args.in.size() - first;
-      raw_view tensors[ir::most_outputs];
-      for (std::size_t i = 0; i < count; ++i) {
-        const operand& o = args.in[first + i];
-        tensors[i] = {o.data, o.type, o.dims};
-      }
-      const array_view<const raw_view> all(tensors, count);
-      const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
-      runtime::queue_elements made =
-          args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
-          : priorities == nullptr ? q.make_rows(all)
-                                  : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
-      own.count_ = made.size();
-      q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
-    });
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
   void finish() override { *args().out.as<std::int64_t>() = count_; }
@@ -7052,59 +7548,18 @@ class enqueue_step final : public queue_step {
 
 class dequeue_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<dequeue_step&>(*args.state);
-    own.begin(args, context, done, [&](runtime::queue& q) {
-      if (!own.elements.empty()) q.reuse(static_cast<runtime::queue_elements&&>(own.elements));
-      const extent count = args.attributes[0];
-      q.dequeue(own, count < 0 ? 1 : count, args.attributes[args.attributes.size() - 1] != 0);
-    });
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
-  void finish() override {
-    const bool one = args().attributes[0] < 0;
-    const array_view<const tensor_spec> components = queue().components();
-    for (std::size_t i = 0; i < components.size(); ++i) {
-      const operand& out = args().outs[i];
-      const bool open = !components[i].dims.is_static();
-      const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
-      const shape own = one ? dims.sub(1, dims.rank) : dims;
-      std::byte* to = out.data;
-      if (args().late != nullptr && (open || queue_is_open())) {
-        to = args().late->allocate(static_cast<int>(i), own);
-      } else if (args().late != nullptr) {
-        args().late->set(0, elements.size(), static_cast<int>(i));
-      }
-      if (to == nullptr) continue;
-      if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
-      runtime::write_batch(elements, i, dims, to);
-    }
-    if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
-  }
-  [[nodiscard]] bool queue_is_open() const {
-    for (const tensor_spec& s : queue().components())
-      if (!s.dims.is_static()) return true;
-    return false;
-  }
+  TAGMA_DECL void finish() override;
+  [[nodiscard]] bool queue_is_open() const;
   /// The results are views of characters in the elements, which stay until the next run of this step.
-  [[nodiscard]] bool queue_has_texts() const {
-    for (const tensor_spec& s : queue().components())
-      if (s.type == dtype::string) return true;
-    return false;
-  }
+  [[nodiscard]] bool queue_has_texts() const;
 };
 
 class close_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<close_step&>(*args.state);
-    if (args.attributes[0] == 0) return own.begin(args, context, done, [&](runtime::queue& q) { q.close(own); });
-    auto& q = args.in[0].resource<runtime::queue>();
-    q.close_now();
-    *args.out.as<std::int64_t>() = q.size();
-    done.succeed();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
   void finish() override { *args().out.as<std::int64_t>() = queue().size(); }
@@ -7150,20 +7605,107 @@ struct kernel<on_cpu, ir::key<op::queue_close>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/queue.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_IPP
+
+/// @file
+/// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void queue_step::ended(std::exception_ptr error) noexcept {
+  const runtime::completion done = done_;
+  if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+  try {
+    finish();
+  } catch (...) {
+    return done.fail(std::current_exception());
+  }
+  done.succeed();
+}
+
+TAGMA_DECL void enqueue_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<enqueue_step&>(*args.state);
+  own.begin(args, context, done, [&](runtime::queue& q) {
+    const std::size_t first = args.attributes[1] != 0 ? 2 : 1, count = args.in.size() - first;
+    raw_view tensors[ir::most_outputs];
+    for (std::size_t i = 0; i < count; ++i) {
+      const operand& o = args.in[first + i];
+      tensors[i] = {o.data, o.type, o.dims};
+    }
+    const array_view<const raw_view> all(tensors, count);
+    const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
+    runtime::queue_elements made =
+        args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
+        : priorities == nullptr ? q.make_rows(all)
+                                : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
+    own.count_ = made.size();
+    q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
+  });
+}
+
+TAGMA_DECL void dequeue_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<dequeue_step&>(*args.state);
+  own.begin(args, context, done, [&](runtime::queue& q) {
+    if (!own.elements.empty()) q.reuse(static_cast<runtime::queue_elements&&>(own.elements));
+    const extent count = args.attributes[0];
+    q.dequeue(own, count < 0 ? 1 : count, args.attributes[args.attributes.size() - 1] != 0);
+  });
+}
+
+TAGMA_DECL void dequeue_step::finish() {
+  const bool one = args().attributes[0] < 0;
+  const array_view<const tensor_spec> components = queue().components();
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    const operand& out = args().outs[i];
+    const bool open = !components[i].dims.is_static();
+    const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
+    const shape own = one ? dims.sub(1, dims.rank) : dims;
+    std::byte* to = out.data;
+    if (args().late != nullptr && (open || queue_is_open())) {
+      to = args().late->allocate(static_cast<int>(i), own);
+    } else if (args().late != nullptr) {
+      args().late->set(0, elements.size(), static_cast<int>(i));
+    }
+    if (to == nullptr) continue;
+    if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
+    runtime::write_batch(elements, i, dims, to);
+  }
+  if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
+}
+
+TAGMA_DECL bool dequeue_step::queue_is_open() const {
+  for (const tensor_spec& s : queue().components())
+    if (!s.dims.is_static()) return true;
+  return false;
+}
+
+TAGMA_DECL bool dequeue_step::queue_has_texts() const {
+  for (const tensor_spec& s : queue().components())
+    if (s.type == dtype::string) return true;
+  return false;
+}
+
+TAGMA_DECL void close_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<close_step&>(*args.state);
+  if (args.attributes[0] == 0) return own.begin(args, context, done, [&](runtime::queue& q) { q.close(own); });
+  auto& q = args.in[0].resource<runtime::queue>();
+  q.close_now();
+  *args.out.as<std::int64_t>() = q.size();
+  done.succeed();
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_HPP
 
 namespace tagma::device {
 namespace cpu::detail {
 
 /// The input with the queue that a step is to use.
-[[nodiscard]] TAGMA_COLD inline const operand& chosen_queue(const kernel_args& args) {
-  const operand& index = args.in[0];
-  const std::int64_t i = index.type == dtype::int32 ? *index.as<const std::int32_t>() : *index.as<const std::int64_t>();
-  const std::int64_t count = args.attributes[0];
-  if (i < 0 || i >= count)
-    fail(status_code::invalid_argument, {"the index ", i, " is not in [0, ", count, "), the places of the queues"});
-  return args.in[static_cast<std::size_t>(1 + i)];
-}
+[[nodiscard]] const operand& chosen_queue(const kernel_args& args);
 
 /// A step of one queue, which is another one in each run.
 template <class Step>
@@ -7214,6 +7756,27 @@ struct kernel<on_cpu, ir::key<op::chosen_queue_size>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/queue_list.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_IPP
+
+/// @file
+/// Definitions of queue_list.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL const operand& chosen_queue(const kernel_args& args) {
+  const operand& index = args.in[0];
+  const std::int64_t i = index.type == dtype::int32 ? *index.as<const std::int32_t>() : *index.as<const std::int64_t>();
+  const std::int64_t count = args.attributes[0];
+  if (i < 0 || i >= count)
+    fail(status_code::invalid_argument, {"the index ", i, " is not in [0, ", count, "), the places of the queues"});
+  return args.in[static_cast<std::size_t>(1 + i)];
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_QUEUE_LIST_HPP
 // ---- tagma/device/cpu/kernel/reader.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
@@ -7253,7 +7816,6 @@ struct kernel<on_cpu, ir::key<op::chosen_queue_size>> {
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -7354,6 +7916,12 @@ class any_sink {
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_BYTE_SINK_HPP
 
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
+
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
@@ -7361,12 +7929,7 @@ namespace tagma::io {
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
-[[nodiscard]] inline compression compression_from(std::string_view name) {
-  if (name.empty() || name == "NONE") return compression::none;
-  if (name == "GZIP") return compression::gzip;
-  if (name == "ZLIB") return compression::zlib;
-  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
-}
+[[nodiscard]] compression compression_from(std::string_view name);
 
 namespace detail {
 
@@ -7483,71 +8046,20 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    if (format_ == compression::detect) detect();
-    if (format_ == compression::none) return pass(to);
-    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
-    std::span<std::byte> left = to;
-    while (left.size() == to.size() && !(ended_ && !next_member())) {
-      if (in_.empty() && !refill() && !pending_)
-        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
-      ended_ = state_->step(in_, left, name());
-      pending_ = left.empty();  // there may be more, which needs no more to be read
-    }
-    return to.size() - left.size();
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = packed_.at_most(), here = in_.size();
-    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
-    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
 
  private:
   static constexpr std::size_t block = 64 * 1024;
   static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
 
-  bool refill() {
-    const std::size_t n = packed_.read({buffer_.get(), block});
-    in_ = {buffer_.get(), n};
-    return n > 0;
-  }
-  void detect() {
-    std::size_t n = 0;
-    while (n < 2) {
-      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
-      if (more == 0) break;
-      n += more;
-    }
-    in_ = {buffer_.get(), n};
-    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
-    format_ = is_gzip ? compression::gzip : compression::none;
-  }
-  std::size_t pass(std::span<std::byte> to) {
-    if (in_.empty()) return packed_.read(to);
-    const std::size_t n = std::min(in_.size(), to.size());
-    std::memcpy(to.data(), in_.data(), n);
-    in_ = in_.subspan(n);
-    return n;
-  }
+  bool refill();
+  void detect();
+  std::size_t pass(std::span<std::byte> to);
   /// Behind the end of a stream: whether another one begins.
-  bool next_member() {
-    if (in_.empty() && !refill()) return false;
-    if (format_ == compression::deflate) return false;
-    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
-      state_->restart();
-      ended_ = pending_ = false;
-      return true;
-    }
-    do {
-      for (const std::byte b : in_)
-        if (b != std::byte{0} || format_ != compression::gzip)
-          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
-    } while (refill());
-    in_ = {};
-    return false;
-  }
+  bool next_member();
 
   any_source packed_;
   compression format_;
@@ -7566,10 +8078,7 @@ class deflated_sink {
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
-  void finish() {
-    state_->step({}, true, to_);
-    to_.finish();
-  }
+  void finish();
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -7578,24 +8087,119 @@ class deflated_sink {
 };
 
 /// A source, unpacked as it is told.
-[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
+[[nodiscard]] any_source unpacked(any_source source, compression format);
+
+/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
+[[nodiscard]] any_source open(std::string path, compression format = compression::none);
+
+/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
+/// zlib.
+[[nodiscard]] any_sink create(std::string path, compression format = compression::none);
+
+}  // namespace tagma::io
+
+// ---- tagma/io/compression.ipp
+#ifndef TAGMA_SINGLE_IO_COMPRESSION_IPP
+#define TAGMA_SINGLE_IO_COMPRESSION_IPP
+
+/// @file
+/// Definitions of compression.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL compression compression_from(std::string_view name) {
+  if (name.empty() || name == "NONE") return compression::none;
+  if (name == "GZIP") return compression::gzip;
+  if (name == "ZLIB") return compression::zlib;
+  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
+}
+
+TAGMA_DECL std::size_t inflated_source::read(std::span<std::byte> to) {
+  if (format_ == compression::detect) detect();
+  if (format_ == compression::none) return pass(to);
+  if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
+  std::span<std::byte> left = to;
+  while (left.size() == to.size() && !(ended_ && !next_member())) {
+    if (in_.empty() && !refill() && !pending_)
+      fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
+    ended_ = state_->step(in_, left, name());
+    pending_ = left.empty();  // there may be more, which needs no more to be read
+  }
+  return to.size() - left.size();
+}
+
+TAGMA_DECL std::uint64_t inflated_source::at_most() const {
+  const std::uint64_t more = packed_.at_most(), here = in_.size();
+  if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
+  return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
+}
+
+TAGMA_DECL bool inflated_source::refill() {
+  const std::size_t n = packed_.read({buffer_.get(), block});
+  in_ = {buffer_.get(), n};
+  return n > 0;
+}
+
+TAGMA_DECL void inflated_source::detect() {
+  std::size_t n = 0;
+  while (n < 2) {
+    const std::size_t more = packed_.read({buffer_.get() + n, block - n});
+    if (more == 0) break;
+    n += more;
+  }
+  in_ = {buffer_.get(), n};
+  const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
+  format_ = is_gzip ? compression::gzip : compression::none;
+}
+
+TAGMA_DECL std::size_t inflated_source::pass(std::span<std::byte> to) {
+  if (in_.empty()) return packed_.read(to);
+  const std::size_t n = std::min(in_.size(), to.size());
+  std::memcpy(to.data(), in_.data(), n);
+  in_ = in_.subspan(n);
+  return n;
+}
+
+TAGMA_DECL bool inflated_source::next_member() {
+  if (in_.empty() && !refill()) return false;
+  if (format_ == compression::deflate) return false;
+  if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
+    state_->restart();
+    ended_ = pending_ = false;
+    return true;
+  }
+  do {
+    for (const std::byte b : in_)
+      if (b != std::byte{0} || format_ != compression::gzip)
+        fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
+  } while (refill());
+  in_ = {};
+  return false;
+}
+
+TAGMA_DECL void deflated_sink::finish() {
+  state_->step({}, true, to_);
+  to_.finish();
+}
+
+TAGMA_DECL any_source unpacked(any_source source, compression format) {
   if (format == compression::none) return source;
   return inflated_source(std::move(source), format);
 }
 
-/// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
-[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
+TAGMA_DECL any_source open(std::string path, compression format) {
   return unpacked(file_source(std::move(path)), format);
 }
 
-/// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
-/// zlib.
-[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
+TAGMA_DECL any_sink create(std::string path, compression format) {
   if (format == compression::none) return file_sink(std::move(path));
   return deflated_sink(file_sink(std::move(path)), format);
 }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_COMPRESSION_IPP
 #endif  // TAGMA_SINGLE_IO_COMPRESSION_HPP
 // ---- tagma/io/fixed_length.hpp
 #ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
@@ -7624,38 +8228,13 @@ struct fixed_length_options {
 class fixed_length_record_reader {
  public:
   /// Throws `invalid_argument` for negative sizes, for records of no bytes, and for sizes that no process can address.
-  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options)
-      : in_(std::move(in)), options_(options) {
-    const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
-      if (bytes < least || bytes > max_bytes / 4)
-        fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
-    };
-    check(options.record_bytes, 1, "record_bytes");
-    check(options.header_bytes, 0, "header_bytes");
-    check(options.footer_bytes, 0, "footer_bytes");
-    check(options.hop_bytes, 0, "hop_bytes");
-    if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
-  }
+  fixed_length_record_reader(buffered_reader in, const fixed_length_options& options);
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
-    if (ended_ || in_.skip(to_pass) < to_pass) return end();
-    const auto record = static_cast<std::size_t>(options_.record_bytes);
-    const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
-    const std::string_view bytes = in_.peek(needed);
-    if (bytes.size() < needed) return end();
-    value = bytes.substr(0, record);
-    ++record_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", record_}); }
 
  private:
-  bool end() {
-    ended_ = true;
-    return false;
-  }
+  bool end();
 
   buffered_reader in_;
   fixed_length_options options_;
@@ -7664,6 +8243,50 @@ class fixed_length_record_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/fixed_length.ipp
+#ifndef TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
+#define TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
+
+/// @file
+/// Definitions of fixed_length.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL fixed_length_record_reader::fixed_length_record_reader(buffered_reader in,
+                                                                  const fixed_length_options& options)
+    : in_(std::move(in)), options_(options) {
+  const auto check = [](std::int64_t bytes, std::int64_t least, std::string_view name) {
+    if (bytes < least || bytes > max_bytes / 4)
+      fail(status_code::invalid_argument, {name, " is ", bytes, ", expected ", least, " or more, below 2^54"});
+  };
+  check(options.record_bytes, 1, "record_bytes");
+  check(options.header_bytes, 0, "header_bytes");
+  check(options.footer_bytes, 0, "footer_bytes");
+  check(options.hop_bytes, 0, "hop_bytes");
+  if (options_.hop_bytes == 0) options_.hop_bytes = options_.record_bytes;
+}
+
+TAGMA_DECL bool fixed_length_record_reader::next(std::string_view& value) {
+  const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  const std::uint64_t to_pass = unsign(record_ < 0 ? options_.header_bytes : options_.hop_bytes);
+  if (ended_ || in_.skip(to_pass) < to_pass) return end();
+  const auto record = static_cast<std::size_t>(options_.record_bytes);
+  const std::size_t needed = record + static_cast<std::size_t>(options_.footer_bytes);
+  const std::string_view bytes = in_.peek(needed);
+  if (bytes.size() < needed) return end();
+  value = bytes.substr(0, record);
+  ++record_;
+  return true;
+}
+
+TAGMA_DECL bool fixed_length_record_reader::end() {
+  ended_ = true;
+  return false;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_IPP
 #endif  // TAGMA_SINGLE_IO_FIXED_LENGTH_HPP
 // ---- tagma/io/open_records.hpp
 #ifndef TAGMA_SINGLE_IO_OPEN_RECORDS_HPP
@@ -7721,14 +8344,7 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value_.clear();
-    (void)in_.append(value_, unknown_length);
-    value = value_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -7742,12 +8358,7 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value = text_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -7756,6 +8367,34 @@ class identity_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/record.ipp
+#ifndef TAGMA_SINGLE_IO_RECORD_IPP
+#define TAGMA_SINGLE_IO_RECORD_IPP
+
+/// @file
+/// Definitions of record.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL bool whole_file_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value_.clear();
+  (void)in_.append(value_, unknown_length);
+  value = value_;
+  return true;
+}
+
+TAGMA_DECL bool identity_reader::next(std::string_view& value) {
+  if (done_) return false;
+  done_ = true;
+  value = text_;
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_RECORD_HPP
 
 namespace tagma::io {
@@ -7817,20 +8456,9 @@ struct text_line_options {
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
-  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
-      : in_(std::move(in)), skip_(options.skip_header_lines) {
-    if (skip_ < 0)
-      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
-  }
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    do {
-      if (!in_.line(value)) return false;
-      ++line_;
-    } while (line_ <= skip_);
-    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -7839,6 +8467,33 @@ class text_line_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/text_lines.ipp
+#ifndef TAGMA_SINGLE_IO_TEXT_LINES_IPP
+#define TAGMA_SINGLE_IO_TEXT_LINES_IPP
+
+/// @file
+/// Definitions of text_lines.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL text_line_reader::text_line_reader(buffered_reader in, const text_line_options& options)
+    : in_(std::move(in)), skip_(options.skip_header_lines) {
+  if (skip_ < 0)
+    fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
+}
+
+TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
+  do {
+    if (!in_.line(value)) return false;
+    ++line_;
+  } while (line_ <= skip_);
+  if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
+  return true;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TEXT_LINES_IPP
 #endif  // TAGMA_SINGLE_IO_TEXT_LINES_HPP
 // ---- tagma/io/tf_record.hpp
 #ifndef TAGMA_SINGLE_IO_TF_RECORD_HPP
@@ -7850,7 +8505,6 @@ class text_line_reader {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7867,7 +8521,6 @@ class text_line_reader {
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tagma::io {
@@ -7878,21 +8531,59 @@ namespace detail {
 struct crc_tables {
   std::uint32_t of[8][256]{};
 
-  explicit crc_tables(std::uint32_t polynomial) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t c = byte;
-      for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
-      of[0][byte] = c;
-    }
-    for (int place = 1; place < 8; ++place)
-      for (std::uint32_t byte = 0; byte < 256; ++byte)
-        of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
-  }
+  explicit crc_tables(std::uint32_t polynomial);
 };
 
 /// Goes on with the checksum `crc`, whose bits are inverted.
-[[nodiscard]] inline std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
-                                              std::size_t size) {
+[[nodiscard]] std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes,
+                                       std::size_t size);
+
+/// CRC-32C by tables.
+[[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
+[[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);
+
+}  // namespace detail
+
+/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
+[[nodiscard]] std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size);
+
+/// The checksum of bytes.
+[[nodiscard]] std::uint32_t crc32c(std::string_view bytes);
+
+/// The form in which files hold a checksum of what may itself hold checksums.
+[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8u;
+  return (turned >> 17) | (turned << 15);
+}
+
+}  // namespace tagma::io
+
+// ---- tagma/io/crc32c.ipp
+#ifndef TAGMA_SINGLE_IO_CRC32C_IPP
+#define TAGMA_SINGLE_IO_CRC32C_IPP
+
+/// @file
+/// Definitions of crc32c.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io::detail {
+
+TAGMA_DECL crc_tables::crc_tables(std::uint32_t polynomial) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t c = byte;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? polynomial : 0);
+    of[0][byte] = c;
+  }
+  for (int place = 1; place < 8; ++place)
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      of[place][byte] = (of[place - 1][byte] >> 8) ^ of[0][of[place - 1][byte] & 0xff];
+}
+
+TAGMA_DECL std::uint32_t extend_crc(const crc_tables& tables, std::uint32_t crc, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   const auto& t = tables.of;
   for (; size >= 8; at += 8, size -= 8) {
@@ -7905,22 +8596,21 @@ struct crc_tables {
   return crc;
 }
 
-/// CRC-32C by tables.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0x82f63b78u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-/// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
-[[nodiscard]] TAGMA_COLD inline std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
+TAGMA_COLD TAGMA_DECL std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size) {
   static const crc_tables tables(0xedb88320u);
   return ~extend_crc(tables, ~crc, bytes, size);
 }
 
-}  // namespace detail
+}  // namespace tagma::io::detail
 
-/// The checksum of bytes behind others whose checksum is `crc`; 0 is that of none.
-[[nodiscard]] inline std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
+namespace tagma::io {
+
+TAGMA_DECL std::uint32_t extend_crc32c(std::uint32_t crc, const void* bytes, std::size_t size) {
 #if defined(__SSE4_2__) && defined(__x86_64__)
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t state = ~crc;
@@ -7937,19 +8627,10 @@ struct crc_tables {
 #endif
 }
 
-/// The checksum of bytes.
-[[nodiscard]] inline std::uint32_t crc32c(std::string_view bytes) {
-  return extend_crc32c(0, bytes.data(), bytes.size());
-}
-
-/// The form in which files hold a checksum of what may itself hold checksums.
-[[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-[[nodiscard]] constexpr std::uint32_t unmask_crc(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8u;
-  return (turned >> 17) | (turned << 15);
-}
+TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0, bytes.data(), bytes.size()); }
 
 }  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
 
 namespace tagma::io {
@@ -7978,41 +8659,14 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (ended_) return false;
-    offset_ = in_.position();
-    ended_ = true;  // also if this throws
-    const std::string_view head = in_.take(head_bytes);
-    if (head.empty()) return false;
-    if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
-    const std::uint64_t length = detail::little_endian<8>(head.data());
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
-      corrupted("length");
-    if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
-      fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
-                                    " bytes, more than can follow"});
-    const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
-    const std::string_view bytes = in_.take(needed);
-    if (bytes.size() < needed) truncated("its data", needed - bytes.size());
-    value = bytes.substr(0, needed - foot_bytes);
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
-      corrupted("data");
-    ended_ = false;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:
   static constexpr std::size_t head_bytes = 12, foot_bytes = 4;
 
-  [[noreturn]] TAGMA_COLD void truncated(std::string_view what, std::size_t missing) const {
-    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
-                                  " or its checksum are missing"});
-  }
-  [[noreturn]] TAGMA_COLD void corrupted(std::string_view what) const {
-    fail(status_code::data_loss,
-         {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
-  }
+  [[noreturn]] void truncated(std::string_view what, std::size_t missing) const;
+  [[noreturn]] void corrupted(std::string_view what) const;
 
   buffered_reader in_;
   std::uint64_t offset_ = 0;
@@ -8031,41 +8685,14 @@ class tf_record_writer {
       : to_(std::move(other.to_)), held_(std::move(other.held_)), closed_(std::exchange(other.closed_, true)) {}
   tf_record_writer& operator=(tf_record_writer&&) = delete;
   /// Closes the file, and is silent about what goes wrong; `close` is not.
-  ~tf_record_writer() {
-    try {
-      close();
-    } catch (...) {
-    }
-  }
+  ~tf_record_writer();
 
   /// Throws `failed_precondition` after `close`, and what the sink throws.
-  void write(std::string_view value) {
-    if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
-    char head[12], foot[4];
-    detail::put_little_endian<8>(head, value.size());
-    detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
-    detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
-    held_.append(head, sizeof head);
-    if (value.size() < enough) {
-      held_.append(value);
-    } else {
-      flush();
-      to_.write(std::as_bytes(std::span(value)));
-    }
-    held_.append(foot, sizeof foot);
-    if (held_.size() >= enough) flush();
-  }
+  void write(std::string_view value);
   /// Hands on what is held back.
-  void flush() {
-    if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
-    held_.clear();
-  }
+  void flush();
   /// Writes what is left, the end of a compressed file. Nothing if called again.
-  void close() {
-    if (std::exchange(closed_, true)) return;
-    flush();
-    to_.finish();
-  }
+  void close();
 
  private:
   static constexpr std::size_t enough = 64 * 1024;
@@ -8076,6 +8703,88 @@ class tf_record_writer {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/tf_record.ipp
+#ifndef TAGMA_SINGLE_IO_TF_RECORD_IPP
+#define TAGMA_SINGLE_IO_TF_RECORD_IPP
+
+/// @file
+/// Definitions of tf_record.hpp: in the compiled half, or else in each file that includes it.
+
+#include <span>
+
+namespace tagma::io {
+
+TAGMA_DECL bool tf_record_reader::next(std::string_view& value) {
+  if (ended_) return false;
+  offset_ = in_.position();
+  ended_ = true;  // also if this throws
+  const std::string_view head = in_.take(head_bytes);
+  if (head.empty()) return false;
+  if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
+  const std::uint64_t length = detail::little_endian<8>(head.data());
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
+    corrupted("length");
+  if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
+    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
+                                  " bytes, more than can follow"});
+  const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
+  const std::string_view bytes = in_.take(needed);
+  if (bytes.size() < needed) truncated("its data", needed - bytes.size());
+  value = bytes.substr(0, needed - foot_bytes);
+  if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
+    corrupted("data");
+  ended_ = false;
+  return true;
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::truncated(std::string_view what, std::size_t missing) const {
+  fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
+                                " or its checksum are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void tf_record_reader::corrupted(std::string_view what) const {
+  fail(status_code::data_loss,
+       {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
+}
+
+TAGMA_DECL tf_record_writer::~tf_record_writer() {
+  try {
+    close();
+  } catch (...) {
+  }
+}
+
+TAGMA_DECL void tf_record_writer::write(std::string_view value) {
+  if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
+  char head[12], foot[4];
+  detail::put_little_endian<8>(head, value.size());
+  detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
+  detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
+  held_.append(head, sizeof head);
+  if (value.size() < enough) {
+    held_.append(value);
+  } else {
+    flush();
+    to_.write(std::as_bytes(std::span(value)));
+  }
+  held_.append(foot, sizeof foot);
+  if (held_.size() >= enough) flush();
+}
+
+TAGMA_DECL void tf_record_writer::flush() {
+  if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
+  held_.clear();
+}
+
+TAGMA_DECL void tf_record_writer::close() {
+  if (std::exchange(closed_, true)) return;
+  flush();
+  to_.finish();
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_TF_RECORD_IPP
 #endif  // TAGMA_SINGLE_IO_TF_RECORD_HPP
 // ---- tagma/runtime/event.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_EVENT_HPP
@@ -8090,29 +8799,13 @@ namespace tagma::runtime {
 class event {
  public:
   [[nodiscard]] bool happened() const { return happened_.load(memory_order::acquire); }
-  void set() {
-    happened_.store(true, memory_order::release);
-    changes_.change(true);
-  }
+  void set();
   /// It may happen once more; nobody waits for it.
   void clear() { happened_.store(false, memory_order::relaxed); }
 
-  void wait() {
-    for (;;) {
-      const std::uint32_t seen = changes_.load(memory_order::acquire);
-      if (happened()) return;
-      changes_.wait(seen);
-    }
-  }
+  void wait();
   /// False if the limits end the waiting before.
-  [[nodiscard]] bool wait(const run_guard& guard) {
-    for (;;) {
-      const std::uint32_t seen = changes_.load(memory_order::acquire);
-      if (happened()) return true;
-      if (guard.over() != status_code::ok) return false;
-      guard.wait(changes_, seen);
-    }
-  }
+  [[nodiscard]] bool wait(const run_guard& guard);
 
  private:
   atomic<bool> happened_{false};
@@ -8120,28 +8813,46 @@ class event {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/event.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_EVENT_IPP
+#define TAGMA_SINGLE_RUNTIME_EVENT_IPP
+
+/// @file
+/// Definitions of event.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_DECL void event::set() {
+  happened_.store(true, memory_order::release);
+  changes_.change(true);
+}
+
+TAGMA_DECL void event::wait() {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return;
+    changes_.wait(seen);
+  }
+}
+
+TAGMA_DECL bool event::wait(const run_guard& guard) {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return true;
+    if (guard.over() != status_code::ok) return false;
+    guard.wait(changes_, seen);
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EVENT_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_EVENT_HPP
 
 namespace tagma::runtime {
 
 /// Opens a file as a reader with these options does. Throws what the parts throw, NotFound for a missing file.
-[[nodiscard]] TAGMA_COLD inline io::open_records open_records(const reader_options& o, std::string path) {
-  if (o.kind == reader_kind::identity) return io::open_records(io::identity_reader(std::move(path)));
-  constexpr io::compression formats[] = {io::compression::none, io::compression::gzip, io::compression::zlib,
-                                         io::compression::detect};
-  io::buffered_reader in(io::open(std::move(path), formats[static_cast<std::size_t>(o.compression)]));
-  switch (o.kind) {
-    case reader_kind::fixed_length:
-      return io::open_records(
-          io::fixed_length_record_reader(std::move(in), {o.record_bytes, o.header_bytes, o.footer_bytes, o.hop_bytes}));
-    case reader_kind::tf_record:
-      return io::open_records(io::tf_record_reader(std::move(in)));
-    case reader_kind::whole_file:
-      return io::open_records(io::whole_file_reader(std::move(in)));
-    default:
-      return io::open_records(io::text_line_reader(std::move(in), {o.skip_header_lines}));
-  }
-}
+[[nodiscard]] io::open_records open_records(const reader_options& o, std::string path);
 
 /// Somebody who asks for records.
 class read_request : public served_request {
@@ -8161,64 +8872,24 @@ class read_request : public served_request {
 class reader final : public serving {
  public:
   /// Throws InvalidArgument for options that no reader can have.
-  TAGMA_COLD reader(std::string name, const reader_options& options)
-      : serving("reader", std::move(name)), options_(options) {
-    for (const extent n : {options.skip_header_lines, options.header_bytes, options.footer_bytes, options.hop_bytes})
-      if (n < 0) fail(status_code::invalid_argument, {text(), ": no option may be negative, and one is ", n});
-    if ((options.kind == reader_kind::fixed_length) != (options.record_bytes > 0))
-      fail(status_code::invalid_argument,
-           {text(), ": record_bytes is ", options.record_bytes,
-            options.record_bytes > 0 ? ", which is for records of fixed length" : ", expected 1 or more"});
-  }
-  TAGMA_COLD ~reader() override { stop(); }
+  reader(std::string name, const reader_options& options);
+  TAGMA_DECL ~reader() override;
 
   [[nodiscard]] const reader_options& options() const { return options_; }
   /// "text line reader 'lines'".
-  [[nodiscard]] TAGMA_COLD std::string text() const override {
-    return sentence({to_string(options_.kind), " '", name(), "'"});
-  }
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the reader that somebody else asks for.
-  TAGMA_COLD void check(const reader_options& other) const {
-    if (options_.kind != other.kind)
-      fail(status_code::invalid_argument,
-           {"the container has ", text(), ", asked for is a ", to_string(other.kind), " of this name"});
-    const auto refuse = [&](std::string_view what, extent own, extent asked) {
-      if (own != asked)
-        fail(status_code::invalid_argument,
-             {"the container has ", text(), " with ", what, " ", own, ", asked for is one with ", asked});
-    };
-    refuse("compression", static_cast<extent>(options_.compression), static_cast<extent>(other.compression));
-    refuse("skip_header_lines", options_.skip_header_lines, other.skip_header_lines);
-    refuse("record_bytes", options_.record_bytes, other.record_bytes);
-    refuse("header_bytes", options_.header_bytes, other.header_bytes);
-    refuse("footer_bytes", options_.footer_bytes, other.footer_bytes);
-    refuse("hop_bytes", options_.hop_bytes, other.hop_bytes);
-  }
+  void check(const reader_options& other) const;
 
-  [[nodiscard]] std::int64_t records_produced() {
-    const mutex_lock locked(lock());
-    return produced_;
-  }
-  [[nodiscard]] std::int64_t files_completed() {
-    const mutex_lock locked(lock());
-    return completed_;
-  }
+  [[nodiscard]] std::int64_t records_produced();
+  [[nodiscard]] std::int64_t files_completed();
   /// The file that is being read is left, behind the requests that wait; counts begin at 0.
-  TAGMA_COLD void reset() {
-    const mutex_lock locked(lock());
-    produced_ = completed_ = 0;
-    leaves_ = true;
-  }
+  void reset();
 
   /// Asks for up to `most` records of one file, at least one; `request` lives until it is told.
   /// @param files a queue of texts
   /// Throws ResourceExhausted if the system has no thread.
-  TAGMA_COLD void read(read_request& request, queue& files, std::size_t most) {
-    request.records.clear();
-    request.files_ = &files;
-    request.most_ = most;
-    ask(request);
-  }
+  void read(read_request& request, queue& files, std::size_t most);
 
  private:
   /// Waits for the name of a file.
@@ -8228,85 +8899,16 @@ class reader final : public serving {
     std::exception_ptr error;
 
    private:
-    void ended(std::exception_ptr e) noexcept override {
-      error = std::move(e);
-      done.set();
-    }
+    TAGMA_DECL void ended(std::exception_ptr e) noexcept override;
   };
 
-  void serve(served_request& asked) override {
-    bool leaves = false;
-    {
-      const mutex_lock locked(lock());
-      leaves = std::exchange(leaves_, false);
-    }
-    if (leaves) current_ = {}, back_.clear(), failed_ = nullptr;
-    fill(static_cast<read_request&>(asked));
-  }
-  void interrupt(served_request& asked) override {
-    // Whoever is told of this only marks something as done: nobody asks for the lock.
-    if (waits_) static_cast<read_request&>(asked).files_->cancel(file_);
-  }
-  void given(served_request& asked) override {
-    produced_ += static_cast<std::int64_t>(static_cast<read_request&>(asked).records.size());
-  }
-  void take_back(served_request& asked) override {
-    for (io::record& one : static_cast<read_request&>(asked).records) back_.push_back(std::move(one));
-  }
+  TAGMA_DECL void serve(served_request& asked) override;
+  TAGMA_DECL void interrupt(served_request& asked) override;
+  TAGMA_DECL void given(served_request& asked) override;
+  TAGMA_DECL void take_back(served_request& asked) override;
   /// What was read before an error is given first, and the error to the next request.
-  void fill(read_request& r) {
-    while (r.records.size() < r.most_) {
-      if (!back_.empty()) {
-        r.records.push_back(std::move(back_.front()));
-        back_.pop_front();
-        continue;
-      }
-      if (failed_ != nullptr) {
-        if (r.records.empty()) std::rethrow_exception(std::exchange(failed_, nullptr));
-        return;
-      }
-      if (!current_) {
-        if (!r.records.empty()) return;
-        current_ = open_records(options_, next_file(r));
-      }
-      try {
-        std::string_view value;
-        if (current_.next(value)) {
-          r.records.push_back({current_.key(), std::string(value)});
-        } else {
-          current_ = {};
-          const mutex_lock locked(lock());
-          ++completed_;
-        }
-      } catch (...) {
-        current_ = {};
-        failed_ = std::current_exception();
-      }
-    }
-  }
-  [[nodiscard]] std::string next_file(read_request& r) {
-    file_.done.clear();
-    r.files_->dequeue(file_, 1);
-    {
-      const mutex_lock locked(lock());
-      waits_ = true;
-      if (is_cancelled(r)) r.files_->cancel(file_);
-    }
-    file_.done.wait();
-    {
-      const mutex_lock locked(lock());
-      waits_ = false;
-    }
-    r.files_->settle();
-    if (file_.error != nullptr) std::rethrow_exception(std::exchange(file_.error, nullptr));
-    const raw_view name = file_.elements.front().component(0);
-    if (file_.elements.front().components() != 1 || name.type != dtype::string || name.dims.elements() != 1)
-      fail(status_code::invalid_argument,
-           {text(), ": ", r.files_->text(), " has tuples that are not one text, the name of a file"});
-    std::string path(*static_cast<const string_element*>(name.data));
-    r.files_->reuse(std::move(file_.elements));
-    return path;
-  }
+  void fill(read_request& r);
+  [[nodiscard]] std::string next_file(read_request& r);
   const reader_options options_;
   std::int64_t produced_ = 0, completed_ = 0;
   bool leaves_ = false, waits_ = false;
@@ -8318,6 +8920,175 @@ class reader final : public serving {
 };
 
 }  // namespace tagma::runtime
+
+// ---- tagma/runtime/reader.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_READER_IPP
+#define TAGMA_SINGLE_RUNTIME_READER_IPP
+
+/// @file
+/// Definitions of reader.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL io::open_records open_records(const reader_options& o, std::string path) {
+  if (o.kind == reader_kind::identity) return io::open_records(io::identity_reader(std::move(path)));
+  constexpr io::compression formats[] = {io::compression::none, io::compression::gzip, io::compression::zlib,
+                                         io::compression::detect};
+  io::buffered_reader in(io::open(std::move(path), formats[static_cast<std::size_t>(o.compression)]));
+  switch (o.kind) {
+    case reader_kind::fixed_length:
+      return io::open_records(
+          io::fixed_length_record_reader(std::move(in), {o.record_bytes, o.header_bytes, o.footer_bytes, o.hop_bytes}));
+    case reader_kind::tf_record:
+      return io::open_records(io::tf_record_reader(std::move(in)));
+    case reader_kind::whole_file:
+      return io::open_records(io::whole_file_reader(std::move(in)));
+    default:
+      return io::open_records(io::text_line_reader(std::move(in), {o.skip_header_lines}));
+  }
+}
+
+TAGMA_COLD TAGMA_DECL reader::reader(std::string name, const reader_options& options)
+    : serving("reader", std::move(name)), options_(options) {
+  for (const extent n : {options.skip_header_lines, options.header_bytes, options.footer_bytes, options.hop_bytes})
+    if (n < 0) fail(status_code::invalid_argument, {text(), ": no option may be negative, and one is ", n});
+  if ((options.kind == reader_kind::fixed_length) != (options.record_bytes > 0))
+    fail(status_code::invalid_argument,
+         {text(), ": record_bytes is ", options.record_bytes,
+          options.record_bytes > 0 ? ", which is for records of fixed length" : ", expected 1 or more"});
+}
+
+TAGMA_DECL reader::~reader() { stop(); }
+
+TAGMA_DECL std::string reader::text() const {
+  return sentence({to_string(options_.kind), " '", name(), "'"});
+}
+
+TAGMA_COLD TAGMA_DECL void reader::check(const reader_options& other) const {
+  if (options_.kind != other.kind)
+    fail(status_code::invalid_argument,
+         {"the container has ", text(), ", asked for is a ", to_string(other.kind), " of this name"});
+  const auto refuse = [&](std::string_view what, extent own, extent asked) {
+    if (own != asked)
+      fail(status_code::invalid_argument,
+           {"the container has ", text(), " with ", what, " ", own, ", asked for is one with ", asked});
+  };
+  refuse("compression", static_cast<extent>(options_.compression), static_cast<extent>(other.compression));
+  refuse("skip_header_lines", options_.skip_header_lines, other.skip_header_lines);
+  refuse("record_bytes", options_.record_bytes, other.record_bytes);
+  refuse("header_bytes", options_.header_bytes, other.header_bytes);
+  refuse("footer_bytes", options_.footer_bytes, other.footer_bytes);
+  refuse("hop_bytes", options_.hop_bytes, other.hop_bytes);
+}
+
+TAGMA_DECL std::int64_t reader::records_produced() {
+  const mutex_lock locked(lock());
+  return produced_;
+}
+
+TAGMA_DECL std::int64_t reader::files_completed() {
+  const mutex_lock locked(lock());
+  return completed_;
+}
+
+TAGMA_COLD TAGMA_DECL void reader::reset() {
+  const mutex_lock locked(lock());
+  produced_ = completed_ = 0;
+  leaves_ = true;
+}
+
+TAGMA_COLD TAGMA_DECL void reader::read(read_request& request, queue& files, std::size_t most) {
+  request.records.clear();
+  request.files_ = &files;
+  request.most_ = most;
+  ask(request);
+}
+
+TAGMA_DECL void reader::awaited_file::ended(std::exception_ptr e) noexcept {
+  error = std::move(e);
+  done.set();
+}
+
+TAGMA_DECL void reader::serve(served_request& asked) {
+  bool leaves = false;
+  {
+    const mutex_lock locked(lock());
+    leaves = std::exchange(leaves_, false);
+  }
+  if (leaves) current_ = {}, back_.clear(), failed_ = nullptr;
+  fill(static_cast<read_request&>(asked));
+}
+
+TAGMA_DECL void reader::interrupt(served_request& asked) {
+  // Whoever is told of this only marks something as done: nobody asks for the lock.
+  if (waits_) static_cast<read_request&>(asked).files_->cancel(file_);
+}
+
+TAGMA_DECL void reader::given(served_request& asked) {
+  produced_ += static_cast<std::int64_t>(static_cast<read_request&>(asked).records.size());
+}
+
+TAGMA_DECL void reader::take_back(served_request& asked) {
+  for (io::record& one : static_cast<read_request&>(asked).records) back_.push_back(std::move(one));
+}
+
+TAGMA_DECL void reader::fill(read_request& r) {
+  while (r.records.size() < r.most_) {
+    if (!back_.empty()) {
+      r.records.push_back(std::move(back_.front()));
+      back_.pop_front();
+      continue;
+    }
+    if (failed_ != nullptr) {
+      if (r.records.empty()) std::rethrow_exception(std::exchange(failed_, nullptr));
+      return;
+    }
+    if (!current_) {
+      if (!r.records.empty()) return;
+      current_ = open_records(options_, next_file(r));
+    }
+    try {
+      std::string_view value;
+      if (current_.next(value)) {
+        r.records.push_back({current_.key(), std::string(value)});
+      } else {
+        current_ = {};
+        const mutex_lock locked(lock());
+        ++completed_;
+      }
+    } catch (...) {
+      current_ = {};
+      failed_ = std::current_exception();
+    }
+  }
+}
+
+TAGMA_DECL std::string reader::next_file(read_request& r) {
+  file_.done.clear();
+  r.files_->dequeue(file_, 1);
+  {
+    const mutex_lock locked(lock());
+    waits_ = true;
+    if (is_cancelled(r)) r.files_->cancel(file_);
+  }
+  file_.done.wait();
+  {
+    const mutex_lock locked(lock());
+    waits_ = false;
+  }
+  r.files_->settle();
+  if (file_.error != nullptr) std::rethrow_exception(std::exchange(file_.error, nullptr));
+  const raw_view name = file_.elements.front().component(0);
+  if (file_.elements.front().components() != 1 || name.type != dtype::string || name.dims.elements() != 1)
+    fail(status_code::invalid_argument,
+         {text(), ": ", r.files_->text(), " has tuples that are not one text, the name of a file"});
+  std::string path(*static_cast<const string_element*>(name.data));
+  r.files_->reuse(std::move(file_.elements));
+  return path;
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_READER_IPP
 #endif  // TAGMA_SINGLE_RUNTIME_READER_HPP
 
 namespace tagma::runtime {
@@ -8341,29 +9112,11 @@ namespace cpu::detail {
 /// One step that reads: what it waits with. Its results are views of its records, which stay until it runs again.
 class read_step final : public kernel_state, public runtime::stop_hook, public runtime::read_request {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<read_step&>(*args.state);
-    own.reader_ = &args.in[0].resource<runtime::reader>();
-    own.args_ = args;
-    own.done_ = done;
-    const extent most = args.attributes[0];
-    own.reader_->read(own, args.in[1].resource<runtime::queue>(), most < 0 ? 1 : static_cast<std::size_t>(most));
-    if (!context.control->add(own)) own.stop();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
   void stop() noexcept override { reader_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    for (int part = 0; part < 2; ++part) {
-      if (args_.late != nullptr) args_.late->set(0, static_cast<extent>(records.size()), part);
-      auto* to = args_.outs[static_cast<std::size_t>(part)].as<string_element>();
-      if (to == nullptr) continue;
-      for (const io::record& r : records) *to++ = part == 0 ? r.key : r.value;
-    }
-    done.succeed();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::reader* reader_ = nullptr;
   kernel_args args_;
@@ -8394,6 +9147,40 @@ struct kernel<on_cpu, ir::key<op::reader_count>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/reader.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_IPP
+
+/// @file
+/// Definitions of reader.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void read_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<read_step&>(*args.state);
+  own.reader_ = &args.in[0].resource<runtime::reader>();
+  own.args_ = args;
+  own.done_ = done;
+  const extent most = args.attributes[0];
+  own.reader_->read(own, args.in[1].resource<runtime::queue>(), most < 0 ? 1 : static_cast<std::size_t>(most));
+  if (!context.control->add(own)) own.stop();
+}
+
+TAGMA_DECL void read_step::ended(std::exception_ptr error) noexcept {
+  const runtime::completion done = done_;
+  if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
+  for (int part = 0; part < 2; ++part) {
+    if (args_.late != nullptr) args_.late->set(0, static_cast<extent>(records.size()), part);
+    auto* to = args_.outs[static_cast<std::size_t>(part)].as<string_element>();
+    if (to == nullptr) continue;
+    for (const io::record& r : records) *to++ = part == 0 ? r.key : r.value;
+  }
+  done.succeed();
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_READER_HPP
 
 namespace tagma::device::cpu {
@@ -8479,6 +9266,9 @@ namespace tagma::runtime {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

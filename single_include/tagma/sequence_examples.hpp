@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1506,7 +1527,6 @@ class late_steps final : public late_extents {
 /// @file
 /// The kernel that takes messages of tf.train.Example apart.
 
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -1539,7 +1559,6 @@ class late_steps final : public late_extents {
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -1556,12 +1575,9 @@ class late_steps final : public late_extents {
 /// @file
 /// Reads a source in blocks and gives views of them.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -1576,7 +1592,6 @@ class late_steps final : public late_extents {
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -1591,8 +1606,6 @@ class late_steps final : public late_extents {
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -1600,7 +1613,6 @@ class late_steps final : public late_extents {
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -1637,10 +1649,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -1649,13 +1658,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -1669,40 +1673,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -1714,24 +1696,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -1739,7 +1709,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -1747,6 +1802,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 
 namespace tagma::io {
@@ -1770,11 +1826,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -1789,12 +1841,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -1843,6 +1890,33 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/byte_source.ipp
+#ifndef TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+#define TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
+
+/// @file
+/// Definitions of byte_source.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL std::size_t file_source::read(std::span<std::byte> to) {
+  const std::size_t n = file_.read_some(to.data(), to.size());
+  taken_ += n;
+  return n;
+}
+
+TAGMA_DECL std::size_t memory_source::read(std::span<std::byte> to) {
+  const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
+  if (n > 0) std::memcpy(to.data(), left_.data(), n);
+  left_.remove_prefix(n);
+  return n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_IPP
 #endif  // TAGMA_SINGLE_IO_BYTE_SOURCE_HPP
 
 namespace tagma::io {
@@ -1855,9 +1929,7 @@ class buffered_reader {
   static constexpr std::size_t default_block = 256 * 1024;
 
   /// @param block how many bytes the source is asked for at least
-  buffered_reader(any_source source, std::size_t block = default_block) : source_(std::move(source)), block_(block) {
-    if (block_ == 0) block_ = 1;
-  }
+  buffered_reader(any_source source, std::size_t block = default_block);
   template <class S>
     requires(!std::is_same_v<S, any_source> && byte_source<S>)
   buffered_reader(S source, std::size_t block = default_block)
@@ -1867,130 +1939,37 @@ class buffered_reader {
   /// How many bytes were taken.
   [[nodiscard]] std::uint64_t position() const { return position_; }
   /// No more bytes than this can follow, or `unknown_length`.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = ended_ ? 0 : source_.at_most();
-    return more > unknown_length - held() ? unknown_length : more + held();
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
   [[nodiscard]] bool at_end() { return !fill(1); }
 
   /// The next `n` bytes, which stay; fewer where the source ends.
-  [[nodiscard]] std::string_view peek(std::size_t n) {
-    (void)fill(n);
-    return {data_.get() + begin_, std::min(n, held())};
-  }
+  [[nodiscard]] std::string_view peek(std::size_t n);
   /// The next `n` bytes; fewer where the source ends.
-  [[nodiscard]] std::string_view take(std::size_t n) {
-    const std::string_view bytes = peek(n);
-    drop(bytes.size());
-    return bytes;
-  }
+  [[nodiscard]] std::string_view take(std::size_t n);
   /// Bytes that have been read already, which stay.
   [[nodiscard]] std::string_view buffered() const { return {data_.get() + begin_, held()}; }
   /// Bytes that have been read already, one at least; none where the source ends.
-  [[nodiscard]] std::string_view take_block() {
-    (void)fill(1);
-    return take(held());
-  }
+  [[nodiscard]] std::string_view take_block();
 
   /// How far the next such character is from here, not counting the first `from` bytes; npos if there is none.
-  [[nodiscard]] std::size_t find(char c, std::size_t from = 0) {
-    while (true) {
-      if (from < held()) {
-        const char* const first = data_.get() + begin_;
-        if (const void* const found = std::memchr(first + from, c, held() - from))
-          return static_cast<std::size_t>(static_cast<const char*>(found) - first);
-        from = held();
-      }
-      if (!fill(from + 1)) return std::string_view::npos;
-    }
-  }
+  [[nodiscard]] std::size_t find(char c, std::size_t from = 0);
   /// The bytes up to the next line feed, which is taken and left out, or up to the end. False if there are none.
-  [[nodiscard]] bool line(std::string_view& text) {
-    const std::size_t length = find('\n');
-    if (length == std::string_view::npos) {
-      text = take(held());
-      return !text.empty();
-    }
-    text = take(length + 1).substr(0, length);
-    return true;
-  }
+  [[nodiscard]] bool line(std::string_view& text);
 
   /// Copies the next `n` bytes; returns how many there were.
-  [[nodiscard]] std::size_t read(void* target, std::size_t n) {
-    auto* const to = static_cast<std::byte*>(target);
-    std::size_t done = std::min(n, held());
-    if (done > 0) std::memcpy(to, data_.get() + begin_, done);
-    drop(done);
-    while (done < n) {
-      if (n - done < block_) {
-        const std::string_view rest = take(n - done);
-        if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
-        return done + rest.size();
-      }
-      const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
-      ended_ = more == 0;
-      if (ended_) break;
-      done += more;
-      position_ += more;
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read(void* target, std::size_t n);
   /// Passes `n` bytes by; returns how many there were.
-  std::uint64_t skip(std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      drop(some);
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t skip(std::uint64_t n);
   /// Appends the next `n` bytes; returns how many there were. What is appended to grows with what arrives.
-  std::uint64_t append(std::string& to, std::uint64_t n) {
-    std::uint64_t done = 0;
-    while (done < n && fill(1)) {
-      const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
-      to.append(take(some));
-      done += some;
-    }
-    return done;
-  }
+  std::uint64_t append(std::string& to, std::uint64_t n);
 
  private:
   [[nodiscard]] std::size_t held() const { return end_ - begin_; }
-  void drop(std::size_t n) {
-    begin_ += n;
-    position_ += n;
-  }
+  void drop(std::size_t n);
   /// Whether `n` bytes are held, after an attempt to have them.
-  [[nodiscard]] bool fill(std::size_t n) {
-    while (held() < n && !ended_) more();
-    return held() >= n;
-  }
+  [[nodiscard]] bool fill(std::size_t n);
   /// Reads once, to the end of the buffer.
-  TAGMA_COLD void more() {
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (capacity_ - end_ < capacity_ / 4 + 1) {
-      const std::size_t size = held();
-      if (begin_ > 0 && size <= capacity_ / 2) {
-        std::memmove(data_.get(), data_.get() + begin_, size);
-      } else {
-        // A short source needs no block, but room to find its end in.
-        const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
-        const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
-        std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
-        if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
-        if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
-        data_ = std::move(grown);
-        capacity_ = larger;
-      }
-      begin_ = 0;
-      end_ = size;
-    }
-    const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
-    ended_ = n == 0;
-    end_ += n;
-  }
+  void more();
 
   any_source source_;
   std::size_t block_;
@@ -2001,6 +1980,143 @@ class buffered_reader {
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/buffered_reader.ipp
+#ifndef TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+#define TAGMA_SINGLE_IO_BUFFERED_READER_IPP
+
+/// @file
+/// Definitions of buffered_reader.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <cstring>
+
+namespace tagma::io {
+
+TAGMA_DECL buffered_reader::buffered_reader(any_source source, std::size_t block)
+    : source_(std::move(source)), block_(block) {
+  if (block_ == 0) block_ = 1;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::at_most() const {
+  const std::uint64_t more = ended_ ? 0 : source_.at_most();
+  return more > unknown_length - held() ? unknown_length : more + held();
+}
+
+TAGMA_DECL std::string_view buffered_reader::peek(std::size_t n) {
+  (void)fill(n);
+  return {data_.get() + begin_, std::min(n, held())};
+}
+
+TAGMA_DECL std::string_view buffered_reader::take(std::size_t n) {
+  const std::string_view bytes = peek(n);
+  drop(bytes.size());
+  return bytes;
+}
+
+TAGMA_DECL std::string_view buffered_reader::take_block() {
+  (void)fill(1);
+  return take(held());
+}
+
+TAGMA_DECL std::size_t buffered_reader::find(char c, std::size_t from) {
+  while (true) {
+    if (from < held()) {
+      const char* const first = data_.get() + begin_;
+      if (const void* const found = std::memchr(first + from, c, held() - from))
+        return static_cast<std::size_t>(static_cast<const char*>(found) - first);
+      from = held();
+    }
+    if (!fill(from + 1)) return std::string_view::npos;
+  }
+}
+
+TAGMA_DECL bool buffered_reader::line(std::string_view& text) {
+  const std::size_t length = find('\n');
+  if (length == std::string_view::npos) {
+    text = take(held());
+    return !text.empty();
+  }
+  text = take(length + 1).substr(0, length);
+  return true;
+}
+
+TAGMA_DECL std::size_t buffered_reader::read(void* target, std::size_t n) {
+  auto* const to = static_cast<std::byte*>(target);
+  std::size_t done = std::min(n, held());
+  if (done > 0) std::memcpy(to, data_.get() + begin_, done);
+  drop(done);
+  while (done < n) {
+    if (n - done < block_) {
+      const std::string_view rest = take(n - done);
+      if (!rest.empty()) std::memcpy(to + done, rest.data(), rest.size());
+      return done + rest.size();
+    }
+    const std::size_t more = ended_ ? 0 : source_.read({to + done, n - done});
+    ended_ = more == 0;
+    if (ended_) break;
+    done += more;
+    position_ += more;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::skip(std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    drop(some);
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL std::uint64_t buffered_reader::append(std::string& to, std::uint64_t n) {
+  std::uint64_t done = 0;
+  while (done < n && fill(1)) {
+    const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(n - done, held()));
+    to.append(take(some));
+    done += some;
+  }
+  return done;
+}
+
+TAGMA_DECL void buffered_reader::drop(std::size_t n) {
+  begin_ += n;
+  position_ += n;
+}
+
+TAGMA_DECL bool buffered_reader::fill(std::size_t n) {
+  while (held() < n && !ended_) more();
+  return held() >= n;
+}
+
+TAGMA_COLD TAGMA_DECL void buffered_reader::more() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (capacity_ - end_ < capacity_ / 4 + 1) {
+    const std::size_t size = held();
+    if (begin_ > 0 && size <= capacity_ / 2) {
+      std::memmove(data_.get(), data_.get() + begin_, size);
+    } else {
+      // A short source needs no block, but room to find its end in.
+      const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(block_ - 1, source_.at_most())) + 1;
+      const std::size_t larger = capacity_ == 0 ? first : capacity_ * 2;
+      std::unique_ptr<char[]> grown(new (std::nothrow) char[larger]);
+      if (grown == nullptr) fail_no_memory(1, larger, sentence({"a part of ", name()}));
+      if (size > 0) std::memcpy(grown.get(), data_.get() + begin_, size);
+      data_ = std::move(grown);
+      capacity_ = larger;
+    }
+    begin_ = 0;
+    end_ = size;
+  }
+  const std::size_t n = source_.read({reinterpret_cast<std::byte*>(data_.get()) + end_, capacity_ - end_});
+  ended_ = n == 0;
+  end_ += n;
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_BUFFERED_READER_IPP
 #endif  // TAGMA_SINGLE_IO_BUFFERED_READER_HPP
 
 namespace tagma::io {
@@ -2008,35 +2124,14 @@ namespace tagma::io {
 static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
 
 /// Turns the bytes of each element around.
-inline void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
-  auto* const at = static_cast<unsigned char*>(elements);
-  const auto each = [&]<class Word>(Word, auto swap) {
-    for (std::size_t i = 0; i < count; ++i) {
-      Word word = 0;
-      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
-      word = swap(word);
-      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
-    }
-  };
-  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
-  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
-  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
-}
+void reverse_bytes(void* elements, std::size_t count, std::size_t size);
 
 namespace detail {
 
-[[noreturn]] TAGMA_COLD inline void fail_elements(std::string_view name, std::uint64_t missing) {
-  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
-}
+[[noreturn]] void fail_elements(std::string_view name, std::uint64_t missing);
 
 /// Throws unless a tensor may have this size and its source may have as many bytes.
-TAGMA_COLD inline void check_elements(const buffered_reader& in, const tensor_spec& s) {
-  const extent bytes = count_elements(s.dims, size_of(s.type));
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
-    fail(status_code::data_loss,
-         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
-  check_size(s, sentence({in.name(), ": "}));
-}
+void check_elements(const buffered_reader& in, const tensor_spec& s);
 
 }  // namespace detail
 
@@ -2077,6 +2172,49 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+// ---- tagma/io/elements.ipp
+#ifndef TAGMA_SINGLE_IO_ELEMENTS_IPP
+#define TAGMA_SINGLE_IO_ELEMENTS_IPP
+
+/// @file
+/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
+  auto* const at = static_cast<unsigned char*>(elements);
+  const auto each = [&]<class Word>(Word, auto swap) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Word word = 0;
+      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
+      word = swap(word);
+      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
+    }
+  };
+  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
+  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
+  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
+}
+
+}  // namespace tagma::io
+
+namespace tagma::io::detail {
+
+TAGMA_COLD TAGMA_DECL void fail_elements(std::string_view name, std::uint64_t missing) {
+  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
+}
+
+TAGMA_COLD TAGMA_DECL void check_elements(const buffered_reader& in, const tensor_spec& s) {
+  const extent bytes = count_elements(s.dims, size_of(s.type));
+  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
+    fail(status_code::data_loss,
+         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
+  check_size(s, sentence({in.name(), ": "}));
+}
+
+}  // namespace tagma::io::detail
+#endif  // TAGMA_SINGLE_IO_ELEMENTS_IPP
 #endif  // TAGMA_SINGLE_IO_ELEMENTS_HPP
 // ---- tagma/io/wire.hpp
 #ifndef TAGMA_SINGLE_IO_WIRE_HPP
@@ -2174,18 +2312,34 @@ class reader {
   bool good_ = true;
 };
 
-inline void put_varint(std::string& to, std::uint64_t value) {
+void put_varint(std::string& to, std::uint64_t value);
+/// Appends a field of bytes: a text, a message or packed numbers.
+void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
+
+}  // namespace tagma::io::wire
+
+// ---- tagma/io/wire.ipp
+#ifndef TAGMA_SINGLE_IO_WIRE_IPP
+#define TAGMA_SINGLE_IO_WIRE_IPP
+
+/// @file
+/// Definitions of wire.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::wire {
+
+TAGMA_DECL void put_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
   to += static_cast<char>(value);
 }
-/// Appends a field of bytes: a text, a message or packed numbers.
-inline void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
+
+TAGMA_DECL void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
   put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
   put_varint(to, bytes.size());
   to.append(bytes);
 }
 
 }  // namespace tagma::io::wire
+#endif  // TAGMA_SINGLE_IO_WIRE_IPP
 #endif  // TAGMA_SINGLE_IO_WIRE_HPP
 
 namespace tagma::io {
@@ -2260,9 +2414,7 @@ class feature_values {
            : std::is_same_v<T, float>          ? feature_kind::floats
                                                : feature_kind::integers;
   }
-  [[nodiscard]] static bool is_message(const wire::field& f, std::uint32_t number) {
-    return f.number == number && f.type == wire::type::bytes;
-  }
+  [[nodiscard]] static bool is_message(const wire::field& f, std::uint32_t number);
   /// Sorts what has names, of equal ones that which came last behind the others.
   template <class Named>
   static void sort(std::vector<Named>& all) {
@@ -2280,10 +2432,7 @@ class feature_values {
     return behind != sorted.begin() && (behind - 1)->name == name ? &*(behind - 1) : nullptr;
   }
 
-  void begin(std::string_view key, std::string_view otherwise) {
-    key_.assign(key.empty() ? otherwise : key);
-    pieces_.clear();
-  }
+  void begin(std::string_view key, std::string_view otherwise);
   [[nodiscard]] std::string_view key() const { return key_; }
   template <class Visit>
   void each_field(std::string_view message, const Visit& visit) const {
@@ -2292,55 +2441,14 @@ class feature_values {
     if (!in.good()) fail_damaged();
   }
   /// A feature whose values are behind those that are there.
-  [[nodiscard]] feature next_feature(std::size_t place) const {
-    feature f;
-    f.place = place;
-    f.first_piece = pieces_.size();
-    return f;
-  }
+  [[nodiscard]] feature next_feature(std::size_t place) const;
   /// The last list counts; two of a kind are one.
-  void parse_feature(std::string_view message, feature& f) {
-    each_field(message, [&](const wire::field& list) {
-      if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
-      const auto kind = static_cast<feature_kind>(list.number);
-      if (kind != f.kind) {
-        pieces_.resize(f.first_piece);
-        f.kind = kind;
-        f.count = 0;
-      }
-      each_field(list.raw, [&](const wire::field& value) {
-        if (value.number == 1) parse_value(value, f);
-      });
-    });
-    f.pieces = pieces_.size() - f.first_piece;
-  }
-  void check_kind(const feature& f, feature_kind expected) const {
-    if (f.kind != expected)
-      fail(status_code::invalid_argument, {key_, ": feature '", f.name, "' is a list of ", to_string(f.kind),
-                                           ", expected a list of ", to_string(expected)});
-  }
+  void parse_feature(std::string_view message, feature& f);
+  void check_kind(const feature& f, feature_kind expected) const;
 
  private:
-  void parse_value(const wire::field& value, feature& f) {
-    const std::string_view raw = value.raw;
-    const bool packed = value.type == wire::type::bytes;
-    std::size_t count = 1;
-    if (f.kind == feature_kind::floats) {
-      if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
-      count = raw.size() / 4;
-    } else if (f.kind == feature_kind::integers) {
-      if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
-      count = static_cast<std::size_t>(
-          std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
-    } else if (!packed) {
-      fail_damaged();
-    }
-    f.count += count;
-    pieces_.push_back(raw);
-  }
-  [[noreturn]] TAGMA_COLD void fail_damaged() const {
-    fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
-  }
+  void parse_value(const wire::field& value, feature& f);
+  [[noreturn]] void fail_damaged() const;
 
   std::string_view what_;
   std::string key_;
@@ -2360,22 +2468,12 @@ class example : public detail::feature_values {
   /// Throws `data_loss` where the message is damaged.
   /// @param message which outlives what is read
   /// @param key what errors call it
-  void parse(std::string_view message, std::string_view key = {}) {
-    begin(key, "example");
-    features_.clear();
-    each_field(message, [&](const wire::field& f) {
-      if (is_message(f, 1)) parse_features(f.raw);
-    });
-    sort(features_);
-  }
+  void parse(std::string_view message, std::string_view key = {});
 
   /// The features, sorted by name.
   [[nodiscard]] std::span<const feature> features() const { return features_; }
   /// The feature of that name; nullptr if it is missing.
-  [[nodiscard]] const feature* find(std::string_view name) const {
-    const feature* const found = last_of(features(), name);
-    return found != nullptr && found->kind != feature_kind::none ? found : nullptr;
-  }
+  [[nodiscard]] const feature* find(std::string_view name) const;
 
   /// Reads a feature of a fixed shape. Throws `invalid_argument` if it is missing and required, of another kind, or has
   /// more or fewer values.
@@ -2408,22 +2506,9 @@ class example : public detail::feature_values {
   }
 
  private:
-  void parse_features(std::string_view message) {
-    each_field(message, [&](const wire::field& entry) {
-      if (!is_message(entry, 1)) return;
-      feature f = next_feature(features_.size());
-      each_field(entry.raw, [&](const wire::field& part) {
-        if (is_message(part, 1)) f.name = part.raw;
-        if (is_message(part, 2)) parse_feature(part.raw, f);
-      });
-      features_.push_back(f);
-    });
-  }
-  [[noreturn]] TAGMA_COLD void fail_count(std::string_view name, std::string_view what, std::size_t count,
-                                          const shape& dims) const {
-    fail(status_code::invalid_argument, {key(), ": feature '", name, "' has ", count, " ", what,
-                                         ", expected those of shape ", tagma::to_string(dims)});
-  }
+  void parse_features(std::string_view message);
+  [[noreturn]] void fail_count(std::string_view name, std::string_view what, std::size_t count,
+                               const shape& dims) const;
 
   std::vector<feature> features_;
 };
@@ -2432,31 +2517,11 @@ namespace detail {
 
 /// The message of a feature with these values.
 /// @{
-[[nodiscard]] inline std::string feature_message(feature_kind kind, std::string_view list) {
-  std::string text;
-  wire::put_bytes(text, static_cast<std::uint32_t>(kind), list);
-  return text;
-}
-[[nodiscard]] inline std::string packed_message(feature_kind kind, std::string_view packed) {
-  std::string list;
-  if (!packed.empty()) wire::put_bytes(list, 1, packed);
-  return feature_message(kind, list);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const float> values) {
-  std::string packed(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-  if constexpr (std::endian::native != std::endian::little) reverse_bytes(packed.data(), values.size(), 4);
-  return packed_message(feature_kind::floats, packed);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const std::int64_t> values) {
-  std::string packed;
-  for (const std::int64_t value : values) wire::put_varint(packed, static_cast<std::uint64_t>(value));
-  return packed_message(feature_kind::integers, packed);
-}
-[[nodiscard]] inline std::string feature_of(std::span<const std::string_view> values) {
-  std::string list;
-  for (const std::string_view value : values) wire::put_bytes(list, 1, value);
-  return feature_message(feature_kind::bytes, list);
-}
+[[nodiscard]] std::string feature_message(feature_kind kind, std::string_view list);
+[[nodiscard]] std::string packed_message(feature_kind kind, std::string_view packed);
+[[nodiscard]] std::string feature_of(std::span<const float> values);
+[[nodiscard]] std::string feature_of(std::span<const std::int64_t> values);
+[[nodiscard]] std::string feature_of(std::span<const std::string_view> values);
 /// @}
 
 }  // namespace detail
@@ -2466,41 +2531,194 @@ class example_writer {
  public:
   /// Adds a feature. Throws `already_exists` for a second one of a name.
   void add(std::string_view name, std::span<const float> values) { add_feature(name, detail::feature_of(values)); }
-  void add(std::string_view name, std::span<const std::int64_t> values) {
-    add_feature(name, detail::feature_of(values));
-  }
-  void add(std::string_view name, std::span<const std::string_view> values) {
-    add_feature(name, detail::feature_of(values));
-  }
+  void add(std::string_view name, std::span<const std::int64_t> values);
+  void add(std::string_view name, std::span<const std::string_view> values);
   void clear() { features_.clear(); }
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
-  [[nodiscard]] std::string message() const {
-    std::string features;
-    for (const auto& [name, feature] : features_) {
-      std::string entry;
-      wire::put_bytes(entry, 1, name);
-      wire::put_bytes(entry, 2, feature);
-      wire::put_bytes(features, 1, entry);
-    }
-    if (features.size() > INT32_MAX - 16)
-      fail(status_code::invalid_argument,
-           {"an example of ", features.size(), " bytes is too large, 2 GiB is the most"});
-    std::string text;
-    wire::put_bytes(text, 1, features);
-    return text;
-  }
+  [[nodiscard]] std::string message() const;
 
  private:
-  void add_feature(std::string_view name, std::string message) {
-    if (!features_.try_emplace(std::string(name), std::move(message)).second)
-      fail(status_code::already_exists, {"the example has a feature '", name, "' already"});
-  }
+  void add_feature(std::string_view name, std::string message);
 
   std::map<std::string, std::string, std::less<>> features_;
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/example.ipp
+#ifndef TAGMA_SINGLE_IO_EXAMPLE_IPP
+#define TAGMA_SINGLE_IO_EXAMPLE_IPP
+
+/// @file
+/// Definitions of example.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io::detail {
+
+TAGMA_DECL bool feature_values::is_message(const wire::field& f, std::uint32_t number) {
+  return f.number == number && f.type == wire::type::bytes;
+}
+
+TAGMA_DECL void feature_values::begin(std::string_view key, std::string_view otherwise) {
+  key_.assign(key.empty() ? otherwise : key);
+  pieces_.clear();
+}
+
+TAGMA_DECL feature feature_values::next_feature(std::size_t place) const {
+  feature f;
+  f.place = place;
+  f.first_piece = pieces_.size();
+  return f;
+}
+
+TAGMA_DECL void feature_values::parse_feature(std::string_view message, feature& f) {
+  each_field(message, [&](const wire::field& list) {
+    if (list.type != wire::type::bytes || list.number < 1 || list.number > 3) return;
+    const auto kind = static_cast<feature_kind>(list.number);
+    if (kind != f.kind) {
+      pieces_.resize(f.first_piece);
+      f.kind = kind;
+      f.count = 0;
+    }
+    each_field(list.raw, [&](const wire::field& value) {
+      if (value.number == 1) parse_value(value, f);
+    });
+  });
+  f.pieces = pieces_.size() - f.first_piece;
+}
+
+TAGMA_DECL void feature_values::check_kind(const feature& f, feature_kind expected) const {
+  if (f.kind != expected)
+    fail(status_code::invalid_argument, {key_, ": feature '", f.name, "' is a list of ", to_string(f.kind),
+                                         ", expected a list of ", to_string(expected)});
+}
+
+TAGMA_DECL void feature_values::parse_value(const wire::field& value, feature& f) {
+  const std::string_view raw = value.raw;
+  const bool packed = value.type == wire::type::bytes;
+  std::size_t count = 1;
+  if (f.kind == feature_kind::floats) {
+    if (packed ? raw.size() % 4 != 0 : value.type != wire::type::fixed32) fail_damaged();
+    count = raw.size() / 4;
+  } else if (f.kind == feature_kind::integers) {
+    if (packed ? !raw.empty() && raw.back() < 0 : value.type != wire::type::varint) fail_damaged();
+    count = static_cast<std::size_t>(
+        std::count_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  } else if (!packed) {
+    fail_damaged();
+  }
+  f.count += count;
+  pieces_.push_back(raw);
+}
+
+TAGMA_COLD TAGMA_DECL void feature_values::fail_damaged() const {
+  fail(status_code::data_loss, {key_, ": is no ", what_, ", or a damaged one"});
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL void example::parse(std::string_view message, std::string_view key) {
+  begin(key, "example");
+  features_.clear();
+  each_field(message, [&](const wire::field& f) {
+    if (is_message(f, 1)) parse_features(f.raw);
+  });
+  sort(features_);
+}
+
+TAGMA_DECL const feature* example::find(std::string_view name) const {
+  const feature* const found = last_of(features(), name);
+  return found != nullptr && found->kind != feature_kind::none ? found : nullptr;
+}
+
+TAGMA_DECL void example::parse_features(std::string_view message) {
+  each_field(message, [&](const wire::field& entry) {
+    if (!is_message(entry, 1)) return;
+    feature f = next_feature(features_.size());
+    each_field(entry.raw, [&](const wire::field& part) {
+      if (is_message(part, 1)) f.name = part.raw;
+      if (is_message(part, 2)) parse_feature(part.raw, f);
+    });
+    features_.push_back(f);
+  });
+}
+
+TAGMA_COLD TAGMA_DECL void example::fail_count(std::string_view name, std::string_view what, std::size_t count,
+                                               const shape& dims) const {
+  fail(status_code::invalid_argument,
+       {key(), ": feature '", name, "' has ", count, " ", what, ", expected those of shape ", tagma::to_string(dims)});
+}
+
+}  // namespace tagma::io
+
+namespace tagma::io::detail {
+
+TAGMA_DECL std::string feature_message(feature_kind kind, std::string_view list) {
+  std::string text;
+  wire::put_bytes(text, static_cast<std::uint32_t>(kind), list);
+  return text;
+}
+
+TAGMA_DECL std::string packed_message(feature_kind kind, std::string_view packed) {
+  std::string list;
+  if (!packed.empty()) wire::put_bytes(list, 1, packed);
+  return feature_message(kind, list);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const float> values) {
+  std::string packed(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  if constexpr (std::endian::native != std::endian::little) reverse_bytes(packed.data(), values.size(), 4);
+  return packed_message(feature_kind::floats, packed);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const std::int64_t> values) {
+  std::string packed;
+  for (const std::int64_t value : values) wire::put_varint(packed, static_cast<std::uint64_t>(value));
+  return packed_message(feature_kind::integers, packed);
+}
+
+TAGMA_DECL std::string feature_of(std::span<const std::string_view> values) {
+  std::string list;
+  for (const std::string_view value : values) wire::put_bytes(list, 1, value);
+  return feature_message(feature_kind::bytes, list);
+}
+
+}  // namespace tagma::io::detail
+
+namespace tagma::io {
+
+TAGMA_DECL void example_writer::add(std::string_view name, std::span<const std::int64_t> values) {
+  add_feature(name, detail::feature_of(values));
+}
+
+TAGMA_DECL void example_writer::add(std::string_view name, std::span<const std::string_view> values) {
+  add_feature(name, detail::feature_of(values));
+}
+
+TAGMA_DECL std::string example_writer::message() const {
+  std::string features;
+  for (const auto& [name, feature] : features_) {
+    std::string entry;
+    wire::put_bytes(entry, 1, name);
+    wire::put_bytes(entry, 2, feature);
+    wire::put_bytes(features, 1, entry);
+  }
+  if (features.size() > INT32_MAX - 16)
+    fail(status_code::invalid_argument, {"an example of ", features.size(), " bytes is too large, 2 GiB is the most"});
+  std::string text;
+  wire::put_bytes(text, 1, features);
+  return text;
+}
+
+TAGMA_DECL void example_writer::add_feature(std::string_view name, std::string message) {
+  if (!features_.try_emplace(std::string(name), std::move(message)).second)
+    fail(status_code::already_exists, {"the example has a feature '", name, "' already"});
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_EXAMPLE_IPP
 #endif  // TAGMA_SINGLE_IO_EXAMPLE_HPP
 
 namespace tagma::device {
@@ -2508,19 +2726,8 @@ namespace cpu::detail {
 
 class example_state final : public kernel_state {
  public:
-  explicit example_state(ir::attribute_list a) {
-    for (int i = 0; i < ir::most_outputs; ++i) {
-      const ir::example_feature f = ir::example_feature_of(a, i);
-      if (f.spec.type == dtype::none) break;
-      wanted_.push_back({f, {}});
-      f.append_name(wanted_.back().name);
-    }
-  }
-  static void run(const kernel_args& args, const run_context& context) {
-    auto& own = static_cast<example_state&>(*args.state);
-    own.parse(args, context);
-    for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
-  }
+  explicit example_state(ir::attribute_list a);
+  static void run(const kernel_args& args, const run_context& context);
 
  private:
   struct wanted {
@@ -2528,23 +2735,8 @@ class example_state final : public kernel_state {
     std::string name;
   };
 
-  void parse(const kernel_args& args, const run_context& context) {
-    const auto* const messages = args.in[0].as<const string_element>();
-    count_ = static_cast<std::size_t>(args.in[0].elements());
-    if (examples_.size() < count_) examples_.resize(count_);
-    for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-      examples_[i].parse(messages[i], "message " + std::to_string(i));
-  }
-  void write(const kernel_args& args, std::size_t i) {
-    switch (wanted_[i].about.spec.type) {
-      case dtype::float32:
-        return write_as<float>(args, i);
-      case dtype::int64:
-        return write_as<std::int64_t>(args, i);
-      default:
-        return write_as<string_element>(args, i);
-    }
-  }
+  void parse(const kernel_args& args, const run_context& context);
+  void write(const kernel_args& args, std::size_t i);
   template <class T>
   void write_as(const kernel_args& args, std::size_t i) {
     const wanted& w = wanted_[i];
@@ -2570,13 +2762,7 @@ class example_state final : public kernel_state {
       if (const io::feature* const found = examples_[m].find(w.name)) examples_[m].copy(*found, to);
     }
   }
-  [[nodiscard]] std::size_t longest(const std::string& name) const {
-    std::size_t most = 0;
-    for (std::size_t m = 0; m < count_; ++m)
-      if (const io::feature* const found = examples_[m].find(name); found != nullptr && found->count > most)
-        most = found->count;
-    return most;
-  }
+  [[nodiscard]] std::size_t longest(const std::string& name) const;
 
   std::vector<wanted> wanted_;
   std::vector<io::example> examples_;
@@ -2599,6 +2785,60 @@ template <>
 struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_example_kernel {};
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/parse_example.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_IPP
+
+/// @file
+/// Definitions of parse_example.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL example_state::example_state(ir::attribute_list a) {
+  for (int i = 0; i < ir::most_outputs; ++i) {
+    const ir::example_feature f = ir::example_feature_of(a, i);
+    if (f.spec.type == dtype::none) break;
+    wanted_.push_back({f, {}});
+    f.append_name(wanted_.back().name);
+  }
+}
+
+TAGMA_DECL void example_state::run(const kernel_args& args, const run_context& context) {
+  auto& own = static_cast<example_state&>(*args.state);
+  own.parse(args, context);
+  for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
+}
+
+TAGMA_DECL void example_state::parse(const kernel_args& args, const run_context& context) {
+  const auto* const messages = args.in[0].as<const string_element>();
+  count_ = static_cast<std::size_t>(args.in[0].elements());
+  if (examples_.size() < count_) examples_.resize(count_);
+  for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
+    examples_[i].parse(messages[i], "message " + std::to_string(i));
+}
+
+TAGMA_DECL void example_state::write(const kernel_args& args, std::size_t i) {
+  switch (wanted_[i].about.spec.type) {
+    case dtype::float32:
+      return write_as<float>(args, i);
+    case dtype::int64:
+      return write_as<std::int64_t>(args, i);
+    default:
+      return write_as<string_element>(args, i);
+  }
+}
+
+TAGMA_DECL std::size_t example_state::longest(const std::string& name) const {
+  std::size_t most = 0;
+  for (std::size_t m = 0; m < count_; ++m)
+    if (const io::feature* const found = examples_[m].find(name); found != nullptr && found->count > most)
+      most = found->count;
+  return most;
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_IPP
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_PARSE_EXAMPLE_HPP
 // ---- tagma/device/cpu/kernel/parse_sequence_example.hpp
 
@@ -2648,31 +2888,15 @@ class sequence_example : public detail::feature_values {
  public:
   sequence_example() : feature_values("tf.train.SequenceExample") {}
   /// Throws as `parse` does.
-  explicit sequence_example(std::string_view message, std::string_view key = {}) : sequence_example() {
-    parse(message, key);
-  }
+  explicit sequence_example(std::string_view message, std::string_view key = {});
 
   /// Reads another message. Of two lists of one name the last one counts.
   /// Throws `data_loss` where the message is damaged.
   /// @param message which outlives what is read
   /// @param key what errors call it
-  void parse(std::string_view message, std::string_view key = {}) {
-    parse_lists(message, key);
-    context_.parse(message, this->key());  // the field of a context is that of an example's features
-  }
+  void parse(std::string_view message, std::string_view key = {});
   /// The same, for its lists alone.
-  void parse_lists(std::string_view message, std::string_view key = {}) {
-    begin(key, "sequence example");
-    lists_.clear();
-    steps_.clear();
-    each_field(message, [&](const wire::field& lists) {
-      if (!is_message(lists, 2)) return;
-      each_field(lists.raw, [&](const wire::field& entry) {
-        if (is_message(entry, 1)) parse_list(entry.raw);
-      });
-    });
-    sort(lists_);
-  }
+  void parse_lists(std::string_view message, std::string_view key = {});
 
   /// The features that are no lists.
   [[nodiscard]] const example& context() const { return context_; }
@@ -2681,9 +2905,7 @@ class sequence_example : public detail::feature_values {
   /// The list of that name; nullptr if it is missing.
   [[nodiscard]] const feature_list* find(std::string_view name) const { return last_of(lists(), name); }
   /// The features of a list of this example, one a step.
-  [[nodiscard]] std::span<const feature> steps(const feature_list& list) const {
-    return std::span<const feature>(steps_).subspan(list.first_step, list.steps);
-  }
+  [[nodiscard]] std::span<const feature> steps(const feature_list& list) const;
 
   /// Reads a list whose steps have a fixed shape; returns how many there are.
   /// Throws `invalid_argument` if it is missing and required, and for a step of another kind, or with more or fewer
@@ -2736,32 +2958,10 @@ class sequence_example : public detail::feature_values {
     return found->steps;
   }
   /// Throws `invalid_argument` that names the step if it is of another kind.
-  void check_step(const feature_list& list, std::size_t i, feature_kind expected) const {
-    const feature_kind kind = steps(list)[i].kind;
-    if (kind != expected)
-      fail(status_code::invalid_argument, {key(), ": step ", i, " of feature list '", list.name, "' is a list of ",
-                                           to_string(kind), ", expected a list of ", to_string(expected)});
-  }
+  void check_step(const feature_list& list, std::size_t i, feature_kind expected) const;
 
  private:
-  void parse_list(std::string_view message) {
-    feature_list list;
-    list.place = lists_.size();
-    list.first_step = steps_.size();
-    each_field(message, [&](const wire::field& part) {
-      if (is_message(part, 1)) list.name = part.raw;
-      if (!is_message(part, 2)) return;
-      each_field(part.raw, [&](const wire::field& step) {
-        if (!is_message(step, 1)) return;
-        feature f = next_feature(steps_.size() - list.first_step);
-        parse_feature(step.raw, f);
-        steps_.push_back(f);
-      });
-    });
-    list.steps = steps_.size() - list.first_step;
-    for (std::size_t i = list.first_step; i < steps_.size(); ++i) steps_[i].name = list.name;
-    lists_.push_back(list);
-  }
+  void parse_list(std::string_view message);
 
   example context_;
   std::vector<feature_list> lists_;
@@ -2780,43 +2980,115 @@ class sequence_example_writer {
   /// @{
   void add_step(std::string_view name, std::span<const float> values) { add(name, detail::feature_of(values)); }
   void add_step(std::string_view name, std::span<const std::int64_t> values) { add(name, detail::feature_of(values)); }
-  void add_step(std::string_view name, std::span<const std::string_view> values) {
-    add(name, detail::feature_of(values));
-  }
+  void add_step(std::string_view name, std::span<const std::string_view> values);
   /// @}
-  void clear() {
-    context.clear();
-    lists_.clear();
-  }
+  void clear();
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
-  [[nodiscard]] std::string message() const {
-    std::string lists;
-    for (const auto& [name, list] : lists_) {
-      std::string entry;
-      wire::put_bytes(entry, 1, name);
-      wire::put_bytes(entry, 2, list);
-      wire::put_bytes(lists, 1, entry);
-    }
-    std::string text = context.message();  // the field of an example's features is that of a context
-    if (text.size() + lists.size() > INT32_MAX - 16)
-      fail(status_code::invalid_argument,
-           {"a sequence example of ", text.size() + lists.size(), " bytes is too large, 2 GiB is the most"});
-    wire::put_bytes(text, 2, lists);
-    return text;
-  }
+  [[nodiscard]] std::string message() const;
 
  private:
-  [[nodiscard]] std::string& list_of(std::string_view name) {
-    const auto found = lists_.find(name);
-    return found != lists_.end() ? found->second : lists_[std::string(name)];
-  }
+  [[nodiscard]] std::string& list_of(std::string_view name);
   void add(std::string_view name, std::string_view feature) { wire::put_bytes(list_of(name), 1, feature); }
 
   std::map<std::string, std::string, std::less<>> lists_;
 };
 
 }  // namespace tagma::io
+
+// ---- tagma/io/sequence_example.ipp
+#ifndef TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_IPP
+#define TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_IPP
+
+/// @file
+/// Definitions of sequence_example.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::io {
+
+TAGMA_DECL sequence_example::sequence_example(std::string_view message, std::string_view key) : sequence_example() {
+  parse(message, key);
+}
+
+TAGMA_DECL void sequence_example::parse(std::string_view message, std::string_view key) {
+  parse_lists(message, key);
+  context_.parse(message, this->key());  // the field of a context is that of an example's features
+}
+
+TAGMA_DECL void sequence_example::parse_lists(std::string_view message, std::string_view key) {
+  begin(key, "sequence example");
+  lists_.clear();
+  steps_.clear();
+  each_field(message, [&](const wire::field& lists) {
+    if (!is_message(lists, 2)) return;
+    each_field(lists.raw, [&](const wire::field& entry) {
+      if (is_message(entry, 1)) parse_list(entry.raw);
+    });
+  });
+  sort(lists_);
+}
+
+TAGMA_DECL std::span<const feature> sequence_example::steps(const feature_list& list) const {
+  return std::span<const feature>(steps_).subspan(list.first_step, list.steps);
+}
+
+TAGMA_DECL void sequence_example::check_step(const feature_list& list, std::size_t i, feature_kind expected) const {
+  const feature_kind kind = steps(list)[i].kind;
+  if (kind != expected)
+    fail(status_code::invalid_argument, {key(), ": step ", i, " of feature list '", list.name, "' is a list of ",
+                                         to_string(kind), ", expected a list of ", to_string(expected)});
+}
+
+TAGMA_DECL void sequence_example::parse_list(std::string_view message) {
+  feature_list list;
+  list.place = lists_.size();
+  list.first_step = steps_.size();
+  each_field(message, [&](const wire::field& part) {
+    if (is_message(part, 1)) list.name = part.raw;
+    if (!is_message(part, 2)) return;
+    each_field(part.raw, [&](const wire::field& step) {
+      if (!is_message(step, 1)) return;
+      feature f = next_feature(steps_.size() - list.first_step);
+      parse_feature(step.raw, f);
+      steps_.push_back(f);
+    });
+  });
+  list.steps = steps_.size() - list.first_step;
+  for (std::size_t i = list.first_step; i < steps_.size(); ++i) steps_[i].name = list.name;
+  lists_.push_back(list);
+}
+
+TAGMA_DECL void sequence_example_writer::add_step(std::string_view name, std::span<const std::string_view> values) {
+  add(name, detail::feature_of(values));
+}
+
+TAGMA_DECL void sequence_example_writer::clear() {
+  context.clear();
+  lists_.clear();
+}
+
+TAGMA_DECL std::string sequence_example_writer::message() const {
+  std::string lists;
+  for (const auto& [name, list] : lists_) {
+    std::string entry;
+    wire::put_bytes(entry, 1, name);
+    wire::put_bytes(entry, 2, list);
+    wire::put_bytes(lists, 1, entry);
+  }
+  std::string text = context.message();  // the field of an example's features is that of a context
+  if (text.size() + lists.size() > INT32_MAX - 16)
+    fail(status_code::invalid_argument,
+         {"a sequence example of ", text.size() + lists.size(), " bytes is too large, 2 GiB is the most"});
+  wire::put_bytes(text, 2, lists);
+  return text;
+}
+
+TAGMA_DECL std::string& sequence_example_writer::list_of(std::string_view name) {
+  const auto found = lists_.find(name);
+  return found != lists_.end() ? found->second : lists_[std::string(name)];
+}
+
+}  // namespace tagma::io
+#endif  // TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_IPP
 #endif  // TAGMA_SINGLE_IO_SEQUENCE_EXAMPLE_HPP
 
 namespace tagma::device {
@@ -2824,19 +3096,8 @@ namespace cpu::detail {
 
 class feature_lists_state final : public kernel_state {
  public:
-  explicit feature_lists_state(ir::attribute_list a) {
-    for (int i = 0; i < ir::most_outputs; ++i) {
-      const ir::example_feature f = ir::example_feature_of(a, i);
-      if (f.spec.type == dtype::none) break;
-      wanted_.push_back({f.spec, static_cast<ir::list_use>(f.given), {}});
-      f.append_name(wanted_.back().name);
-    }
-  }
-  static void run(const kernel_args& args, const run_context& context) {
-    auto& own = static_cast<feature_lists_state&>(*args.state);
-    own.parse(args, context);
-    for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
-  }
+  explicit feature_lists_state(ir::attribute_list a);
+  static void run(const kernel_args& args, const run_context& context);
 
  private:
   struct wanted {
@@ -2845,31 +3106,9 @@ class feature_lists_state final : public kernel_state {
     std::string name;
   };
 
-  void parse(const kernel_args& args, const run_context& context) {
-    const auto* const messages = args.in[0].as<const string_element>();
-    count_ = static_cast<std::size_t>(args.in[0].elements());
-    if (examples_.size() < count_) examples_.resize(count_);
-    for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-      examples_[i].parse_lists(messages[i], "message " + std::to_string(i));
-  }
-  void write(const kernel_args& args, std::size_t i) {
-    if (wanted_[i].use == ir::list_use::length) return write_lengths(args, i);
-    switch (wanted_[i].spec.type) {
-      case dtype::float32:
-        return write_as<float>(args, i);
-      case dtype::int64:
-        return write_as<std::int64_t>(args, i);
-      default:
-        return write_as<string_element>(args, i);
-    }
-  }
-  void write_lengths(const kernel_args& args, std::size_t i) {
-    auto* const to = reinterpret_cast<std::int64_t*>(args.late->allocate(static_cast<int>(i), args.in[0].dims));
-    for (std::size_t m = 0; to != nullptr && m < count_; ++m) {
-      const io::feature_list* const found = examples_[m].find(wanted_[i].name);
-      to[m] = found == nullptr ? 0 : static_cast<std::int64_t>(found->steps);
-    }
-  }
+  void parse(const kernel_args& args, const run_context& context);
+  void write(const kernel_args& args, std::size_t i);
+  void write_lengths(const kernel_args& args, std::size_t i);
   template <class T>
   void write_as(const kernel_args& args, std::size_t i) {
     const wanted& w = wanted_[i];
@@ -2926,6 +3165,58 @@ struct kernel<on_cpu, ir::key<op::parse_feature_lists>> {
 };
 
 }  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/parse_sequence_example.ipp
+
+/// @file
+/// Definitions of parse_sequence_example.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL feature_lists_state::feature_lists_state(ir::attribute_list a) {
+  for (int i = 0; i < ir::most_outputs; ++i) {
+    const ir::example_feature f = ir::example_feature_of(a, i);
+    if (f.spec.type == dtype::none) break;
+    wanted_.push_back({f.spec, static_cast<ir::list_use>(f.given), {}});
+    f.append_name(wanted_.back().name);
+  }
+}
+
+TAGMA_DECL void feature_lists_state::run(const kernel_args& args, const run_context& context) {
+  auto& own = static_cast<feature_lists_state&>(*args.state);
+  own.parse(args, context);
+  for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
+}
+
+TAGMA_DECL void feature_lists_state::parse(const kernel_args& args, const run_context& context) {
+  const auto* const messages = args.in[0].as<const string_element>();
+  count_ = static_cast<std::size_t>(args.in[0].elements());
+  if (examples_.size() < count_) examples_.resize(count_);
+  for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
+    examples_[i].parse_lists(messages[i], "message " + std::to_string(i));
+}
+
+TAGMA_DECL void feature_lists_state::write(const kernel_args& args, std::size_t i) {
+  if (wanted_[i].use == ir::list_use::length) return write_lengths(args, i);
+  switch (wanted_[i].spec.type) {
+    case dtype::float32:
+      return write_as<float>(args, i);
+    case dtype::int64:
+      return write_as<std::int64_t>(args, i);
+    default:
+      return write_as<string_element>(args, i);
+  }
+}
+
+TAGMA_DECL void feature_lists_state::write_lengths(const kernel_args& args, std::size_t i) {
+  auto* const to = reinterpret_cast<std::int64_t*>(args.late->allocate(static_cast<int>(i), args.in[0].dims));
+  for (std::size_t m = 0; to != nullptr && m < count_; ++m) {
+    const io::feature_list* const found = examples_[m].find(wanted_[i].name);
+    to[m] = found == nullptr ? 0 : static_cast<std::int64_t>(found->steps);
+  }
+}
+
+}  // namespace tagma::device::cpu::detail
 // ---- tagma/device/cpu/kernel/text_constant.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TEXT_CONSTANT_HPP
@@ -2978,6 +3269,9 @@ struct kernel<on_cpu, ir::key<op::text_constant>> {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

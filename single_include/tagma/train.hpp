@@ -131,6 +131,27 @@
 #define TAGMA_ENDS_TRIVIALLY(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
+/// Before definitions in .ipp files: with TAGMA_COMPILED a library has them once, else each file that includes them.
+#ifdef TAGMA_COMPILED
+#define TAGMA_DECL
+#else
+#define TAGMA_DECL inline
+#endif
+
+/// With TAGMA_COMPILED, at the place where an option is asked for: the program links only with a library that was
+/// compiled with the same one, or else the linker says which is missing, as in "undefined reference to
+/// `tagma::library::compiled_with_zlib'". The library defines it in compiled/agreement.cpp.
+#ifdef TAGMA_COMPILED
+#define TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)                               \
+  namespace tagma::library {                                                 \
+  extern const char compiled_so;                                             \
+  [[gnu::used]] static const char* const needs_##compiled_so = &compiled_so; \
+  }
+#define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
+#else
+#define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -260,7 +281,6 @@
 /// The safetensors format: named tensors in one file, a JSON header and the raw bytes after it.
 /// https://huggingface.co/docs/safetensors
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>
@@ -281,8 +301,6 @@
 /// @file
 /// Reading files, and writing them from the beginning; replace_file.hpp replaces one as a whole.
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -290,7 +308,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tagma {
@@ -327,10 +344,7 @@ namespace tagma {
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
+[[noreturn]] void fail_errno(int number, std::string_view path, std::string_view cannot);
 
 namespace detail {
 
@@ -339,13 +353,8 @@ class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
   descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) (void)::close(number_);
-  }
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
 
   [[nodiscard]] int get() const { return number_; }
 
@@ -359,40 +368,18 @@ class descriptor {
 class input_file {
  public:
   /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
-  }
+  explicit input_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Reads the next `bytes` bytes or, where the file ends, fewer; returns how many.
-  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  [[nodiscard]] std::size_t read_some(void* target, std::size_t bytes);
   /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    const std::size_t done = read_some(target, bytes);
-    if (done < bytes)
-      fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
-  }
+  void read(void* target, std::size_t bytes);
   /// The next read begins at this byte.
-  void seek(std::uint64_t position) {
-    if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
-  }
+  void seek(std::uint64_t position);
 
  private:
   std::string path_;
@@ -404,24 +391,12 @@ class input_file {
 class output_file {
  public:
   /// Makes the file, or empties it. Throws `not_found`, `permission_denied` and so on.
-  explicit output_file(std::string path)
-      : path_(std::move(path)),
-        descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
-    if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
-  }
+  explicit output_file(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Throws `resource_exhausted` for a full disk and so on.
-  void write(const void* bytes, std::size_t size) {
-    for (auto* at = static_cast<const char*>(bytes); size > 0;) {
-      const auto n = ::write(descriptor_.get(), at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "written");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
+  void write(const void* bytes, std::size_t size);
 
  private:
   std::string path_;
@@ -429,7 +404,92 @@ class output_file {
 };
 
 /// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace tagma
+
+// ---- tagma/base/file.ipp
+#ifndef TAGMA_SINGLE_BASE_FILE_IPP
+#define TAGMA_SINGLE_BASE_FILE_IPP
+
+/// @file
+/// Definitions of file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+}  // namespace tagma
+
+namespace tagma::detail {
+
+TAGMA_DECL descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+TAGMA_DECL descriptor::~descriptor() {
+  if (number_ >= 0) (void)::close(number_);
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_DECL input_file::input_file(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+  if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+TAGMA_DECL std::size_t input_file::read_some(void* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const auto n = ::read(descriptor_.get(), static_cast<char*>(target) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "read");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+TAGMA_DECL void input_file::read(void* target, std::size_t bytes) {
+  const std::size_t done = read_some(target, bytes);
+  if (done < bytes) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes - done) + " bytes too early");
+}
+
+TAGMA_DECL void input_file::seek(std::uint64_t position) {
+  if (::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_SET) < 0) fail_errno(errno, path_, "read");
+}
+
+TAGMA_DECL output_file::output_file(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+  if (descriptor_.get() < 0) fail_errno(errno, path_, "created");
+}
+
+TAGMA_DECL void output_file::write(const void* bytes, std::size_t size) {
+  for (auto* at = static_cast<const char*>(bytes); size > 0;) {
+    const auto n = ::write(descriptor_.get(), at, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path_, "written");
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+TAGMA_DECL std::string read_file(const std::string& path) {
   input_file file(path);
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
@@ -437,6 +497,7 @@ class output_file {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 // ---- tagma/base/json.hpp
 #ifndef TAGMA_SINGLE_BASE_JSON_HPP
@@ -448,14 +509,10 @@ class output_file {
 /// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
 /// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
-#include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -510,56 +567,16 @@ class reader {
  public:
   /// @param text shorter than 4 GiB
   /// @param depth of nested arrays and objects at most
-  explicit reader(std::string_view text, int depth = 64) : text_(text), depth_left_(depth), depth_(depth) {
-    if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
-  }
+  explicit reader(std::string_view text, int depth = 64);
 
   /// What the next value is, as far as its first character tells.
-  [[nodiscard]] kind next() {
-    blanks();
-    if (!good() || at_ == text_.size()) return kind::none;
-    switch (text_[at_]) {
-      case '{':
-        return kind::object;
-      case '[':
-        return kind::array;
-      case '"':
-        return kind::string;
-      case 't':
-      case 'f':
-        return kind::boolean;
-      case 'n':
-        return kind::null;
-      default:
-        return peek('-') || peek_digit() ? kind::number : kind::none;
-    }
-  }
+  [[nodiscard]] kind next();
 
   /// The text of a string, its escape sequences replaced.
-  bool string(std::string& out) {
-    out.clear();
-    return expect(kind::string) && characters(&out);
-  }
+  bool string(std::string& out);
 
   /// A number as it is written: "-12", "0.5e3". Of any size and precision.
-  bool number(std::string_view& digits) {
-    if (!expect(kind::number)) return false;
-    const std::size_t first = at_;
-    const auto some = [&] {
-      if (!peek_digit()) return stop("expected a digit");
-      while (peek_digit()) ++at_;
-      return true;
-    };
-    accept('-');
-    if (!accept('0') && !some()) return false;
-    if (accept('.') && !some()) return false;
-    if (accept('e') || accept('E')) {
-      if (!accept('+')) accept('-');
-      if (!some()) return false;
-    }
-    digits = text_.substr(first, at_ - first);
-    return true;
-  }
+  bool number(std::string_view& digits);
 
   /// An array: `element()` takes one value of it, and returns whether to go on.
   template <class Element>
@@ -599,31 +616,10 @@ class reader {
   }
 
   /// Any value, checked and forgotten.
-  bool skip() {
-    std::string_view ignored;
-    switch (next()) {
-      case kind::object:
-        return members([this](std::string_view) { return skip(); });
-      case kind::array:
-        return elements([this] { return skip(); });
-      case kind::string:
-        return characters(nullptr);
-      case kind::number:
-        return number(ignored);
-      case kind::none:
-        break;
-      default:
-        for (const std::string_view word : {"true", "false", "null"})
-          if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
-    }
-    return stop("expected a value");
-  }
+  bool skip();
 
   /// Nothing but blanks until the end of the text.
-  bool end() {
-    blanks();
-    return good() && (at_ == text_.size() || stop("expected the end of the text"));
-  }
+  bool end();
 
   /// The byte at which reading stopped, and why; no reason if it has not.
   [[nodiscard]] std::size_t position() const { return at_; }
@@ -634,134 +630,28 @@ class reader {
   [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
   [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
   bool accept(char c) { return peek(c) && (++at_, true); }
-  void blanks() {
-    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
-  }
-  TAGMA_COLD bool stop(std::string reason) {
-    if (good()) reason_ = std::move(reason);
-    return false;
-  }
-  bool expect(kind wanted) {
-    const kind found = next();
-    if (found == wanted) return true;
-    return stop(found == kind::none ? std::string("expected a value")
-                                    : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
-  }
-  bool open(kind wanted) {
-    if (!expect(wanted)) return false;
-    if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
-    --depth_left_;
-    ++at_;
-    blanks();
-    return true;
-  }
+  void blanks();
+  bool stop(std::string reason);
+  bool expect(kind wanted);
+  bool open(kind wanted);
   bool close() { return (++depth_left_, true); }
 
   /// A string in quotes; its text goes to `out` unless that is null.
-  bool characters(std::string* out) {
-    if (out != nullptr) out->clear();
-    ++at_;
-    while (at_ < text_.size()) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      if (c == '"') return (++at_, true);
-      if (c < 0x20) return stop("a control character in a string");
-      if (c == '\\') {
-        std::uint32_t code = 0;
-        std::size_t length = 0;
-        if (const char* problem = escape(at_, code, length)) return stop(problem);
-        if (out != nullptr) append_utf8(*out, code);
-        at_ += length;
-        continue;
-      }
-      const std::size_t length = utf8_sequence(text_.substr(at_));
-      if (length == 0) return stop("invalid UTF-8");
-      if (out != nullptr) out->append(text_.substr(at_, length));
-      at_ += length;
-    }
-    return stop("a string without closing quote");
-  }
+  bool characters(std::string* out);
 
   /// The code point and the length of an escape sequence, or what is wrong with it.
-  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
-    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
-    if (const std::size_t i = letters.find(c); i != letters.npos) {
-      code = static_cast<unsigned char>(meanings[i]);
-      length = 2;
-      return nullptr;
-    }
-    std::uint32_t low = 0;
-    if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
-    length = 6;
-    if (code >= 0xd800 && code <= 0xdbff) {
-      if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-      length = 12;
-    }
-    return nullptr;
-  }
+  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const;
 
-  bool hex4(std::size_t at, std::uint32_t& code) const {
-    if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
-    const char* first = text_.data() + at + 2;
-    const auto [last, error] = std::from_chars(first, first + 4, code, 16);
-    return error == std::errc() && last == first + 4;
-  }
+  bool hex4(std::size_t at, std::uint32_t& code) const;
 
-  static void append_utf8(std::string& out, std::uint32_t code) {
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-    if (code < 0x80) return put(code);
-    const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-    put(lead[tail] | code >> (6 * tail));
-    for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
-  }
+  static void append_utf8(std::string& out, std::uint32_t code);
 
-  bool unique(std::vector<std::uint32_t>& positions) {
-    std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const int order = compare_names(a, b);
-      return order != 0 ? order < 0 : a < b;
-    });
-    std::size_t first = text_.size();
-    for (std::size_t i = 1; i < positions.size(); ++i)
-      if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
-    if (first == text_.size()) return true;
-    std::string name;
-    at_ = first;
-    characters(&name);
-    at_ = first;
-    return stop(sentence({"the name \"", name, "\" appears twice"}));
-  }
+  bool unique(std::vector<std::uint32_t>& positions);
 
   /// Orders two strings that were read, given by the positions of their quotes, by their characters.
-  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const {
-    while (true) {
-      const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
-      if (x == '\\' || y == '\\') {
-        const std::uint32_t s = code_at(a), t = code_at(b);
-        if (s != t) return s < t ? -1 : 1;
-      } else if (x != y) {
-        return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
-      } else if (x == '"') {
-        return 0;
-      }
-    }
-  }
+  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const;
   /// One more than the code point of the character at `at`, 0 for the closing quote; moves to its last byte.
-  std::uint32_t code_at(std::size_t& at) const {
-    if (text_[at] == '"') return 0;
-    std::uint32_t code = static_cast<unsigned char>(text_[at]);
-    std::size_t length = 1;
-    if (code == '\\') {
-      (void)escape(at, code, length);
-    } else if (code >= 0x80) {
-      length = utf8_sequence(text_.substr(at));
-      code &= 0x7fu >> length;
-      for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
-    }
-    at += length - 1;
-    return code + 1;
-  }
+  std::uint32_t code_at(std::size_t& at) const;
 
   std::string_view text_;
   std::size_t at_ = 0;
@@ -772,7 +662,229 @@ class reader {
 
 /// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
 /// `invalid_argument` if the text is not UTF-8.
-inline void append_quoted(std::string& out, std::string_view text) {
+void append_quoted(std::string& out, std::string_view text);
+
+/// `text` as a JSON string with its quotes.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace tagma::json
+
+// ---- tagma/base/json.ipp
+#ifndef TAGMA_SINGLE_BASE_JSON_IPP
+#define TAGMA_SINGLE_BASE_JSON_IPP
+
+/// @file
+/// Definitions of json.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+namespace tagma::json {
+
+TAGMA_DECL reader::reader(std::string_view text, int depth) : text_(text), depth_left_(depth), depth_(depth) {
+  if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
+}
+
+TAGMA_DECL kind reader::next() {
+  blanks();
+  if (!good() || at_ == text_.size()) return kind::none;
+  switch (text_[at_]) {
+    case '{':
+      return kind::object;
+    case '[':
+      return kind::array;
+    case '"':
+      return kind::string;
+    case 't':
+    case 'f':
+      return kind::boolean;
+    case 'n':
+      return kind::null;
+    default:
+      return peek('-') || peek_digit() ? kind::number : kind::none;
+  }
+}
+
+TAGMA_DECL bool reader::string(std::string& out) {
+  out.clear();
+  return expect(kind::string) && characters(&out);
+}
+
+TAGMA_DECL bool reader::number(std::string_view& digits) {
+  if (!expect(kind::number)) return false;
+  const std::size_t first = at_;
+  const auto some = [&] {
+    if (!peek_digit()) return stop("expected a digit");
+    while (peek_digit()) ++at_;
+    return true;
+  };
+  accept('-');
+  if (!accept('0') && !some()) return false;
+  if (accept('.') && !some()) return false;
+  if (accept('e') || accept('E')) {
+    if (!accept('+')) accept('-');
+    if (!some()) return false;
+  }
+  digits = text_.substr(first, at_ - first);
+  return true;
+}
+
+TAGMA_DECL bool reader::skip() {
+  std::string_view ignored;
+  switch (next()) {
+    case kind::object:
+      return members([this](std::string_view) { return skip(); });
+    case kind::array:
+      return elements([this] { return skip(); });
+    case kind::string:
+      return characters(nullptr);
+    case kind::number:
+      return number(ignored);
+    case kind::none:
+      break;
+    default:
+      for (const std::string_view word : {"true", "false", "null"})
+        if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
+  }
+  return stop("expected a value");
+}
+
+TAGMA_DECL bool reader::end() {
+  blanks();
+  return good() && (at_ == text_.size() || stop("expected the end of the text"));
+}
+
+TAGMA_DECL void reader::blanks() {
+  while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+}
+
+TAGMA_COLD TAGMA_DECL bool reader::stop(std::string reason) {
+  if (good()) reason_ = std::move(reason);
+  return false;
+}
+
+TAGMA_DECL bool reader::expect(kind wanted) {
+  const kind found = next();
+  if (found == wanted) return true;
+  return stop(found == kind::none ? std::string("expected a value")
+                                  : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
+}
+
+TAGMA_DECL bool reader::open(kind wanted) {
+  if (!expect(wanted)) return false;
+  if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
+  --depth_left_;
+  ++at_;
+  blanks();
+  return true;
+}
+
+TAGMA_DECL bool reader::characters(std::string* out) {
+  if (out != nullptr) out->clear();
+  ++at_;
+  while (at_ < text_.size()) {
+    const auto c = static_cast<unsigned char>(text_[at_]);
+    if (c == '"') return (++at_, true);
+    if (c < 0x20) return stop("a control character in a string");
+    if (c == '\\') {
+      std::uint32_t code = 0;
+      std::size_t length = 0;
+      if (const char* problem = escape(at_, code, length)) return stop(problem);
+      if (out != nullptr) append_utf8(*out, code);
+      at_ += length;
+      continue;
+    }
+    const std::size_t length = utf8_sequence(text_.substr(at_));
+    if (length == 0) return stop("invalid UTF-8");
+    if (out != nullptr) out->append(text_.substr(at_, length));
+    at_ += length;
+  }
+  return stop("a string without closing quote");
+}
+
+TAGMA_DECL const char* reader::escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
+  constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+  const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
+  if (const std::size_t i = letters.find(c); i != letters.npos) {
+    code = static_cast<unsigned char>(meanings[i]);
+    length = 2;
+    return nullptr;
+  }
+  std::uint32_t low = 0;
+  if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
+  length = 6;
+  if (code >= 0xd800 && code <= 0xdbff) {
+    if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
+    code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    length = 12;
+  }
+  return nullptr;
+}
+
+TAGMA_DECL bool reader::hex4(std::size_t at, std::uint32_t& code) const {
+  if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
+  const char* first = text_.data() + at + 2;
+  const auto [last, error] = std::from_chars(first, first + 4, code, 16);
+  return error == std::errc() && last == first + 4;
+}
+
+TAGMA_DECL void reader::append_utf8(std::string& out, std::uint32_t code) {
+  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code < 0x80) return put(code);
+  const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+  put(lead[tail] | code >> (6 * tail));
+  for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
+}
+
+TAGMA_DECL bool reader::unique(std::vector<std::uint32_t>& positions) {
+  std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const int order = compare_names(a, b);
+    return order != 0 ? order < 0 : a < b;
+  });
+  std::size_t first = text_.size();
+  for (std::size_t i = 1; i < positions.size(); ++i)
+    if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
+  if (first == text_.size()) return true;
+  std::string name;
+  at_ = first;
+  characters(&name);
+  at_ = first;
+  return stop(sentence({"the name \"", name, "\" appears twice"}));
+}
+
+TAGMA_DECL int reader::compare_names(std::size_t a, std::size_t b) const {
+  while (true) {
+    const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
+    if (x == '\\' || y == '\\') {
+      const std::uint32_t s = code_at(a), t = code_at(b);
+      if (s != t) return s < t ? -1 : 1;
+    } else if (x != y) {
+      return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
+    } else if (x == '"') {
+      return 0;
+    }
+  }
+}
+
+TAGMA_DECL std::uint32_t reader::code_at(std::size_t& at) const {
+  if (text_[at] == '"') return 0;
+  std::uint32_t code = static_cast<unsigned char>(text_[at]);
+  std::size_t length = 1;
+  if (code == '\\') {
+    (void)escape(at, code, length);
+  } else if (code >= 0x80) {
+    length = utf8_sequence(text_.substr(at));
+    code &= 0x7fu >> length;
+    for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
+  }
+  at += length - 1;
+  return code + 1;
+}
+
+TAGMA_DECL void append_quoted(std::string& out, std::string_view text) {
   constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
   out += '"';
   while (!text.empty()) {
@@ -791,14 +903,14 @@ inline void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// `text` as a JSON string with its quotes.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
+TAGMA_DECL std::string quoted(std::string_view text) {
   std::string out;
   append_quoted(out, text);
   return out;
 }
 
 }  // namespace tagma::json
+#endif  // TAGMA_SINGLE_BASE_JSON_IPP
 #endif  // TAGMA_SINGLE_BASE_JSON_HPP
 // ---- tagma/base/replace_file.hpp
 #ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
@@ -807,32 +919,97 @@ inline void append_quoted(std::string& out, std::string_view text) {
 /// @file
 /// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace tagma {
 
 namespace detail {
 
 /// "a/b/" of "a/b/c", "./" of "c".
-[[nodiscard]] inline std::string directory_of(std::string_view path) {
+[[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path);
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement();
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to);
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how);
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const;
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const;
+  void remove_litter();
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+void copy_access(int to, const struct stat& from);
+
+void write_all(int file, std::string_view bytes, std::string_view path);
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] bool flush(int file);
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+void replace_file(const std::string& path, std::span<const std::string_view> pieces);
+
+}  // namespace tagma
+
+// ---- tagma/base/replace_file.ipp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
+
+/// @file
+/// Definitions of replace_file.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace tagma::detail {
+
+TAGMA_DECL std::string directory_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
 }
 
-/// Where a path leads to if its last part is a link, or a link to a link.
-[[nodiscard]] inline std::string follow_links(const std::string& path) {
+TAGMA_DECL std::string follow_links(const std::string& path) {
   std::string at = path;
   for (int links = 0; links < 40; ++links) {  // as many as Linux follows
     char text[PATH_MAX];
@@ -844,86 +1021,69 @@ namespace detail {
   fail_errno(ELOOP, path, "replaced");
 }
 
-/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
-/// behind by a process that died, and whoever replaces the same file next removes it.
-class replacement {
- public:
-  /// @param directory an open directory
-  /// @param name of the file to be replaced
-  /// @param mode for `open`
-  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
-      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
-    stem_ += ".tagma-";
-    remove_litter();
-    static std::atomic<unsigned> counter{0};
-    while (true) {
-      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-      if (file_.get() < 0 && errno == EEXIST) continue;
-      if (file_.get() < 0) fail_errno(errno, path, "created");
-      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
-      struct stat made {};
-      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
-    }
+TAGMA_DECL replacement::replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+    : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+  stem_ += ".tagma-";
+  remove_litter();
+  static std::atomic<unsigned> counter{0};
+  while (true) {
+    name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) fail_errno(errno, path, "created");
+    (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+    struct stat made {};
+    if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
   }
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement() {
-    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
-  }
+}
 
-  [[nodiscard]] int get() const { return file_.get(); }
-  [[nodiscard]] bool rename(const std::string& to) {
-    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
-  }
+TAGMA_DECL replacement::~replacement() {
+  if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+}
 
- private:
-  [[nodiscard]] static bool lock(int file, int how) {
-    int status = 0;
-    do status = ::flock(file, how);
-    while (status != 0 && errno == EINTR);
-    return status == 0;
-  }
-  /// Whether an open file is still the one of this name.
-  [[nodiscard]] bool is_named(int file) const {
-    struct stat open {};
-    struct stat named {};
-    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-  }
-  /// Stem, digits, a hyphen, digits, ".tmp".
-  [[nodiscard]] bool is_temporary(std::string_view name) const {
-    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
-    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
-    const std::size_t hyphen = name.find_first_not_of("0123456789");
-    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
-           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
-  }
-  void remove_litter() {
-    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
-    if (list == nullptr) return;
-    while (const dirent* const entry = ::readdir(list)) {
-      name_ = entry->d_name;
-      if (!is_temporary(name_)) continue;
-      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
-      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
-      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
-        (void)::unlinkat(directory_, name_.c_str(), 0);
-    }
-    ::closedir(list);
-  }
+TAGMA_DECL bool replacement::rename(const std::string& to) {
+  return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+}
 
-  int directory_;
-  std::string stem_, name_;
-  descriptor file_{-1};
-  bool renamed_ = false;
-};
+TAGMA_DECL bool replacement::lock(int file, int how) {
+  int status = 0;
+  do status = ::flock(file, how);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
 
-/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
-/// more than everybody.
-inline void copy_access(int to, const struct stat& from) {
+TAGMA_DECL bool replacement::is_named(int file) const {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+TAGMA_DECL bool replacement::is_temporary(std::string_view name) const {
+  if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+  name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+  const std::size_t hyphen = name.find_first_not_of("0123456789");
+  return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+         name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+}
+
+TAGMA_DECL void replacement::remove_litter() {
+  const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+  if (list == nullptr) return;
+  while (const dirent* const entry = ::readdir(list)) {
+    name_ = entry->d_name;
+    if (!is_temporary(name_)) continue;
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+    if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+    if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+      (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+  ::closedir(list);
+}
+
+TAGMA_DECL void copy_access(int to, const struct stat& from) {
   struct stat now {};
   mode_t mode = from.st_mode & 0777;
   if (::fstat(to, &now) != 0) return;
@@ -933,7 +1093,7 @@ inline void copy_access(int to, const struct stat& from) {
   (void)::fchmod(to, mode);
 }
 
-inline void write_all(int file, std::string_view bytes, std::string_view path) {
+TAGMA_DECL void write_all(int file, std::string_view bytes, std::string_view path) {
   while (!bytes.empty()) {
     const auto n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
@@ -942,24 +1102,18 @@ inline void write_all(int file, std::string_view bytes, std::string_view path) {
   }
 }
 
-/// Whether all of an open file or directory is on the disk.
-[[nodiscard]] inline bool flush(int file) {
+TAGMA_DECL bool flush(int file) {
   int status = 0;
   do status = ::fsync(file);
   while (status != 0 && errno == EINTR);
   return status == 0;
 }
 
-}  // namespace detail
+}  // namespace tagma::detail
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
-/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
-/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
-/// `permission_denied`, `resource_exhausted` and so on; each names the path.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+namespace tagma {
+
+TAGMA_DECL void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
@@ -979,6 +1133,7 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_IPP
 #endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 
 namespace tagma::safetensors {
@@ -1033,16 +1188,8 @@ inline constexpr format formats[] = {
     {"F8_E4M3FNUZ", 8}, {"F8_E8M0", 8}, {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"I8", 8},   {"U8", 8},
     {"F6_E3M2", 6},     {"F6_E2M3", 6}, {"F4", 4},      {"BOOL", 8}};
 
-inline const format* format_of(dtype type) {
-  for (const format& f : formats)
-    if (f.type == type && type != dtype::none) return &f;
-  return nullptr;
-}
-inline const format* format_named(std::string_view name) {
-  for (const format& f : formats)
-    if (f.name == name) return &f;
-  return nullptr;
-}
+const format* format_of(dtype type);
+const format* format_named(std::string_view name);
 
 /// A file in pieces: the length of the header and the header, then the bytes of one tensor after the other.
 struct encoded {
@@ -1051,7 +1198,123 @@ struct encoded {
 };
 
 /// What `write` writes. `path` names the file in errors.
-[[nodiscard]] inline encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
+[[nodiscard]] encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts);
+
+}  // namespace detail
+
+/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
+/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
+/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
+/// name "__metadata__", a name or text that is not UTF-8, more than `max_texts` texts, a tensor of strings or one of
+/// unknown extents; and what `replace_file` throws.
+void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {});
+
+/// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
+/// each has as many bytes as its shape and element type say, and booleans are 0 or 1. Beside the bytes of the file that
+/// takes 160 bytes and the name for each tensor, and nothing for what the format has no use for.
+class file {
+ public:
+  /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
+  /// `invalid_argument` for what the format allows and tagma does not: more than six axes, more than `max_texts` texts.
+  explicit file(const std::string& path);
+  file(const file&) = delete;
+  file& operator=(const file&) = delete;
+  file(file&&) = default;
+  file& operator=(file&&) = default;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The tensors in the order of their bytes.
+  [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
+  [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
+
+  /// The tensor of that name, or null.
+  [[nodiscard]] const stored_tensor* find(std::string_view name) const;
+
+  /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
+  /// type, `resource_exhausted` for an empty one whose other extents are beyond all bounds.
+  template <element T>
+    requires(!std::is_same_v<T, string_element>)
+  [[nodiscard]] tensor<T> load(std::string_view name) const {
+    const stored_tensor* entry = find(name);
+    if (entry == nullptr) fail(status_code::not_found, path_ + ": there is no tensor \"" + std::string(name) + "\"");
+    if (entry->type != dtype_of<T>)
+      fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
+                                              std::string(entry->format) + ", expected " +
+                                              std::string(to_string(dtype_of<T>)));
+    check_size({entry->type, entry->dims}, path_ + ": tensor \"" + entry->name + "\": ");
+    tensor<T> result(entry->dims);
+    if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
+    return result;
+  }
+
+ private:
+  struct range {
+    std::uint64_t begin, end;
+    std::size_t entry;
+  };
+
+  [[noreturn]] void corrupt(const std::string& how) const;
+  [[noreturn]] void corrupt(std::string_view name, std::string_view how) const;
+  [[noreturn]] void corrupt(const json::reader& at) const;
+
+  /// @param size of the bytes behind the header
+  void read_header(std::string_view header, std::uint64_t size);
+
+  void read_metadata(json::reader& in);
+
+  range read_entry(std::string_view name, json::reader& in);
+
+  /// Numbers from 0 to 2^63 - 1.
+  template <class Take>
+  void read_numbers(json::reader& in, std::string_view name, std::string_view problem, Take take) const {
+    if (in.next() != json::kind::array) corrupt(name, problem);
+    (void)in.elements([&] {
+      std::string_view digits;
+      std::int64_t number = -1;
+      if (in.next() != json::kind::number || !in.number(digits)) corrupt(name, problem);
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (status != std::errc() || end != digits.data() + digits.size() || number < 0) corrupt(name, problem);
+      take(static_cast<std::uint64_t>(number));
+      return true;
+    });
+  }
+
+  /// Checks that the tensors fill `size` bytes, and puts them in the order of their bytes.
+  void place(std::vector<range>& ranges, std::uint64_t size);
+
+  void find_bytes();
+
+  std::string path_;
+  tensor<std::uint8_t> data_;
+  std::vector<stored_tensor> entries_;
+  std::vector<std::uint32_t> by_name_;  // positions in entries_
+  safetensors::metadata metadata_;
+};
+
+}  // namespace tagma::safetensors
+
+// ---- tagma/train/safetensors.ipp
+
+/// @file
+/// Definitions of safetensors.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+
+namespace tagma::safetensors::detail {
+
+TAGMA_DECL const format* format_of(dtype type) {
+  for (const format& f : formats)
+    if (f.type == type && type != dtype::none) return &f;
+  return nullptr;
+}
+
+TAGMA_DECL const format* format_named(std::string_view name) {
+  for (const format& f : formats)
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+TAGMA_DECL encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
   struct item {
     const named_tensor* tensor;
     const format* how;
@@ -1118,250 +1381,185 @@ struct encoded {
   return file;
 }
 
-}  // namespace detail
+}  // namespace tagma::safetensors::detail
 
-/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
-/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
-/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
-/// name "__metadata__", a name or text that is not UTF-8, more than `max_texts` texts, a tensor of strings or one of
-/// unknown extents; and what `replace_file` throws.
-inline void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {}) {
+namespace tagma::safetensors {
+
+TAGMA_DECL void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
   const detail::encoded file = detail::encode(path, tensors, std::move(texts));
   std::vector<std::string_view> pieces{file.begin};
   pieces.insert(pieces.end(), file.tensors.begin(), file.tensors.end());
   replace_file(path, pieces);
 }
 
-/// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
-/// each has as many bytes as its shape and element type say, and booleans are 0 or 1. Beside the bytes of the file that
-/// takes 160 bytes and the name for each tensor, and nothing for what the format has no use for.
-class file {
- public:
-  /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
-  /// `invalid_argument` for what the format allows and tagma does not: more than six axes, more than `max_texts` texts.
-  explicit file(const std::string& path) : path_(path) {
-    input_file in(path);
-    if (in.size() < 8) corrupt("has " + std::to_string(in.size()) + " bytes, fewer than the 8 of the header's length");
-    std::uint64_t length = 0;
-    in.read(&length, 8);
-    if (length > max_header) corrupt("a header of " + std::to_string(length) + " bytes, more than are allowed");
-    if (length > in.size() - 8)
-      corrupt("a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(in.size()));
-    {
-      std::string header(static_cast<std::size_t>(length), '\0');
-      in.read(header.data(), header.size());
-      read_header(header, in.size() - 8 - length);
-    }
-    data_ = tensor<std::uint8_t>(shape{static_cast<extent>(in.size() - 8 - length)});
-    in.read(data_.data(), data_.size());
-    find_bytes();
+TAGMA_DECL file::file(const std::string& path) : path_(path) {
+  input_file in(path);
+  if (in.size() < 8) corrupt("has " + std::to_string(in.size()) + " bytes, fewer than the 8 of the header's length");
+  std::uint64_t length = 0;
+  in.read(&length, 8);
+  if (length > max_header) corrupt("a header of " + std::to_string(length) + " bytes, more than are allowed");
+  if (length > in.size() - 8)
+    corrupt("a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(in.size()));
+  {
+    std::string header(static_cast<std::size_t>(length), '\0');
+    in.read(header.data(), header.size());
+    read_header(header, in.size() - 8 - length);
   }
-  file(const file&) = delete;
-  file& operator=(const file&) = delete;
-  file(file&&) = default;
-  file& operator=(file&&) = default;
+  data_ = tensor<std::uint8_t>(shape{static_cast<extent>(in.size() - 8 - length)});
+  in.read(data_.data(), data_.size());
+  find_bytes();
+}
 
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// The tensors in the order of their bytes.
-  [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
-  [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
+TAGMA_DECL const stored_tensor* file::find(std::string_view name) const {
+  const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                      [&](std::uint32_t i, std::string_view n) { return entries_[i].name < n; });
+  return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
+}
 
-  /// The tensor of that name, or null.
-  [[nodiscard]] const stored_tensor* find(std::string_view name) const {
-    const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                                        [&](std::uint32_t i, std::string_view n) { return entries_[i].name < n; });
-    return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
-  }
+TAGMA_COLD TAGMA_DECL void file::corrupt(const std::string& how) const {
+  fail(status_code::data_loss, path_ + ": not a sound safetensors file: " + how);
+}
 
-  /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
-  /// type, `resource_exhausted` for an empty one whose other extents are beyond all bounds.
-  template <element T>
-    requires(!std::is_same_v<T, string_element>)
-  [[nodiscard]] tensor<T> load(std::string_view name) const {
-    const stored_tensor* entry = find(name);
-    if (entry == nullptr) fail(status_code::not_found, path_ + ": there is no tensor \"" + std::string(name) + "\"");
-    if (entry->type != dtype_of<T>)
-      fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
-                                              std::string(entry->format) + ", expected " +
-                                              std::string(to_string(dtype_of<T>)));
-    check_size({entry->type, entry->dims}, path_ + ": tensor \"" + entry->name + "\": ");
-    tensor<T> result(entry->dims);
-    if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
-    return result;
-  }
+TAGMA_COLD TAGMA_DECL void file::corrupt(std::string_view name, std::string_view how) const {
+  corrupt(sentence({"tensor \"", name, "\": ", how}));
+}
 
- private:
-  struct range {
-    std::uint64_t begin, end;
-    std::size_t entry;
+TAGMA_COLD TAGMA_DECL void file::corrupt(const json::reader& at) const {
+  corrupt(sentence({"header, byte ", at.position(), ": ", at.reason()}));
+}
+
+TAGMA_DECL void file::read_header(std::string_view header, std::uint64_t size) {
+  if (!header.starts_with('{')) corrupt("the header does not begin with '{'");
+  std::size_t tensors = 0;
+  json::reader first(header);  // All of it is checked before any of it is kept.
+  const auto count = [&](std::string_view name) {
+    if (name != "__metadata__") ++tensors;
+    return first.skip();
   };
+  if (!first.members(count) || !first.end()) corrupt(first);
 
-  [[noreturn]] TAGMA_COLD void corrupt(const std::string& how) const {
-    fail(status_code::data_loss, path_ + ": not a sound safetensors file: " + how);
-  }
-  [[noreturn]] TAGMA_COLD void corrupt(std::string_view name, std::string_view how) const {
-    corrupt(sentence({"tensor \"", name, "\": ", how}));
-  }
-  [[noreturn]] TAGMA_COLD void corrupt(const json::reader& at) const {
-    corrupt(sentence({"header, byte ", at.position(), ": ", at.reason()}));
-  }
+  entries_.reserve(tensors);
+  std::vector<range> ranges;
+  ranges.reserve(tensors);
+  json::reader second(header);
+  const auto read = [&](std::string_view name) {
+    if (name == "__metadata__")
+      read_metadata(second);
+    else
+      ranges.push_back(read_entry(name, second));
+    return true;
+  };
+  (void)second.members(read);
+  place(ranges, size);
+}
 
-  /// @param size of the bytes behind the header
-  void read_header(std::string_view header, std::uint64_t size) {
-    if (!header.starts_with('{')) corrupt("the header does not begin with '{'");
-    std::size_t tensors = 0;
-    json::reader first(header);  // All of it is checked before any of it is kept.
-    const auto count = [&](std::string_view name) {
-      if (name != "__metadata__") ++tensors;
-      return first.skip();
-    };
-    if (!first.members(count) || !first.end()) corrupt(first);
+TAGMA_DECL void file::read_metadata(json::reader& in) {
+  if (const auto found = in.next(); found != json::kind::object)
+    corrupt(sentence({"__metadata__ is ", to_string(found), ", not an object"}));
+  std::string text;
+  (void)in.members([&](std::string_view name) {
+    if (const auto found = in.next(); found != json::kind::string)
+      corrupt(sentence({"__metadata__: \"", name, "\" is ", to_string(found), ", not a string"}));
+    if (metadata_.size() == max_texts)
+      fail(status_code::invalid_argument,
+           {path_, ": __metadata__ has more than the ", max_texts, " texts that tagma reads"});
+    (void)in.string(text);
+    metadata_.emplace(name, text);
+    return true;
+  });
+}
 
-    entries_.reserve(tensors);
-    std::vector<range> ranges;
-    ranges.reserve(tensors);
-    json::reader second(header);
-    const auto read = [&](std::string_view name) {
-      if (name == "__metadata__")
-        read_metadata(second);
-      else
-        ranges.push_back(read_entry(name, second));
-      return true;
-    };
-    (void)second.members(read);
-    place(ranges, size);
-  }
-
-  void read_metadata(json::reader& in) {
-    if (const auto found = in.next(); found != json::kind::object)
-      corrupt(sentence({"__metadata__ is ", to_string(found), ", not an object"}));
-    std::string text;
-    (void)in.members([&](std::string_view name) {
-      if (const auto found = in.next(); found != json::kind::string)
-        corrupt(sentence({"__metadata__: \"", name, "\" is ", to_string(found), ", not a string"}));
-      if (metadata_.size() == max_texts)
+TAGMA_DECL file::range file::read_entry(std::string_view name, json::reader& in) {
+  constexpr std::string_view no_type = "no string \"dtype\"",
+                             no_shape = "no \"shape\" of integers that are not negative",
+                             no_offsets = "no \"data_offsets\" of two integers that are not negative";
+  bool has_type = false, has_shape = false, has_offsets = false;
+  stored_tensor entry;
+  entry.name = name;
+  const detail::format* format = nullptr;
+  range where{0, 0, entries_.size()};
+  if (in.next() != json::kind::object) corrupt(name, no_type);
+  (void)in.members([&](std::string_view member) {
+    if (member == "dtype") {
+      std::string type;
+      if (in.next() != json::kind::string) corrupt(name, no_type);
+      (void)in.string(type);
+      format = detail::format_named(type);
+      if (format == nullptr) corrupt(name, "the unknown element type \"" + type + "\"");
+      has_type = true;
+    } else if (member == "shape") {
+      std::size_t axes = 0;
+      read_numbers(in, name, no_shape, [&](std::uint64_t e) {
+        if (axes++ < static_cast<std::size_t>(max_rank)) entry.dims.push_back(static_cast<extent>(e));
+      });
+      if (axes > static_cast<std::size_t>(max_rank))
         fail(status_code::invalid_argument,
-             {path_, ": __metadata__ has more than the ", max_texts, " texts that tagma reads"});
-      (void)in.string(text);
-      metadata_.emplace(name, text);
-      return true;
-    });
-  }
-
-  range read_entry(std::string_view name, json::reader& in) {
-    constexpr std::string_view no_type = "no string \"dtype\"",
-                               no_shape = "no \"shape\" of integers that are not negative",
-                               no_offsets = "no \"data_offsets\" of two integers that are not negative";
-    bool has_type = false, has_shape = false, has_offsets = false;
-    stored_tensor entry;
-    entry.name = name;
-    const detail::format* format = nullptr;
-    range where{0, 0, entries_.size()};
-    if (in.next() != json::kind::object) corrupt(name, no_type);
-    (void)in.members([&](std::string_view member) {
-      if (member == "dtype") {
-        std::string type;
-        if (in.next() != json::kind::string) corrupt(name, no_type);
-        (void)in.string(type);
-        format = detail::format_named(type);
-        if (format == nullptr) corrupt(name, "the unknown element type \"" + type + "\"");
-        has_type = true;
-      } else if (member == "shape") {
-        std::size_t axes = 0;
-        read_numbers(in, name, no_shape, [&](std::uint64_t e) {
-          if (axes++ < static_cast<std::size_t>(max_rank)) entry.dims.push_back(static_cast<extent>(e));
-        });
-        if (axes > static_cast<std::size_t>(max_rank))
-          fail(status_code::invalid_argument,
-               {path_, ": tensor \"", name, "\" has ", axes, " axes, tagma knows at most ", max_rank});
-        has_shape = true;
-      } else if (member == "data_offsets") {
-        std::size_t count = 0;
-        read_numbers(in, name, no_offsets,
-                     [&](std::uint64_t offset) { (count++ == 0 ? where.begin : where.end) = offset; });
-        if (count != 2) corrupt(name, no_offsets);
-        has_offsets = true;
-      } else {
-        return in.skip();
-      }
-      return true;
-    });
-    if (!has_type) corrupt(name, no_type);
-    if (!has_shape) corrupt(name, no_shape);
-    if (!has_offsets) corrupt(name, no_offsets);
-    if (where.end < where.begin) corrupt(name, "it ends before it begins");
-
-    entry.type = format->type;
-    entry.format = format->name;
-    const extent elements = count_elements(entry.dims, 64);
-    const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
-    if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
-      corrupt(name, sentence({where.end - where.begin, " bytes for ", entry.format, " ", to_string(entry.dims)}));
-    entry.bytes = static_cast<std::size_t>(where.end - where.begin);
-    entries_.push_back(std::move(entry));
-    return where;
-  }
-
-  /// Numbers from 0 to 2^63 - 1.
-  template <class Take>
-  void read_numbers(json::reader& in, std::string_view name, std::string_view problem, Take take) const {
-    if (in.next() != json::kind::array) corrupt(name, problem);
-    (void)in.elements([&] {
-      std::string_view digits;
-      std::int64_t number = -1;
-      if (in.next() != json::kind::number || !in.number(digits)) corrupt(name, problem);
-      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-      if (status != std::errc() || end != digits.data() + digits.size() || number < 0) corrupt(name, problem);
-      take(static_cast<std::uint64_t>(number));
-      return true;
-    });
-  }
-
-  /// Checks that the tensors fill `size` bytes, and puts them in the order of their bytes.
-  void place(std::vector<range>& ranges, std::uint64_t size) {
-    std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
-      return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.entry < b.entry;
-    });
-    std::uint64_t end = 0;
-    for (const range& r : ranges) {
-      if (r.begin != end)
-        corrupt(entries_[r.entry].name, sentence({"it begins at byte ", r.begin, ", the one before it ends at ", end}));
-      end = r.end;
+             {path_, ": tensor \"", name, "\" has ", axes, " axes, tagma knows at most ", max_rank});
+      has_shape = true;
+    } else if (member == "data_offsets") {
+      std::size_t count = 0;
+      read_numbers(in, name, no_offsets,
+                   [&](std::uint64_t offset) { (count++ == 0 ? where.begin : where.end) = offset; });
+      if (count != 2) corrupt(name, no_offsets);
+      has_offsets = true;
+    } else {
+      return in.skip();
     }
-    if (end != size) corrupt(sentence({"the tensors end at byte ", end, ", the file at ", size}));
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      std::size_t from = i;
-      while (ranges[from].entry != i) {
-        const std::size_t next = std::exchange(ranges[from].entry, from);
-        std::swap(entries_[from], entries_[next]);
-        from = next;
-      }
-      ranges[from].entry = from;
-    }
-    by_name_.resize(entries_.size());
-    for (std::size_t i = 0; i < by_name_.size(); ++i) by_name_[i] = static_cast<std::uint32_t>(i);
-    std::sort(by_name_.begin(), by_name_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return entries_[a].name < entries_[b].name; });
-  }
+    return true;
+  });
+  if (!has_type) corrupt(name, no_type);
+  if (!has_shape) corrupt(name, no_shape);
+  if (!has_offsets) corrupt(name, no_offsets);
+  if (where.end < where.begin) corrupt(name, "it ends before it begins");
 
-  void find_bytes() {
-    std::size_t at = 0;
-    for (stored_tensor& entry : entries_) {
-      entry.data = data_.data() + at;
-      at += entry.bytes;
-      if (entry.type != dtype::boolean) continue;
-      const auto* const first = static_cast<const std::uint8_t*>(entry.data);
-      for (std::size_t j = 0; j < entry.bytes; ++j)
-        if (first[j] > 1) corrupt(entry.name, sentence({"element ", j, " is neither 0 nor 1"}));
-    }
-  }
+  entry.type = format->type;
+  entry.format = format->name;
+  const extent elements = count_elements(entry.dims, 64);
+  const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
+  if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
+    corrupt(name, sentence({where.end - where.begin, " bytes for ", entry.format, " ", to_string(entry.dims)}));
+  entry.bytes = static_cast<std::size_t>(where.end - where.begin);
+  entries_.push_back(std::move(entry));
+  return where;
+}
 
-  std::string path_;
-  tensor<std::uint8_t> data_;
-  std::vector<stored_tensor> entries_;
-  std::vector<std::uint32_t> by_name_;  // positions in entries_
-  safetensors::metadata metadata_;
-};
+TAGMA_DECL void file::place(std::vector<range>& ranges, std::uint64_t size) {
+  std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.entry < b.entry;
+  });
+  std::uint64_t end = 0;
+  for (const range& r : ranges) {
+    if (r.begin != end)
+      corrupt(entries_[r.entry].name, sentence({"it begins at byte ", r.begin, ", the one before it ends at ", end}));
+    end = r.end;
+  }
+  if (end != size) corrupt(sentence({"the tensors end at byte ", end, ", the file at ", size}));
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    std::size_t from = i;
+    while (ranges[from].entry != i) {
+      const std::size_t next = std::exchange(ranges[from].entry, from);
+      std::swap(entries_[from], entries_[next]);
+      from = next;
+    }
+    ranges[from].entry = from;
+  }
+  by_name_.resize(entries_.size());
+  for (std::size_t i = 0; i < by_name_.size(); ++i) by_name_[i] = static_cast<std::uint32_t>(i);
+  std::sort(by_name_.begin(), by_name_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return entries_[a].name < entries_[b].name; });
+}
+
+TAGMA_DECL void file::find_bytes() {
+  std::size_t at = 0;
+  for (stored_tensor& entry : entries_) {
+    entry.data = data_.data() + at;
+    at += entry.bytes;
+    if (entry.type != dtype::boolean) continue;
+    const auto* const first = static_cast<const std::uint8_t*>(entry.data);
+    for (std::size_t j = 0; j < entry.bytes; ++j)
+      if (first[j] > 1) corrupt(entry.name, sentence({"element ", j, " is neither 0 nor 1"}));
+  }
+}
 
 }  // namespace tagma::safetensors
 // ---- tagma/train/save.hpp
@@ -1369,17 +1567,55 @@ class file {
 /// @file
 /// All variables of a session in one file in the safetensors format, and back.
 
-#include <charconv>
-
 namespace tagma {
 namespace detail {
 
 /// A data set that was preloaded is no part of a model.
-[[nodiscard]] inline bool is_saved(const plan::plan_variable& v) {
-  return v.initializer != tagma::detail::preloaded_kind;
+[[nodiscard]] bool is_saved(const plan::plan_variable& v);
+
+void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts);
+
+safetensors::metadata restore_variables(runtime::session_core& session, const std::string& path);
+
+}  // namespace detail
+
+/// Writes all variables of a session but those that were preloaded, slots of optimizers included, under their names,
+/// and replaces the file at `path` in one step. The number of runs so far goes along as the text "step": with it, and
+/// with the session's old seed, random operations go on where they were. Updates wait until the file is written; runs
+/// that only read go on.
+/// @param texts free texts beside the tensors; "step" is taken
+/// Throws FailedPrecondition if a variable has no value, InvalidArgument for a text "step", and what
+/// `safetensors::write` throws.
+template <class Program>
+void save(session<Program>& s, const std::string& path, safetensors::metadata texts = {}) {
+  detail::save_variables(s.core(), path, std::move(texts));
 }
 
-inline void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts) {
+/// Gives every variable of a session the value that a file has under its name. Everything is checked first: if this
+/// throws, the session is as it was. Tensors in the file that are no variable are left alone, so that a program without
+/// an optimizer reads the file of a training program; a file without the text "step" leaves the number of runs alone.
+/// @return the texts in the file
+/// Throws NotFound if there is no such file or it lacks a variable, InvalidArgument for another shape or element type,
+/// DataLoss if the file is damaged.
+template <class Program>
+safetensors::metadata restore(session<Program>& s, const std::string& path) {
+  return detail::restore_variables(s.core(), path);
+}
+
+}  // namespace tagma
+
+// ---- tagma/train/save.ipp
+
+/// @file
+/// Definitions of save.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+
+namespace tagma::detail {
+
+TAGMA_DECL bool is_saved(const plan::plan_variable& v) { return v.initializer != tagma::detail::preloaded_kind; }
+
+TAGMA_DECL void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts) {
   const runtime::session_core::pass reading(session, false, path + ": nothing was saved: ");
   std::vector<safetensors::named_tensor> tensors;
   std::vector<runtime::aligned_bytes> copies(session.variables().size());
@@ -1398,7 +1634,7 @@ inline void save_variables(runtime::session_core& session, const std::string& pa
   safetensors::write(path, tensors, std::move(texts));
 }
 
-inline safetensors::metadata restore_variables(runtime::session_core& session, const std::string& path) {
+TAGMA_DECL safetensors::metadata restore_variables(runtime::session_core& session, const std::string& path) {
   const safetensors::file stored(path);
   std::vector<const safetensors::stored_tensor*> sources;  // of each variable; nullptr if files leave it out
   for (std::size_t i = 0; i < session.variables().size(); ++i) {
@@ -1437,32 +1673,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
   return stored.metadata();
 }
 
-}  // namespace detail
-
-/// Writes all variables of a session but those that were preloaded, slots of optimizers included, under their names,
-/// and replaces the file at `path` in one step. The number of runs so far goes along as the text "step": with it, and
-/// with the session's old seed, random operations go on where they were. Updates wait until the file is written; runs
-/// that only read go on.
-/// @param texts free texts beside the tensors; "step" is taken
-/// Throws FailedPrecondition if a variable has no value, InvalidArgument for a text "step", and what
-/// `safetensors::write` throws.
-template <class Program>
-void save(session<Program>& s, const std::string& path, safetensors::metadata texts = {}) {
-  detail::save_variables(s.core(), path, std::move(texts));
-}
-
-/// Gives every variable of a session the value that a file has under its name. Everything is checked first: if this
-/// throws, the session is as it was. Tensors in the file that are no variable are left alone, so that a program without
-/// an optimizer reads the file of a training program; a file without the text "step" leaves the number of runs alone.
-/// @return the texts in the file
-/// Throws NotFound if there is no such file or it lacks a variable, InvalidArgument for another shape or element type,
-/// DataLoss if the file is damaged.
-template <class Program>
-safetensors::metadata restore(session<Program>& s, const std::string& path) {
-  return detail::restore_variables(s.core(), path);
-}
-
-}  // namespace tagma
+}  // namespace tagma::detail
 
 // ---- tagma/base/epilogue.hpp
 
@@ -1495,6 +1706,9 @@ safetensors::metadata restore(session<Program>& s, const std::string& path) {
 #undef TAGMA_EMPTY_LOOPS_BEGIN
 #undef TAGMA_EMPTY_LOOPS_END
 #undef TAGMA_ENDS_TRIVIALLY
+#undef TAGMA_DECL
+#undef TAGMA_NEEDS_LIBRARY_NAMED
+#undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
 // place/rules.hpp

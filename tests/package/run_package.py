@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """Builds and runs a consumer of the library in a fresh folder, the way users do: through an installed CMake package that
 was moved after the installation, add_subdirectory, pkg-config, or the single header; and links two units that both
-include every umbrella, in two orders."""
+include every umbrella, in two orders. With the compiled half, the same ways, and as one file without CMake."""
 
 import argparse
 import os
@@ -69,6 +69,68 @@ def pkg_config(arguments, work):
                     output_of("pkg-config", "--libs", package, env=env))
 
 
+def find_package_compiled(arguments, work):
+    prefix = install(arguments, work)
+    run(arguments.cmake, "-S", HERE / "compiled", "-B", work / "build", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
+        "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
+    run(arguments.cmake, "--build", work / "build")
+    run(work / "build/consumer", arguments.version)
+    run(work / "build/data")
+
+
+def add_subdirectory_compiled(arguments, work):
+    run(arguments.cmake, "-S", HERE / "compiled", "-B", work / "build", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
+        "-DCMAKE_BUILD_TYPE=Debug", f"-DTAGMA_SOURCE={ROOT}")
+    run(arguments.cmake, "--build", work / "build", "--target", "consumer")
+    run(work / "build/consumer", arguments.version)
+
+
+COMPILED = [HERE / "compiled.cpp", HERE / "compiled_other.cpp"]
+
+
+def pkg_config_compiled(arguments, work):
+    prefix = install(arguments, work)
+    env = {"PKG_CONFIG_PATH": str(prefix / "share/pkgconfig")}
+    flags = output_of("pkg-config", "--cflags", "tagma-compiled", env=env)
+    libraries = output_of("pkg-config", "--static", "--libs", "tagma-compiled", env=env)
+    os.chdir(work)
+    run(arguments.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", *flags, *COMPILED, "-o", work / "consumer", *libraries)
+    run(work / "consumer", arguments.version)
+
+
+def compiled_file(arguments, work):
+    """The one file, and what linkers say of files that do not agree with it."""
+    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", f"-I{ROOT / 'include'}", *arguments.flag]
+    compiled = [*flags, "-DTAGMA_COMPILED=1"]
+    os.chdir(work)
+
+    def compile(source, name, *more):
+        run(arguments.compiler, *more, "-c", source, "-o", work / name)
+        return work / name
+
+    half = compile(ROOT / "include/tagma/compiled.cpp", "half.o", *compiled)
+    main = compile(COMPILED[0], "main.o", *compiled)
+    other = compile(COMPILED[1], "other.o", *compiled)
+    link = [arguments.compiler, "-o", str(work / "program")]
+    libraries = [*arguments.library, "-pthread"]
+    run(*link, main, other, half, *libraries)
+    run(work / "program", arguments.version)
+    plain = compile(COMPILED[1], "plain.o", *flags)
+    portable = compile(COMPILED[1], "portable.o", *compiled, "-DTAGMA_PORTABLE=1")
+    for objects, sentence in (([main, plain, half], "all_files_of_a_program_define_TAGMA_COMPILED_or_none_does"),
+                              ([plain, main, half], "all_files_of_a_program_define_TAGMA_COMPILED_or_none_does"),
+                              ([half, plain, main], "all_files_of_a_program_define_TAGMA_COMPILED_or_none_does"),
+                              ([main, portable, half], "compiled_for_all_processors"),
+                              ([main, other], "version_")):
+        answer = subprocess.run([*link, *map(str, objects), *libraries], capture_output=True, text=True, check=False)
+        if answer.returncode == 0 or sentence not in answer.stderr:
+            sys.exit(f"linking {[o.name for o in objects]} says nothing of {sentence}:\n{answer.stderr[:2000]}")
+    refused = subprocess.run([arguments.compiler, *flags, "-fsyntax-only", str(ROOT / "include/tagma/compiled.cpp")],
+                             capture_output=True, text=True, check=False)
+    if refused.returncode == 0 or "define TAGMA_COMPILED=1" not in refused.stderr:
+        sys.exit(f"without TAGMA_COMPILED the one file says:\n{refused.stderr[:2000]}")
+
+
 def umbrellas(folder):
     """All but cuda.hpp, which wants nvcc; what defines and undefines macros comes last."""
     names = sorted(p.name for p in (ROOT / folder / "tagma").glob("*.hpp") if p.name != "cuda.hpp")
@@ -129,7 +191,8 @@ def header_model(arguments, work):
         run(work / name)
 
 
-WAYS = {f.__name__: f for f in (find_package, add_subdirectory, pkg_config, single_header, two_units, header_model)}
+WAYS = {f.__name__: f for f in (find_package, add_subdirectory, pkg_config, single_header, two_units, header_model,
+                                find_package_compiled, add_subdirectory_compiled, pkg_config_compiled, compiled_file)}
 
 
 def main():

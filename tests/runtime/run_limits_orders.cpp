@@ -10,6 +10,8 @@ using tagma::memory_order, tagma::mutex, tagma::mutex_lock, tagma::condition;
 template <class T>
 using atomic = tagma::watched_atomic<T>;
 }  // namespace watched
+#include "tagma/base/epilogue.hpp"
+#undef TAGMA_COMPILED  // the library has nothing of this namespace
 #define tagma watched
 #include "tagma/runtime/run_limits.hpp"
 #undef tagma

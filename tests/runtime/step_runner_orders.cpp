@@ -12,6 +12,8 @@ using mutex_lock = tagma::watched_mutex_lock;
 template <class T>
 using atomic = tagma::watched_atomic<T>;
 }  // namespace watched
+#include "tagma/base/epilogue.hpp"
+#undef TAGMA_COMPILED  // the library has nothing of this namespace
 #define tagma watched
 #include "tagma/runtime/step_runner.hpp"
 #undef tagma

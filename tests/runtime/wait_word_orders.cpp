@@ -7,6 +7,8 @@ namespace tagma::runtime {
 using watched_wait_word = wait_word;
 }
 #else
+#include "tagma/base/epilogue.hpp"
+#undef TAGMA_COMPILED  // the library has no such word
 #define atomic watched_atomic
 #define wait_word watched_wait_word
 #include "tagma/runtime/wait_word.hpp"

@@ -19,7 +19,7 @@ THIRD_PARTY = [
 STANDARD = re.compile(r"^[a-z_0-9]+$")
 # POSIX and compiler headers: below the runtime, only files ask the operating system for anything.
 PLATFORM = re.compile(r"^((sys|linux|netinet|arpa)/)?[a-z0-9_]+\.h$")
-PLATFORM_HOMES = ("tagma/base/file.hpp", "tagma/base/replace_file.hpp")
+PLATFORM_HOMES = ("tagma/base/file", "tagma/base/replace_file")
 COMPILER = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\b(__GNUC__|__GNUG__|__clang__|__clang_major__|__CUDACC__|"
                       r"__NVCC__|_MSC_VER|__INTEL_COMPILER|__GLIBCXX__|_LIBCPP_VERSION)\b")
 COMPILER_HOMES = ("tagma/base/config.hpp", "tagma/device/cpu/pack.hpp")
@@ -106,7 +106,11 @@ def check(root):
                 else:
                     complaints += check_third_party(header, number, name, ranks)
                 continue
+            if tree.is_definitions_of(header, name):
+                continue
             graph.setdefault(header, []).append(name)
+            if name.endswith(".ipp") and not tree.is_definitions_of(name, header):
+                complaints.append(f"{where}: {name} belongs to {name.replace('.ipp', '.hpp')}, which includes it")
             if quote == "<":
                 complaints.append(f'{where}: <{name}> should be written "{name}"')
             if name not in known:
@@ -136,6 +140,8 @@ CASES = [
                                        "tensor/c.hpp": '#include "tagma/base/a.hpp"\n',
                                        "all.hpp": '#include "tagma/tensor/c.hpp"\n'}),
     case("upward", "base/ (0) includes", {"base/a.hpp": '#include "tagma/tensor/c.hpp"\n', "tensor/c.hpp": "\n"}),
+    case("definitions", None, {"base/a.hpp": '#include "tagma/base/a.ipp"\n', "base/a.ipp": '#include "tagma/base/a.hpp"\n'}),
+    case("definitions of another", "belongs to tagma/base/a.hpp", {"base/b.hpp": '#include "tagma/base/a.ipp"\n', "base/a.ipp": "\n"}),
     case("sideways", "data/ (4) includes", {"data/a.hpp": '#include "tagma/device/c.hpp"\n', "device/c.hpp": "\n"}),
     case("between leaves", "includes its sibling", {"device/cpu/a.hpp": '#include "tagma/device/cuda/b.hpp"\n',
                                                     "device/cuda/b.hpp": "\n"}),

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-HEADER_ENDINGS = (".hpp", ".cuh")
+HEADER_ENDINGS = (".hpp", ".cuh", ".ipp")  # .ipp: definitions, which the header of that name includes or a library has
 
 
 def headers(root):
@@ -44,6 +44,11 @@ def is_once(text):
 def declares(text):
     """True if the code has more than directives."""
     return any(line.strip() and not line.lstrip().startswith("#") for line in code(text).splitlines())
+
+
+def is_definitions_of(header, name):
+    """True if `header` has the definitions of the header `name`."""
+    return header.endswith(".ipp") and name == header.removesuffix(".ipp") + ".hpp"
 
 
 def folder(header):

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/library.hpp"
 
 namespace tagma {
 
@@ -69,21 +70,7 @@ class text_part {
     requires std::is_integral_v<Number>
   constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
 
-  TAGMA_COLD void append_to(std::string& to) const {
-    if (text_ != &a_number) {
-      to.append(text_, static_cast<std::size_t>(number_));
-      return;
-    }
-    char digits[24];
-    std::size_t first = sizeof digits;
-    const bool negative = number_ < 0;
-    auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
-    do digits[--first] = static_cast<char>('0' + rest % 10);
-    while ((rest /= 10) != 0);
-    if (negative) digits[--first] = '-';
-    const char* const text = digits + first;
-    to.append(text, sizeof digits - first);
-  }
+  void append_to(std::string& to) const;
 
  private:
   static constexpr char a_number = 0;
@@ -93,22 +80,15 @@ class text_part {
 };
 
 /// Appends the parts of a sentence. Out of line, so that a message costs the code around it little.
-TAGMA_COLD inline void append_parts(std::string& text, std::initializer_list<text_part> parts) {
-  for (const text_part& part : parts) part.append_to(text);
-}
+void append_parts(std::string& text, std::initializer_list<text_part> parts);
 
 /// Joins the parts of a sentence.
-[[nodiscard]] TAGMA_COLD inline std::string sentence(std::initializer_list<text_part> parts) {
-  std::string text;
-  append_parts(text, parts);
-  return text;
-}
+[[nodiscard]] std::string sentence(std::initializer_list<text_part> parts);
 
 /// Every error that tagma throws. `what()` is the code, a colon and the sentence.
 class error : public std::exception {
  public:
-  TAGMA_COLD error(status_code code, std::string_view text)
-      : code_(code), what_(sentence({to_string(code), ": ", text})) {}
+  error(status_code code, std::string_view text);
 
   [[nodiscard]] status_code code() const noexcept { return code_; }
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
@@ -120,9 +100,11 @@ class error : public std::exception {
 
 /// Throws `error`; kept out of line so that hot code stays small. The first takes no string view, which a list of two
 /// parts would be tried for as a pair of iterators.
-[[noreturn]] TAGMA_COLD inline void fail(status_code code, text_part text) { throw error(code, sentence({text})); }
-[[noreturn]] TAGMA_COLD inline void fail(status_code code, std::initializer_list<text_part> parts) {
-  throw error(code, sentence(parts));
-}
+[[noreturn]] void fail(status_code code, text_part text);
+[[noreturn]] void fail(status_code code, std::initializer_list<text_part> parts);
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/base/error.ipp"
+#endif

@@ -6,7 +6,6 @@
 /// no code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
-#include <cstring>
 #include <new>
 
 #include "tagma/base/config.hpp"
@@ -19,19 +18,10 @@ namespace detail {
 /// Memory for `count` elements, all bytes zero. Out of line and for all types, as what follows: a loop of its own for
 /// each type costs a program more to compile than what it does with the array.
 /// Throws `no_memory`.
-[[nodiscard]] TAGMA_COLD inline void* make_zeroed(std::size_t count, std::size_t size) {
-  if (count == 0) return nullptr;
-  void* const data = count > PTRDIFF_MAX / size ? nullptr : ::operator new(count* size, std::nothrow);
-  if (data == nullptr) fail_no_memory(count, size, "a table");
-  return std::memset(data, 0, count * size);
-}
+[[nodiscard]] void* make_zeroed(std::size_t count, std::size_t size);
 
 /// The same, each element a copy of the bytes of one.
-[[nodiscard]] TAGMA_COLD inline void* make_copies(std::size_t count, std::size_t size, const void* one) {
-  auto* const data = static_cast<std::byte*>(make_zeroed(count, size));
-  for (std::size_t i = 0; i < count; ++i) std::memcpy(data + i * size, one, size);
-  return data;
-}
+[[nodiscard]] void* make_copies(std::size_t count, std::size_t size, const void* one);
 
 }  // namespace detail
 
@@ -109,3 +99,7 @@ class heap_array {
 };
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/base/heap_array.ipp"
+#endif

@@ -143,16 +143,9 @@ template <class... Specs, class Source, class Keep>
   queue_runner runner(q, std::move(fill), {.threads = options.num_threads});
   return {{std::move(q), std::move(runner)}, options.batch_size, options.allow_smaller_final_batch};
 }
-[[nodiscard]] inline queue_options kind_of(const batch_options& o) {
-  return {.kind = o.dynamic_pad ? queue_kind::padding : queue_kind::fifo, .capacity = o.capacity};
-}
+[[nodiscard]] queue_options kind_of(const batch_options& o);
 /// Throws InvalidArgument if nothing ever leaves the queue.
-[[nodiscard]] TAGMA_COLD inline queue_options kind_of(const shuffle_batch_options& o) {
-  if (o.capacity <= o.min_after_dequeue)
-    fail(status_code::invalid_argument, {"shuffle_batch: the capacity of ", o.capacity,
-                                         " must be more than min_after_dequeue, which is ", o.min_after_dequeue});
-  return {queue_kind::shuffle, o.capacity, o.min_after_dequeue, o.seed};
-}
+[[nodiscard]] queue_options kind_of(const shuffle_batch_options& o);
 
 /// How many components a source makes.
 template <class Source>
@@ -245,3 +238,7 @@ template <class... Specs>
 /// @}
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/batch.ipp"
+#endif

@@ -29,11 +29,7 @@ class status_set {
   }
   [[nodiscard]] constexpr bool contains(status_code c) const { return (bits_ >> static_cast<unsigned>(c) & 1U) != 0; }
   /// True for a `tagma::error` with one of the codes.
-  [[nodiscard]] TAGMA_COLD bool contains(const std::exception_ptr& e) const noexcept {
-    if (e == nullptr) return false;
-    const runtime::caught seen(e);
-    return seen.is_error && contains(seen.code);
-  }
+  [[nodiscard]] bool contains(const std::exception_ptr& e) const noexcept;
 
  private:
   unsigned bits_ = 0;
@@ -66,19 +62,11 @@ class named_thread {
   named_thread(std::string name, F f)
       : named_thread(std::make_shared<detail::thread_state>(std::move(name)), std::move(f)) {}
   named_thread(named_thread&&) noexcept = default;
-  named_thread& operator=(named_thread&& other) noexcept {
-    if (this == &other) return *this;
-    join();
-    state_ = std::move(other.state_);
-    thread_ = std::move(other.thread_);
-    return *this;
-  }
+  named_thread& operator=(named_thread&& other) noexcept;
   ~named_thread() { join(); }
 
   [[nodiscard]] bool is_alive() const { return state_ != nullptr && !state_->ended.happened(); }
-  void join() {
-    if (thread_.joinable()) thread_.join();
-  }
+  void join();
 
  private:
   friend class coordinator;
@@ -130,12 +118,7 @@ class coordinator {
   explicit coordinator(status_set clean = {status_code::out_of_range}) : clean_(clean) {}
   coordinator(const coordinator&) = delete;
   coordinator& operator=(const coordinator&) = delete;
-  TAGMA_COLD ~coordinator() {
-    stop(nullptr);
-    const runtime::run_guard no_end(runtime::no_limits);
-    for (const auto& t : left_) static_cast<void>(t->ended.wait(no_end));
-    for (const auto& t : threads_) static_cast<void>(t->ended.wait(no_end));
-  }
+  ~coordinator();
 
   /// True from the first request to stop on, until `clear_stop`.
   [[nodiscard]] bool should_stop() const noexcept { return stop_.stop_requested(); }
@@ -146,29 +129,17 @@ class coordinator {
   /// Asks all threads to stop. The first request counts: an error that comes later is not kept, also if there was none
   /// with the first, and neither is one with a clean code.
   /// Throws `error` itself if `join` has returned, since nobody would learn of it.
-  void request_stop(std::exception_ptr error = nullptr) {
-    if (error != nullptr && clean_.contains(error)) error = nullptr;
-    if (!stop(error)) std::rethrow_exception(error);
-  }
+  void request_stop(std::exception_ptr error = nullptr);
   template <class Exception>
     requires std::is_base_of_v<std::exception, Exception>
   void request_stop(const Exception& error) { request_stop(std::make_exception_ptr(error)); }
   /// Takes the request to stop and its error back, for other threads.
-  TAGMA_COLD void clear_stop() {
-    const mutex_lock lock(mutex_);
-    error_ = nullptr;
-    joined_ = false;
-    stop_.reset();
-  }
+  void clear_stop();
 
   /// Waits, asleep, until a stop is requested.
   void wait_for_stop() const { static_cast<void>(wait_for_stop(stop_with(stop_))); }
   /// The same for a while. False if none was.
-  [[nodiscard]] bool wait_for_stop(std::chrono::duration<double> longest) const {
-    run_limits both[] = {stop_with(stop_), timeout(longest)};
-    runtime::join(both);
-    return wait_for_stop(both[0]);
-  }
+  [[nodiscard]] bool wait_for_stop(std::chrono::duration<double> longest) const;
 
   /// Calls `f()`; what it throws is requested as the reason to stop. True if it threw nothing.
   template <class F>
@@ -182,14 +153,7 @@ class coordinator {
     }
   }
   /// Throws the error that a stop was requested with, if there is one.
-  TAGMA_COLD void raise_requested_exception() const {
-    std::exception_ptr error;
-    {
-      const mutex_lock lock(mutex_);
-      error = error_;
-    }
-    if (error != nullptr) std::rethrow_exception(error);
-  }
+  void raise_requested_exception() const;
 
   /// Starts a thread of the coordinator's own that calls `f()`; what that throws stops all. Behind a `join` that gave
   /// up waiting for it, nobody learns what it throws.
@@ -206,46 +170,13 @@ class coordinator {
     own_.push_back(std::move(thread));
   }
   /// A thread for which `join` waits, until the next one.
-  TAGMA_COLD void add(const named_thread& thread) {
-    if (thread.state_ != nullptr) add(thread.state_);
-  }
+  void add(const named_thread& thread);
 
   /// Waits until all threads have ended. From a request to stop on it waits for the grace period at most. The threads
   /// are then forgotten.
   /// Throws the error with which a stop was requested; if there is none, DeadlineExceeded that names the threads that
   /// run on; FailedPrecondition if one of them calls this.
-  TAGMA_COLD void join(const join_options& options = {}) {
-    const runtime::run_guard until_stop{stop_with(stop_)};
-    std::size_t ended = 0;
-    for (std::shared_ptr<detail::thread_state> t; (t = thread(ended)) != nullptr && t->ended.wait(until_stop);) ++ended;
-    std::string alive;
-    const runtime::run_guard grace{timeout(options.stop_grace_period)};
-    std::vector<std::shared_ptr<detail::thread_state>> others;
-    for (std::shared_ptr<detail::thread_state> t; (t = thread(ended)) != nullptr; ++ended) {
-      if (t->ended.wait(grace)) continue;
-      append_parts(alive, {alive.empty() ? "" : ", ", "'", t->name, "'"});
-      others.push_back(std::move(t));
-    }
-    std::vector<named_thread> done;
-    {
-      const mutex_lock lock(mutex_);
-      joined_ = true;
-      threads_.clear();
-      for (auto& t : others) left_.push_back(std::move(t));
-      std::erase_if(left_, [](const auto& t) { return t->ended.happened(); });
-      for (auto at = own_.begin(); at != own_.end();) {
-        if (at->is_alive()) {
-          ++at;
-        } else {
-          done.push_back(std::move(*at));
-          at = own_.erase(at);
-        }
-      }
-    }
-    raise_requested_exception();
-    if (!alive.empty() && !options.ignore_live_threads)
-      fail(status_code::deadline_exceeded, {"the coordinator has stopped with threads still running: ", alive});
-  }
+  void join(const join_options& options = {});
 
  private:
   friend class detail::stop_callback;
@@ -259,29 +190,14 @@ class coordinator {
     add(state);
     return {std::move(state), std::move(f)};
   }
-  TAGMA_COLD void add(std::shared_ptr<detail::thread_state> state) {
-    const mutex_lock lock(mutex_);
-    threads_.push_back(std::move(state));
-  }
+  void add(std::shared_ptr<detail::thread_state> state);
 
   /// False if there is an error and nobody to learn of it.
   bool stop(const std::exception_ptr& error);
 
-  [[nodiscard]] TAGMA_COLD bool wait_for_stop(const run_limits& limits) const {
-    runtime::wait_word word;
-    const runtime::run_guard guard(limits);
-    status_code reason;
-    while ((reason = guard.over()) == status_code::ok) guard.wait(word, word.load(memory_order::acquire));
-    return reason == status_code::cancelled;
-  }
+  [[nodiscard]] bool wait_for_stop(const run_limits& limits) const;
   /// Thread `i`, or nothing. One that waits for itself would do so for ever.
-  [[nodiscard]] TAGMA_COLD std::shared_ptr<detail::thread_state> thread(std::size_t i) {
-    const mutex_lock lock(mutex_);
-    if (i >= threads_.size()) return nullptr;
-    if (threads_[i].get() == detail::this_thread)
-      fail(status_code::failed_precondition, {"thread '", threads_[i]->name, "' would wait for itself"});
-    return threads_[i];
-  }
+  [[nodiscard]] std::shared_ptr<detail::thread_state> thread(std::size_t i);
 
   const status_set clean_;
   mutable mutex mutex_;
@@ -300,40 +216,17 @@ namespace detail {
 class stop_callback {
  public:
   /// @param f throws nothing and does not end this
-  TAGMA_COLD stop_callback(coordinator& of, std::function<void()> f) : coordinator_(of), call_(std::move(f)) {
-    {
-      const mutex_lock lock(of.mutex_);
-      if (!of.stop_.stop_requested()) {
-        link();
-        return;
-      }
-    }
-    call_();
-  }
+  stop_callback(coordinator& of, std::function<void()> f);
   stop_callback(const stop_callback&) = delete;
   stop_callback& operator=(const stop_callback&) = delete;
   /// Waits while the function is called.
-  TAGMA_COLD ~stop_callback() {
-    const mutex_lock lock(coordinator_.mutex_);
-    while (called_) coordinator_.called_.wait(coordinator_.mutex_);
-    if (linked_) unlink();
-  }
+  ~stop_callback();
 
  private:
   friend class tagma::coordinator;
 
-  void link() {
-    next_ = coordinator_.callbacks_;
-    if (next_ != nullptr) next_->before_ = this;
-    coordinator_.callbacks_ = this;
-    linked_ = true;
-  }
-  void unlink() {
-    (before_ == nullptr ? coordinator_.callbacks_ : before_->next_) = next_;
-    if (next_ != nullptr) next_->before_ = before_;
-    before_ = nullptr;
-    linked_ = false;
-  }
+  void link();
+  void unlink();
 
   coordinator& coordinator_;
   const std::function<void()> call_;
@@ -343,29 +236,6 @@ class stop_callback {
 };
 
 }  // namespace detail
-
-inline bool coordinator::stop(const std::exception_ptr& error) {
-  mutex_.lock();
-  if (joined_ && error != nullptr) {
-    mutex_.unlock();
-    return false;
-  }
-  if (!stop_.stop_requested()) {
-    error_ = error;
-    stop_.cancel();
-  }
-  while (detail::stop_callback* const c = callbacks_) {
-    c->unlink();
-    c->called_ = true;
-    mutex_.unlock();
-    c->call_();
-    mutex_.lock();
-    c->called_ = false;
-    called_.notify_all();
-  }
-  mutex_.unlock();
-  return true;
-}
 
 /// A thread that calls a function again and again until the coordinator stops: without a pause, or at whole multiples
 /// of an interval from its beginning. A call that takes longer is followed by those that it delayed.
@@ -389,20 +259,14 @@ class looper {
 
   [[nodiscard]] bool is_alive() const { return state_->thread.is_alive(); }
   /// Ends the loop behind the call that goes on; the coordinator does not stop. So does the destructor.
-  void stop() {
-    state_->own.cancel();
-    state_->thread.join();
-  }
+  void stop();
 
  private:
   struct state {
     explicit state(coordinator& c) : of(c) {}
     state(const state&) = delete;
     state& operator=(const state&) = delete;
-    ~state() {
-      own.cancel();
-      thread.join();
-    }
+    ~state();
     template <class F>
     void run(F& f, std::int64_t interval_ns) {
       run_limits both[] = {stop_with(own), stop_with(of.token())};
@@ -431,3 +295,7 @@ class looper {
 };
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/coordinator.ipp"
+#endif

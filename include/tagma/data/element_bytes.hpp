@@ -28,27 +28,16 @@ class bytes_reader {
  public:
   explicit bytes_reader(std::string_view from) : left_(from) {}
 
-  [[nodiscard]] std::string_view take(std::uint64_t n) {
-    if (n > left_.size()) wrong();
-    const std::string_view some = left_.substr(0, static_cast<std::size_t>(n));
-    left_.remove_prefix(static_cast<std::size_t>(n));
-    return some;
-  }
+  [[nodiscard]] std::string_view take(std::uint64_t n);
   [[nodiscard]] std::uint64_t length() { return io::detail::little_endian<8>(take(8).data()); }
   [[nodiscard]] std::size_t left() const { return left_.size(); }
-  [[noreturn]] TAGMA_COLD static void wrong() {
-    fail(status_code::data_loss, "these bytes are no element of this dataset");
-  }
+  [[noreturn]] static void wrong();
 
  private:
   std::string_view left_;
 };
 
-inline void put_length(std::string& to, std::uint64_t n) {
-  char bytes[8];
-  io::detail::put_little_endian<8>(bytes, n);
-  to.append(bytes, sizeof bytes);
-}
+void put_length(std::string& to, std::uint64_t n);
 
 /// The name of a type of elements, and how they are written and read; `known` is false for structs, whose members
 /// nobody can name.
@@ -171,3 +160,7 @@ template <class A, class B>
 struct element_bytes<std::pair<A, B>> : bytes_of_parts<std::pair<A, B>, A, B> {};
 
 }  // namespace tagma::datasets::detail
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/element_bytes.ipp"
+#endif

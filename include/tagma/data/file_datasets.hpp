@@ -25,32 +25,15 @@
 namespace tagma::datasets {
 
 /// The lines of files, without their ends.
-[[nodiscard]] inline dataset<std::string> text_lines(std::vector<std::string> files,
-                                                     const io::text_line_options& options = {},
-                                                     io::compression format = io::compression::none) {
-  const auto open = [options, format](const std::string& path) {
-    return io::text_line_reader(io::open(path, format), options);
-  };
-  using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
-}
+[[nodiscard]] dataset<std::string> text_lines(std::vector<std::string> files, const io::text_line_options& options = {},
+                                              io::compression format = io::compression::none);
 /// Records of files that are equally long.
-[[nodiscard]] inline dataset<std::string> fixed_length_records(std::vector<std::string> files,
-                                                               const io::fixed_length_options& options,
-                                                               io::compression format = io::compression::none) {
-  const auto open = [options, format](const std::string& path) {
-    return io::fixed_length_record_reader(io::open(path, format), options);
-  };
-  using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
-}
+[[nodiscard]] dataset<std::string> fixed_length_records(std::vector<std::string> files,
+                                                        const io::fixed_length_options& options,
+                                                        io::compression format = io::compression::none);
 /// The records of TFRecord files.
-[[nodiscard]] inline dataset<std::string> tf_record(std::vector<std::string> files,
-                                                    io::compression format = io::compression::none) {
-  const auto open = [format](const std::string& path) { return io::tf_record_reader(io::open(path, format)); };
-  using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
-}
+[[nodiscard]] dataset<std::string> tf_record(std::vector<std::string> files,
+                                             io::compression format = io::compression::none);
 
 /// How files of comma-separated values are read.
 struct csv_file_options {
@@ -82,3 +65,7 @@ template <io::csv_type... T>
 }
 
 }  // namespace tagma::datasets
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/file_datasets.ipp"
+#endif

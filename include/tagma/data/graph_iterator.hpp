@@ -127,17 +127,10 @@ class pass_source final : public runtime::element_source {
 /// A request for which a thread waits.
 class awaited_position final : public runtime::element_request {
  public:
-  void wait(const runtime::iterator& of) {
-    done_.wait();
-    of.settle();
-    if (error_ != nullptr) std::rethrow_exception(error_);
-  }
+  void wait(const runtime::iterator& of);
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    error_ = std::move(error);
-    done_.set();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };
@@ -232,3 +225,7 @@ template <detail::named_iterator Iterator>
 }
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/graph_iterator.ipp"
+#endif

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -44,27 +43,9 @@ struct outlined_stage {
 };
 
 /// All stages that lead to one, this first, each before those that it reads. One that is read twice is there once.
-TAGMA_COLD inline void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to) {
-  for (const outlined_stage& known : to)
-    if (known.of == &of) return;
-  to.push_back({&of, depth});
-  for (std::size_t i = 0; const any_stage* const input = of.input_stage(i); ++i) detail::outline(*input, depth + 1, to);
-}
+void outline(const any_stage& of, int depth, std::vector<outlined_stage>& to);
 
-[[nodiscard]] TAGMA_COLD inline pass_services services_for(const any_stage& of, const pass_options& how) {
-  if (how.threads < 0 || how.bytes < 0)
-    fail(status_code::invalid_argument, {"iterate: a budget of ", how.threads, " threads and ", how.bytes, " bytes"});
-  pass_services services;
-  services.threads = how.threads;
-  services.bytes = how.bytes;
-  if (how.measure) {
-    std::vector<outlined_stage> all;
-    detail::outline(of, 0, all);
-    services.measured = std::make_shared<meter>(how.clock, all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) services.measured->watch(i, all[i].of);
-  }
-  return services;
-}
+[[nodiscard]] pass_services services_for(const any_stage& of, const pass_options& how);
 
 }  // namespace detail
 
@@ -87,3 +68,7 @@ template <class T>
 
 }  // namespace datasets
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/iterate.ipp"
+#endif

@@ -52,12 +52,7 @@ struct stage_counters {
 
   static void add(number& to, std::int64_t n) { to.fetch_add(n, memory_order::relaxed); }
   /// Elements are kept, or no longer: below 0.
-  void hold(std::int64_t n) {
-    const std::int64_t now = held_bytes.fetch_add(n, memory_order::relaxed) + n;
-    for (std::int64_t most = most_bytes.load(memory_order::relaxed); now > most;
-         most = most_bytes.load(memory_order::relaxed))
-      if (most_bytes.replace(most, now)) break;
-  }
+  void hold(std::int64_t n);
 };
 
 /// The counters of the stages of a pass, and a clock.
@@ -76,24 +71,12 @@ class meter {
   [[nodiscard]] const any_stage* stage(std::size_t i) const { return stages_[i]; }
   [[nodiscard]] const stage_counters& counters(std::size_t i) const { return counters_[i]; }
   /// nullptr for a stage that is not watched, such as those of datasets that a function makes.
-  [[nodiscard]] stage_counters* find(const any_stage* stage) const {
-    for (std::size_t i = 0; i < count_; ++i)
-      if (stages_[i] == stage) return &counters_[i];
-    return nullptr;
-  }
+  [[nodiscard]] stage_counters* find(const any_stage* stage) const;
 
   /// From the first call for an element to the end of the last one.
   /// @{
-  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
-    if (&of != counters_.get()) return;
-    if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
-    ended_.store(ended, memory_order::relaxed);
-    stage_counters::add(asked_ns_, ended - begun);
-  }
-  [[nodiscard]] std::int64_t elapsed_ns() const {
-    const std::int64_t begun = begun_.load(memory_order::relaxed);
-    return begun == never ? 0 : ended_.load(memory_order::relaxed) - begun;
-  }
+  void asked(const stage_counters& of, std::int64_t begun, std::int64_t ended);
+  [[nodiscard]] std::int64_t elapsed_ns() const;
   /// Of that, the time inside these calls.
   [[nodiscard]] std::int64_t asked_ns() const { return asked_ns_.load(memory_order::relaxed); }
   /// @}
@@ -117,3 +100,7 @@ struct pass_services {
 };
 
 }  // namespace tagma::datasets
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/meter.ipp"
+#endif

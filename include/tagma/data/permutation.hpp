@@ -4,7 +4,6 @@
 /// @file
 /// Orders of a dataset as pure functions of a seed and the number of a pass.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,43 +18,16 @@ namespace tagma::datasets {
 class permutation {
  public:
   permutation() = default;
-  permutation(extent n, std::uint64_t seed, std::uint64_t epoch) : n_(static_cast<std::uint64_t>(n)) {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block bits = philox(low(seed), high(seed), {low(epoch), high(epoch), 0x7065726du, 0});
-    key_ = std::uint64_t{bits[1]} << 32 | bits[0];
-    step_ = std::uint64_t{bits[3]} << 32 | bits[2] | 1;
-    const int width = n_ < 2 ? 1 : static_cast<int>(std::bit_width(n_ - 1));
-    const int all = width < least_bits ? least_bits : width;
-    low_bits_ = (all + 1) / 2;
-    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
-    high_mask_ = (std::uint64_t{1} << (all - low_bits_)) - 1;
-  }
+  permutation(extent n, std::uint64_t seed, std::uint64_t epoch);
 
   /// Where position `i`, from 0 to n - 1, goes.
-  [[nodiscard]] extent operator()(extent i) const {
-    auto x = static_cast<std::uint64_t>(i);
-    do {
-      std::uint64_t low = x & low_mask_, high = x >> low_bits_, key = key_;
-      for (int round = 0; round < 3; ++round) {
-        high ^= mix(low + key) & high_mask_;
-        low ^= mix(high + key + step_) & low_mask_;
-        key += 2 * step_;
-      }
-      x = high << low_bits_ | low;
-    } while (x >= n_);
-    return static_cast<extent>(x);
-  }
+  [[nodiscard]] extent operator()(extent i) const;
 
  private:
   static constexpr int least_bits = 8;  // with few bits, a network of few rounds makes few permutations
 
   /// A finalizer of 64 bits (Stafford's thirteenth, as in SplitMix64).
-  [[nodiscard]] static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  [[nodiscard]] static std::uint64_t mix(std::uint64_t z);
 
   std::uint64_t n_ = 0, key_ = 0, step_ = 0, low_mask_ = 0, high_mask_ = 0;
   int low_bits_ = 0;
@@ -67,21 +39,10 @@ class shuffle_draws {
   shuffle_draws(std::uint64_t seed, std::uint64_t epoch) : seed_(seed), epoch_(epoch) {}
 
   /// A number from 0 to n - 1.
-  [[nodiscard]] std::size_t below(std::uint64_t n) {
-    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
-    std::uint64_t bits = draw();
-    while (bits >= limit) bits = draw();
-    return static_cast<std::size_t>(bits % n);
-  }
+  [[nodiscard]] std::size_t below(std::uint64_t n);
 
  private:
-  [[nodiscard]] std::uint64_t draw() {
-    const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-    const auto high = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits >> 32); };
-    const philox_block block = philox(low(seed_), high(seed_), {low(drawn_), high(drawn_), low(epoch_), high(epoch_)});
-    ++drawn_;
-    return std::uint64_t{block[1]} << 32 | block[0];
-  }
+  [[nodiscard]] std::uint64_t draw();
 
   std::uint64_t seed_, epoch_, drawn_ = 0;
 };
@@ -93,24 +54,10 @@ namespace tagma {
 /// The order in which a shuffled pass visits `count` rows, the same in every process for the same four numbers. As in
 /// TensorFlow the next row is drawn from a buffer that holds `buffer` rows and is refilled in order; a buffer of
 /// `count` rows or more gives every permutation the same chance.
-[[nodiscard]] inline std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed,
-                                                        std::uint64_t epoch) {
-  datasets::shuffle_draws draws(seed, epoch);
-  std::vector<extent> order, waiting;
-  order.reserve(static_cast<std::size_t>(count));
-  extent next = 0;
-  while (next < count && next < buffer) waiting.push_back(next++);
-  while (!waiting.empty()) {
-    extent& slot = waiting[draws.below(waiting.size())];
-    order.push_back(slot);
-    if (next < count) {
-      slot = next++;
-    } else {
-      slot = waiting.back();
-      waiting.pop_back();
-    }
-  }
-  return order;
-}
+[[nodiscard]] std::vector<extent> shuffled_order(extent count, extent buffer, std::uint64_t seed, std::uint64_t epoch);
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/permutation.ipp"
+#endif

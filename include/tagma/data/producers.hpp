@@ -69,30 +69,15 @@ template <class... Specs>
   return tagma::queue<Specs...>(options);
 }
 
-[[nodiscard]] inline raw_view row_of(const raw_view& rows, extent r) {
-  raw_view one{nullptr, rows.type, rows.dims.sub(1, rows.dims.rank)};
-  one.data = static_cast<const std::byte*>(rows.data) + static_cast<std::size_t>(r) * one.bytes();
-  return one;
-}
+[[nodiscard]] raw_view row_of(const raw_view& rows, extent r);
 
 /// The numbers of the rows, in the order of the passes.
 class row_order {
  public:
   /// Throws InvalidArgument if there are no rows or no passes.
-  TAGMA_COLD row_order(std::string_view who, extent rows, const input_producer_options& options)
-      : rows_(rows), epochs_(options.num_epochs.value_or(-1)), shuffles_(options.shuffle), seed_(options.seed) {
-    if (rows < 1) fail(status_code::invalid_argument, {who, ": there are no rows to produce"});
-    if (options.num_epochs && *options.num_epochs < 1)
-      fail(status_code::invalid_argument, {who, ": num_epochs is ", *options.num_epochs, ", which must be 1 or more"});
-  }
+  row_order(std::string_view who, extent rows, const input_producer_options& options);
   /// Throws OutOfRange behind the last pass.
-  [[nodiscard]] extent next() {
-    if (at_ == rows_) at_ = 0, ++epoch_;
-    if (epoch_ == epochs_) fail(status_code::out_of_range, {"all ", epochs_, " epochs are over"});
-    if (!shuffles_) return at_++;
-    if (at_ == 0) order_ = shuffled_order(rows_, rows_, seed_, static_cast<std::uint64_t>(epoch_));
-    return order_[static_cast<std::size_t>(at_++)];
-  }
+  [[nodiscard]] extent next();
 
  private:
   extent rows_, epochs_, epoch_ = 0, at_ = 0;
@@ -155,21 +140,11 @@ template <class Spec>
   return detail::produce_rows<Spec>("input_producer", options, std::move(rows));
 }
 /// Texts, such as names of files. Throws InvalidArgument if there are none.
-[[nodiscard]] TAGMA_COLD inline filled_queue<spec<string_element>> string_input_producer(
-    const std::vector<std::string>& texts, const input_producer_options& options = {}) {
-  tensor<string_element> rows({static_cast<extent>(texts.size())});
-  for (std::size_t i = 0; i < texts.size(); ++i) rows[i] = texts[i];
-  return detail::produce_rows<spec<string_element>>("string_input_producer", options, std::move(rows));
-}
+[[nodiscard]] filled_queue<spec<string_element>> string_input_producer(const std::vector<std::string>& texts,
+                                                                       const input_producer_options& options = {});
 /// The numbers 0 to `limit` - 1. Throws InvalidArgument for a limit below 1.
-[[nodiscard]] TAGMA_COLD inline filled_queue<spec<std::int64_t>> range_input_producer(
-    extent limit, const input_producer_options& options = {}) {
-  if (limit < 1)
-    fail(status_code::invalid_argument, {"range_input_producer: the limit is ", limit, ", which must be 1 or more"});
-  tensor<std::int64_t> rows({limit});
-  for (extent i = 0; i < limit; ++i) rows[i] = i;
-  return detail::produce_rows<spec<std::int64_t>>("range_input_producer", options, std::move(rows));
-}
+[[nodiscard]] filled_queue<spec<std::int64_t>> range_input_producer(extent limit,
+                                                                    const input_producer_options& options = {});
 
 namespace detail {
 
@@ -217,3 +192,7 @@ template <class Source>
 }
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/producers.ipp"
+#endif

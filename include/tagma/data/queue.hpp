@@ -22,20 +22,10 @@ namespace detail {
 class awaited_attempt final : public runtime::queue_attempt {
  public:
   /// Returns when it has ended; throws what went wrong, also if the limits end it.
-  void wait(runtime::queue& of, const runtime::run_guard& guard) {
-    const bool late = !done_.wait(guard);
-    if (late) of.cancel(*this);
-    of.settle();
-    if (error_ == nullptr) return;  // a late one may have ended meanwhile
-    if (late) guard.explain(guard.over(), sentence({" while it waited for ", of.text()}));
-    std::rethrow_exception(error_);
-  }
+  void wait(runtime::queue& of, const runtime::run_guard& guard);
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    error_ = static_cast<std::exception_ptr&&>(error);
-    done_.set();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };
@@ -253,3 +243,7 @@ template <std::size_t I, class... Specs>
 struct std::tuple_element<I, tagma::dequeued_batch<Specs...>> {
   using type = const tagma::tensor<typename std::tuple_element_t<I, std::tuple<Specs...>>::element_type>;
 };
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/queue.ipp"
+#endif

@@ -49,28 +49,11 @@ class one_element final : public indexed_source<T> {
 
 class range_source final : public indexed_source<std::int64_t> {
  public:
-  range_source(std::int64_t first, std::int64_t last, std::int64_t step) : first_(first), step_(step) {
-    if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
-    const auto unsign = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    if (step > 0 ? first >= last : first <= last) return;
-    const std::uint64_t way = step > 0 ? unsign(last) - unsign(first) : unsign(first) - unsign(last);
-    const std::uint64_t pace = step > 0 ? unsign(step) : 0 - unsign(step);
-    const std::uint64_t count = (way - 1) / pace + 1;
-    if (count >= unsign(endless))
-      fail(status_code::invalid_argument,
-           {"range: from ", first, " to ", last, " are more numbers than 63 bits count"});
-    size_ = static_cast<extent>(count);
-  }
+  range_source(std::int64_t first, std::int64_t last, std::int64_t step);
 
   [[nodiscard]] extent size() const override { return size_; }
-  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override {
-    to = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
-                                   static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(i));
-    return got::element;
-  }
-  TAGMA_COLD void describe(std::string& to) const override {
-    append_parts(to, {"range ", first_, " ", step_, " ", size_});
-  }
+  TAGMA_DECL got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
+  TAGMA_DECL void describe(std::string& to) const override;
 
  private:
   std::int64_t first_, step_;
@@ -209,3 +192,7 @@ class generator_source final : public stage<T> {
 };
 
 }  // namespace tagma::datasets::detail
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/sources.ipp"
+#endif

@@ -30,7 +30,7 @@ enum class got : std::uint8_t { element, error, end, interrupted };
 /// Thrown by `next` behind the last element; thrown by a function of a map or a generator, it ends the dataset there.
 class end_of_data final : public error {
  public:
-  TAGMA_COLD end_of_data() : error(status_code::out_of_range, "the dataset has no more elements") {}
+  end_of_data();
 };
 
 /// The position of a cursor as whole numbers.
@@ -42,20 +42,11 @@ class position_reader {
   position_reader(const std::int64_t* first, const std::int64_t* last) : at_(first), last_(last) {}
 
   /// Throws `invalid_argument` where there are no more numbers.
-  [[nodiscard]] std::int64_t take() {
-    if (at_ == last_) wrong();
-    return *at_++;
-  }
+  [[nodiscard]] std::int64_t take();
   /// A number from 0 to `most`.
-  [[nodiscard]] std::int64_t take(std::int64_t most) {
-    const std::int64_t n = take();
-    if (n < 0 || n > most) wrong();
-    return n;
-  }
+  [[nodiscard]] std::int64_t take(std::int64_t most);
   [[nodiscard]] bool at_end() const { return at_ == last_; }
-  [[noreturn]] TAGMA_COLD static void wrong() {
-    fail(status_code::invalid_argument, "this is no position of this dataset");
-  }
+  [[noreturn]] static void wrong();
 
  private:
   const std::int64_t *at_, *last_;
@@ -84,9 +75,7 @@ class iteration {
   /// nullptr: nothing is measured.
   [[nodiscard]] meter* measured() const { return meter_; }
   /// Where a stage counts what it does; nullptr: nowhere.
-  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const {
-    return meter_ == nullptr ? nullptr : meter_->find(&stage);
-  }
+  [[nodiscard]] stage_counters* counters_of(const any_stage& stage) const;
 
   void limit(const runtime::run_guard* guard) { guard_ = guard; }
   /// Whether a call can be interrupted at all.
@@ -95,32 +84,14 @@ class iteration {
   [[nodiscard]] status_code reason() const { return reason_; }
 
   /// Whether the call must end. Loops that may be long ask in each turn.
-  [[nodiscard]] bool stopping() {
-    if (guard_ == nullptr || !guard_->limited()) return false;
-    reason_ = guard_->over();
-    return reason_ != status_code::ok;
-  }
+  [[nodiscard]] bool stopping();
   /// Whether nobody wants the element any more: then it does not matter what is lost.
   [[nodiscard]] bool given_up() const { return end_ != nullptr && end_->begun(); }
   /// Waits until the word is no longer `seen`, perhaps not as long. False if the call must end.
-  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen) {
-    if (stopping()) return false;
-    if (guard_ == nullptr)
-      word.sleep_until(seen, runtime::wait_word::never);  // who computes what is waited for needs the processor
-    else
-      guard_->wait(word, seen);
-    return true;
-  }
+  [[nodiscard]] bool wait(runtime::wait_word& word, std::uint32_t seen);
 
   /// The order of a stage in a pass, kept since the next element most often asks for the same.
-  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch) {
-    if (order_owner_ != owner || order_epoch_ != epoch) {
-      order_ = permutation(n, seed, epoch);
-      order_owner_ = owner;
-      order_epoch_ = epoch;
-    }
-    return order_;
-  }
+  [[nodiscard]] const permutation& order(const void* owner, extent n, std::uint64_t seed, std::uint64_t epoch);
 
  private:
   const runtime::run_guard* guard_ = nullptr;
@@ -140,16 +111,8 @@ class measured_call {
       : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
   measured_call(const measured_call&) = delete;
   measured_call& operator=(const measured_call&) = delete;
-  ~measured_call() {
-    const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
-    stage_counters::add(to_.own_ns, took - in_.nested_ns);
-    in_.nested_ns = outer_ns_ + took;
-    in_.measured()->asked(to_, begun_, ended);
-  }
-  void gave(std::int64_t bytes) {
-    stage_counters::add(to_.elements, 1);
-    stage_counters::add(to_.bytes, bytes);
-  }
+  ~measured_call();
+  void gave(std::int64_t bytes);
 
  private:
   iteration& in_;
@@ -160,18 +123,10 @@ class measured_call {
 /// The time that a thread waits, which is nobody's work; nothing where there are no counters.
 class measured_wait {
  public:
-  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to)
-      : in_(in), to_(counters == nullptr ? nullptr : &(counters->*to)) {
-    if (to_ != nullptr) begun_ = in.measured()->now();
-  }
+  measured_wait(iteration& in, stage_counters* counters, stage_counters::number stage_counters::*to);
   measured_wait(const measured_wait&) = delete;
   measured_wait& operator=(const measured_wait&) = delete;
-  ~measured_wait() {
-    if (to_ == nullptr) return;
-    const std::int64_t took = in_.measured()->now() - begun_;
-    stage_counters::add(*to_, took);
-    in_.nested_ns += took;
-  }
+  ~measured_wait();
 
  private:
   iteration& in_;
@@ -352,3 +307,7 @@ class boundary {
 };
 
 }  // namespace tagma::datasets
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/stage.ipp"
+#endif

@@ -4,7 +4,6 @@
 /// @file
 /// How many threads and elements the stages of a pipeline should have: the arithmetic of it, without a clock.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -27,49 +26,11 @@ struct tuned_share {
 /// Shares threads out: one for each stage, in order, and each further one for the stage whose work, divided by the
 /// threads that it has, takes longest. A thread needs room for the element that it works on; stages without an element
 /// so far have one thread. Returns how many were given.
-inline int share_threads(std::vector<tuned_share>& stages, int threads, std::int64_t bytes) {
-  std::int64_t left = bytes;
-  for (tuned_share& s : stages) {
-    s.threads = 0;
-    left -= s.bytes;
-  }
-  int given = 0;
-  for (; given < threads; ++given) {
-    tuned_share* to = nullptr;
-    for (tuned_share& s : stages) {
-      if (s.threads == 0) {
-        to = &s;
-        break;
-      }
-      if (s.threads >= s.most || s.bytes == 0 || s.bytes > left) continue;
-      if (to == nullptr || s.work_ns / s.threads > to->work_ns / to->threads) to = &s;
-    }
-    if (to == nullptr) break;
-    if (to->threads++ > 0) left -= to->bytes;
-  }
-  return given;
-}
+int share_threads(std::vector<tuned_share>& stages, int threads, std::int64_t bytes);
 
 /// Shares room out: for twice as many elements as threads, or what is wanted, less where the bytes do not suffice, but
 /// for one element of each stage at least.
-inline void share_room(std::vector<tuned_share>& stages, std::int64_t bytes) {
-  std::int64_t all = 0;
-  for (tuned_share& s : stages) {
-    s.room = s.bytes == 0 ? 1 : std::max({extent{1}, extent{2} * s.threads, s.wanted});
-    if (s.bytes > 0) s.room = std::max(extent{1}, std::min(s.room, bytes / s.bytes));
-    all += s.room * s.bytes;
-  }
-  while (all > bytes) {
-    tuned_share* most = nullptr;
-    const auto spare = [](const tuned_share& s) { return s.room - std::max(1, s.threads); };
-    for (tuned_share& s : stages)
-      if (spare(s) > 0 && (most == nullptr || spare(s) * s.bytes > spare(*most) * most->bytes)) most = &s;
-    if (most == nullptr) return;
-    const extent less = (spare(*most) + 1) / 2;
-    most->room -= less;
-    all -= less * most->bytes;
-  }
-}
+void share_room(std::vector<tuned_share>& stages, std::int64_t bytes);
 
 /// Climbs a hill: how many threads there should be in all, by how fast elements come with so many. While somebody
 /// waits for elements it tries more, twice as many at first. What brings less than a thirtieth is taken back, and half
@@ -85,32 +46,9 @@ class thread_search {
   /// @param rate elements for each unit of time, in a window with `threads()`
   /// @param waits whether somebody waited for them
   /// @param most threads that there may be
-  void observe(double rate, bool waits, int most) {
-    if (trial_ > 0) {
-      const int tried = std::exchange(trial_, 0);
-      if (rate > rate_ * gain) {
-        threads_ += tried;
-        step_ = 2 * tried;
-      } else {
-        step_ = tried / 2;
-        if (step_ > 0) return;  // the next window tells anew what is to be beaten
-        rest_ = rests_;
-        rests_ = std::min(2 * rests_, 256);
-      }
-    }
-    rate_ = rate;
-    if (threads_ > most) threads_ = most;
-    if (rest_ > 0) {
-      if (--rest_ == 0) step_ = std::max(1, threads_ / 4);
-      return;
-    }
-    if (waits) trial_ = std::clamp(step_, 0, most - threads_);
-  }
+  void observe(double rate, bool waits, int most);
   /// There are more stages, each of which has a thread.
-  void add(int threads) {
-    threads_ += threads;
-    if (step_ < threads_) step_ = threads_;
-  }
+  void add(int threads);
 
  private:
   static constexpr double gain = 1.0 + 1.0 / 30;
@@ -120,3 +58,7 @@ class thread_search {
 };
 
 }  // namespace tagma::datasets
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/thread_search.ipp"
+#endif

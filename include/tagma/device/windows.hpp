@@ -19,11 +19,7 @@ struct conv_axis {
   std::int64_t before = 0, after = 0;  ///< zeros around the input that a window sees
 
   conv_axis() = default;
-  TAGMA_COLD conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
-      : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
-    const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
-    after = end > 0 ? end : 0;
-  }
+  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions);
   /// The input position that window element `a` sees at output position `o`; outside of the input for padding.
   [[nodiscard]] TAGMA_DEVICE std::int64_t seen(std::int64_t o, std::int64_t a) const {
     return o * stride - before + a * dilation;
@@ -65,20 +61,9 @@ struct conv_problem {
   conv_axis rows, columns;
   std::int64_t images = 0, channels = 0, filters = 0, groups = 1;
 
-  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes)
-      : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
-    const op::window_plane plane = op::convolution::plane(attributes, filter);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
+  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes);
   /// Of the first two operands of a role, and its result.
-  conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes)
-      : conv_problem(plays(role, conv_role::input_gradient) ? result : a,
-                     plays(role, conv_role::filter_gradient) ? result : b,
-                     plays(role, conv_role::forward)          ? result
-                     : plays(role, conv_role::input_gradient) ? a
-                                                              : b,
-                     attributes) {}
+  conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes);
   /// Of a kernel in a role. Out of line, since several kernels of a program ask.
   [[gnu::noinline]] conv_problem(conv_role role, const kernel_args& args)
       : conv_problem(role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes) {}
@@ -114,18 +99,9 @@ struct pool_problem {
   conv_axis rows, columns;
   std::int64_t images = 0, channels = 0;
 
-  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
-    const op::window_plane plane = op::pooling::plane(attributes);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
+  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes);
   /// Of a kernel of a kind. Out of line, as above.
-  [[gnu::noinline]] pool_problem(pool_kind kind, const kernel_args& args)
-      : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
-                     kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
-                     : kind == pool_kind::mean_gradient                    ? args.in[0].dims
-                                                                           : args.in[1].dims,
-                     args.attributes) {}
+  pool_problem(pool_kind kind, const kernel_args& args);
   /// Elements of one image, and of its result.
   [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
   [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return rows.out * columns.out * channels; }
@@ -162,3 +138,7 @@ struct image_position {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/windows.ipp"
+#endif

@@ -103,12 +103,7 @@ template <fixed_string Name, class Spec, bool Trainable>
   return make_variable<Name, Spec, carried_kind, Trainable>(carried(value));
 }
 
-[[nodiscard]] inline carried_value number_value(double number) {
-  carried_value v;
-  v.integer = static_cast<std::int64_t>(initializer_kind::constant);
-  v.number = number;
-  return v;
-}
+[[nodiscard]] carried_value number_value(double number);
 
 template <class T>
 [[nodiscard]] carried_value data_value(array_view<const T> data, const shape& dims, const shape& expected) {
@@ -213,3 +208,7 @@ template <fixed_string Name, class T, extent... Extents>
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_INITIAL
+
+#ifndef TAGMA_COMPILED
+#include "tagma/expr/variable.ipp"
+#endif

@@ -15,31 +15,14 @@ class heap_graph {
  public:
   heap_graph() = default;
   /// A copy of a graph. Throws `no_memory`.
-  explicit heap_graph(const graph_view& g) {
-    copy(nodes_, g.nodes);
-    copy(edges_, g.edges);
-    copy(attributes_, g.attribute_pool);
-    copy(roots_, g.roots);
-    copy(requests_, g.requests);
-    copy(loops_, g.loops);
-    copy(back_edges_, g.back_edges);
-    copy(loop_of_, g.loop_of);
-    keep_names();
-  }
+  explicit heap_graph(const graph_view& g);
   heap_graph(heap_graph&&) = default;
   heap_graph& operator=(heap_graph&&) = default;
 
-  [[nodiscard]] graph_view view() const {
-    return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
-  }
+  [[nodiscard]] graph_view view() const;
   /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
   /// @param placeholder the rules of that operation
-  void feed(node_id id, const op_rules& placeholder) {
-    node& n = nodes_[id];
-    n.op = &placeholder;
-    n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-    n.value = -1;
-  }
+  void feed(node_id id, const op_rules& placeholder);
 
  private:
   template <class T>
@@ -48,19 +31,7 @@ class heap_graph {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
   }
   /// Copies all names into memory of its own.
-  void keep_names() {
-    std::size_t length = 0;
-    for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
-    text_.allocate(length);
-    char* to = text_.data();
-    const auto keep = [&](std::string_view& name) {
-      const char* const from = name.data();
-      for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
-      name = {to, name.size()};
-      to += name.size();
-    };
-    for (node& n : nodes_) keep(n.name), keep(n.suffix);
-  }
+  void keep_names();
 
   fixed_array<node, heap_room> nodes_;
   fixed_array<node_id, heap_room> edges_;
@@ -74,3 +45,7 @@ class heap_graph {
 };
 
 }  // namespace tagma::ir
+
+#ifndef TAGMA_COMPILED
+#include "tagma/graph/heap_graph.ipp"
+#endif

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,11 +37,7 @@ class file_source {
   /// Throws as `input_file` does.
   explicit file_source(std::string path) : file_(std::move(path)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = file_.read_some(to.data(), to.size());
-    taken_ += n;
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return file_.path(); }
   /// What was left of the file when it was opened.
   [[nodiscard]] std::uint64_t at_most() const { return file_.size() > taken_ ? file_.size() - taken_ : 0; }
@@ -57,12 +52,7 @@ class memory_source {
  public:
   explicit memory_source(std::string_view bytes, std::string name = "memory") : left_(bytes), name_(std::move(name)) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    const std::size_t n = left_.size() < to.size() ? left_.size() : to.size();
-    if (n > 0) std::memcpy(to.data(), left_.data(), n);
-    left_.remove_prefix(n);
-    return n;
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t at_most() const { return left_.size(); }
 
@@ -111,3 +101,7 @@ class any_source {
 };
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/byte_source.ipp"
+#endif

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +23,12 @@
 #include "tagma/io/byte_sink.hpp"
 #include "tagma/io/byte_source.hpp"
 
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+TAGMA_NEEDS_LIBRARY(compiled_with_zlib)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_zlib)
+#endif
+
 namespace tagma::io {
 
 /// How a whole file is compressed. `detect` takes a file that begins as gzip does for one, and any other as it is; a
@@ -31,12 +36,7 @@ namespace tagma::io {
 enum class compression : std::uint8_t { none, gzip, zlib, detect, deflate };
 
 /// "" or "NONE", "GZIP", "ZLIB", as TensorFlow names them. Throws `invalid_argument` for any other name.
-[[nodiscard]] inline compression compression_from(std::string_view name) {
-  if (name.empty() || name == "NONE") return compression::none;
-  if (name == "GZIP") return compression::gzip;
-  if (name == "ZLIB") return compression::zlib;
-  fail(status_code::invalid_argument, {"'", name, "' is no compression, expected '', 'NONE', 'GZIP' or 'ZLIB'"});
-}
+[[nodiscard]] compression compression_from(std::string_view name);
 
 namespace detail {
 
@@ -153,71 +153,20 @@ class inflated_source {
   inflated_source(any_source packed, compression format)
       : packed_(std::move(packed)), format_(format), buffer_(new std::byte[block]) {}
 
-  std::size_t read(std::span<std::byte> to) {
-    if (format_ == compression::detect) detect();
-    if (format_ == compression::none) return pass(to);
-    if (state_ == nullptr) state_ = std::make_unique<detail::inflation>(format_);
-    std::span<std::byte> left = to;
-    while (left.size() == to.size() && !(ended_ && !next_member())) {
-      if (in_.empty() && !refill() && !pending_)
-        fail(status_code::data_loss, {name(), ": corrupted gzip data: it ends too early"});
-      ended_ = state_->step(in_, left, name());
-      pending_ = left.empty();  // there may be more, which needs no more to be read
-    }
-    return to.size() - left.size();
-  }
+  std::size_t read(std::span<std::byte> to);
   [[nodiscard]] std::string_view name() const { return packed_.name(); }
   /// Deflate shrinks data to a 1032th at best.
-  [[nodiscard]] std::uint64_t at_most() const {
-    const std::uint64_t more = packed_.at_most(), here = in_.size();
-    if (format_ == compression::none) return more > unknown_length - here ? unknown_length : more + here;
-    return more > unknown_length / 2048 ? unknown_length : (more + here) * 1032 + slack;
-  }
+  [[nodiscard]] std::uint64_t at_most() const;
 
  private:
   static constexpr std::size_t block = 64 * 1024;
   static constexpr std::size_t slack = 64 * 1024;  // what zlib has read and not given yet
 
-  bool refill() {
-    const std::size_t n = packed_.read({buffer_.get(), block});
-    in_ = {buffer_.get(), n};
-    return n > 0;
-  }
-  void detect() {
-    std::size_t n = 0;
-    while (n < 2) {
-      const std::size_t more = packed_.read({buffer_.get() + n, block - n});
-      if (more == 0) break;
-      n += more;
-    }
-    in_ = {buffer_.get(), n};
-    const bool is_gzip = n >= 2 && in_[0] == std::byte{0x1f} && in_[1] == std::byte{0x8b};
-    format_ = is_gzip ? compression::gzip : compression::none;
-  }
-  std::size_t pass(std::span<std::byte> to) {
-    if (in_.empty()) return packed_.read(to);
-    const std::size_t n = std::min(in_.size(), to.size());
-    std::memcpy(to.data(), in_.data(), n);
-    in_ = in_.subspan(n);
-    return n;
-  }
+  bool refill();
+  void detect();
+  std::size_t pass(std::span<std::byte> to);
   /// Behind the end of a stream: whether another one begins.
-  bool next_member() {
-    if (in_.empty() && !refill()) return false;
-    if (format_ == compression::deflate) return false;
-    if (format_ == compression::gzip && in_[0] == std::byte{0x1f}) {
-      state_->restart();
-      ended_ = pending_ = false;
-      return true;
-    }
-    do {
-      for (const std::byte b : in_)
-        if (b != std::byte{0} || format_ != compression::gzip)
-          fail(status_code::data_loss, {name(), ": has more bytes behind the compressed ones"});
-    } while (refill());
-    in_ = {};
-    return false;
-  }
+  bool next_member();
 
   any_source packed_;
   compression format_;
@@ -236,10 +185,7 @@ class deflated_sink {
       : to_(std::move(to)), state_(std::make_unique<detail::deflation>(format, level)) {}
 
   void write(std::span<const std::byte> from) { state_->step(from, false, to_); }
-  void finish() {
-    state_->step({}, true, to_);
-    to_.finish();
-  }
+  void finish();
   [[nodiscard]] std::string_view name() const { return to_.name(); }
 
  private:
@@ -248,21 +194,17 @@ class deflated_sink {
 };
 
 /// A source, unpacked as it is told.
-[[nodiscard]] inline any_source unpacked(any_source source, compression format) {
-  if (format == compression::none) return source;
-  return inflated_source(std::move(source), format);
-}
+[[nodiscard]] any_source unpacked(any_source source, compression format);
 
 /// The bytes of a file. Throws `not_found` if there is none, and as `input_file` does.
-[[nodiscard]] inline any_source open(std::string path, compression format = compression::none) {
-  return unpacked(file_source(std::move(path)), format);
-}
+[[nodiscard]] any_source open(std::string path, compression format = compression::none);
 
 /// A file to be written from its beginning. Throws as `output_file` does, `unimplemented` for a compressed one without
 /// zlib.
-[[nodiscard]] inline any_sink create(std::string path, compression format = compression::none) {
-  if (format == compression::none) return file_sink(std::move(path));
-  return deflated_sink(file_sink(std::move(path)), format);
-}
+[[nodiscard]] any_sink create(std::string path, compression format = compression::none);
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/compression.ipp"
+#endif

@@ -22,14 +22,7 @@ namespace tagma::io {
 
 namespace detail {
 
-[[noreturn]] TAGMA_COLD inline void fail_no_image(std::string_view bytes, std::string_view name) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string begin;
-  for (const char c : bytes.substr(0, 8))
-    begin.append(1, ' ').append(1, digits[static_cast<unsigned char>(c) >> 4]).append(1, digits[c & 15]);
-  fail(status_code::invalid_argument,
-       {name, ": is no PNG and no JPEG: ", bytes.empty() ? "it is empty" : "it begins with", begin});
-}
+[[noreturn]] void fail_no_image(std::string_view bytes, std::string_view name);
 
 /// Calls `f` with a decoder of 8 bits that has read the header.
 template <class F>
@@ -63,36 +56,21 @@ void with_decoder(std::string_view bytes, const image_options& options, std::str
 /// A PNG or JPEG as a tensor [height, width, channels]. Throws as `decode_png` and `decode_jpeg` do, InvalidArgument
 /// for anything else, and Unimplemented for a format whose library the program was not compiled for.
 /// @param name what errors call the picture: its file or record
-[[nodiscard]] inline tensor<std::uint8_t> decode_image(std::string_view bytes, const image_options& options = {},
-                                                       std::string_view name = "image") {
-  tensor<std::uint8_t> result;
-  detail::with_decoder(bytes, options, name,
-                       [&](auto& image) { result = detail::decode_rows<std::uint8_t>(image, bytes.size()); });
-  return result;
-}
+[[nodiscard]] tensor<std::uint8_t> decode_image(std::string_view bytes, const image_options& options = {},
+                                                std::string_view name = "image");
 
 /// The same of a file, whose name is in errors. Throws `not_found` and so on if it cannot be read.
-[[nodiscard]] inline tensor<std::uint8_t> read_image(const std::string& path, const image_options& options = {}) {
-  return decode_image(read_file(path), options, path);
-}
+[[nodiscard]] tensor<std::uint8_t> read_image(const std::string& path, const image_options& options = {});
 
 /// Format, size and channels of a PNG or JPEG, whose pixels are not looked at. Throws as `decode_image` does.
-[[nodiscard]] inline image_info decode_image_info(std::string_view bytes, std::string_view name = "image") {
-  image_info result;
-  detail::with_decoder(bytes, {}, name, [&](auto& image) { result = image.info(); });
-  return result;
-}
+[[nodiscard]] image_info decode_image_info(std::string_view bytes, std::string_view name = "image");
 
 /// Decodes a picture of exactly this height, width and number of channels to memory of `dims.elements()` bytes.
 /// Throws as `decode_image` does, and InvalidArgument for another size.
-inline void decode_image_to(std::uint8_t* to, const shape& dims, std::string_view bytes, std::string_view name) {
-  const image_options options{.channels = static_cast<int>(dims[2])};
-  detail::with_decoder(bytes, options, name, [&](auto& image) {
-    if (image.dims() != dims)
-      fail(status_code::invalid_argument, {name, ": a picture of ", image.dims()[0], " x ", image.dims()[1],
-                                           " pixels, expected ", dims[0], " x ", dims[1]});
-    detail::decode_rows_to(image, to);
-  });
-}
+void decode_image_to(std::uint8_t* to, const shape& dims, std::string_view bytes, std::string_view name);
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/decode_image.ipp"
+#endif

@@ -4,7 +4,6 @@
 /// @file
 /// The elements of a tensor as bytes of a file.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -26,35 +25,14 @@ namespace tagma::io {
 static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
 
 /// Turns the bytes of each element around.
-inline void reverse_bytes(void* elements, std::size_t count, std::size_t size) {
-  auto* const at = static_cast<unsigned char*>(elements);
-  const auto each = [&]<class Word>(Word, auto swap) {
-    for (std::size_t i = 0; i < count; ++i) {
-      Word word = 0;
-      std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
-      word = swap(word);
-      std::memcpy(at + i * sizeof(Word), &word, sizeof(Word));
-    }
-  };
-  if (size == 2) each(std::uint16_t{}, [](std::uint16_t w) { return __builtin_bswap16(w); });
-  if (size == 4) each(std::uint32_t{}, [](std::uint32_t w) { return __builtin_bswap32(w); });
-  if (size == 8) each(std::uint64_t{}, [](std::uint64_t w) { return __builtin_bswap64(w); });
-}
+void reverse_bytes(void* elements, std::size_t count, std::size_t size);
 
 namespace detail {
 
-[[noreturn]] TAGMA_COLD inline void fail_elements(std::string_view name, std::uint64_t missing) {
-  fail(status_code::data_loss, {name, ": is truncated: ", missing, " bytes are missing"});
-}
+[[noreturn]] void fail_elements(std::string_view name, std::uint64_t missing);
 
 /// Throws unless a tensor may have this size and its source may have as many bytes.
-TAGMA_COLD inline void check_elements(const buffered_reader& in, const tensor_spec& s) {
-  const extent bytes = count_elements(s.dims, size_of(s.type));
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) * size_of(s.type) > in.at_most())
-    fail(status_code::data_loss,
-         {in.name(), ": is truncated: its header says ", to_string(s.dims), ", which is more than the file can hold"});
-  check_size(s, sentence({in.name(), ": "}));
-}
+void check_elements(const buffered_reader& in, const tensor_spec& s);
 
 }  // namespace detail
 
@@ -95,3 +73,7 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/elements.ipp"
+#endif

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -70,10 +69,7 @@ class jump_target {
     call();
     return true;
   }
-  [[noreturn]] void leave(const char* why) {
-    std::strncpy(message_, why, sizeof message_ - 1);
-    std::longjmp(here_, 1);
-  }
+  [[noreturn]] void leave(const char* why);
   [[nodiscard]] std::string_view message() const { return message_; }
 
  private:
@@ -82,39 +78,16 @@ class jump_target {
 };
 
 /// The channels of the result. Throws `invalid_argument` for others than 0, 1, 3 and 4.
-[[nodiscard]] TAGMA_COLD inline int image_channels(int wanted, int own, std::string_view name) {
-  if (wanted == 0) return own;
-  if (wanted != 1 && wanted != 3 && wanted != 4)
-    fail(status_code::invalid_argument,
-         {name, ": a picture is not decoded to ", wanted, " channels, expected 0, 1, 3 or 4"});
-  return wanted;
-}
+[[nodiscard]] int image_channels(int wanted, int own, std::string_view name);
 
 /// Throws `resource_exhausted` for a picture that takes more than it may.
-TAGMA_COLD inline void check_image_bytes(const shape& dims, std::size_t element_size, std::uint64_t most,
-                                         std::string_view name) {
-  const extent bytes = count_elements(dims, element_size) * static_cast<extent>(element_size);
-  if (bytes < 0 || bytes > tagma::max_bytes || static_cast<std::uint64_t>(bytes) > most)
-    fail(status_code::resource_exhausted, {name, ": a picture of ", to_string(dims), ", height, width and channels, ",
-                                           "takes more than max_bytes, which is ", most});
-}
-[[noreturn]] TAGMA_COLD inline void fail_dense_image(const image_info& image, std::size_t bytes,
-                                                     std::string_view name) {
-  fail(status_code::data_loss, {name, ": its header says ", image.height, " x ", image.width,
-                                " pixels, which is more than its ", bytes, " bytes can hold"});
-}
+void check_image_bytes(const shape& dims, std::size_t element_size, std::uint64_t most, std::string_view name);
+[[noreturn]] void fail_dense_image(const image_info& image, std::size_t bytes, std::string_view name);
 
 /// " in row 4 of 28". Rows are counted from 1; before them is the header.
-[[nodiscard]] TAGMA_COLD inline std::string row_text(extent row, extent height) {
-  if (row <= 0) return " in its header";
-  return row > height ? " behind its last row" : sentence({" in row ", row, " of ", height});
-}
+[[nodiscard]] std::string row_text(extent row, extent height);
 /// Bytes that are zero.
-[[nodiscard]] TAGMA_COLD inline std::unique_ptr<std::byte[]> image_memory(std::size_t bytes) {
-  std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes]());
-  if (memory == nullptr) fail_no_memory(1, bytes, "a picture");
-  return memory;
-}
+[[nodiscard]] std::unique_ptr<std::byte[]> image_memory(std::size_t bytes);
 
 /// A row of pixels with other channels and of another type, of the same range. Grey is 0.299 R + 0.587 G + 0.114 B; an
 /// alpha that is not there is opaque, and one that is not asked for is left out.
@@ -190,3 +163,7 @@ template <class T, class Decoder>
 }  // namespace detail
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/image.ipp"
+#endif

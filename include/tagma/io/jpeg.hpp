@@ -26,6 +26,12 @@
 #include "tagma/tensor/shape.hpp"
 #include "tagma/tensor/tensor.hpp"
 
+#if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+TAGMA_NEEDS_LIBRARY(compiled_with_jpeg)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_jpeg)
+#endif
+
 namespace tagma::io {
 
 namespace detail {
@@ -256,10 +262,7 @@ inline constexpr bool with_jpeg = false;
 #endif
 
 /// Throws `unimplemented` for a JPEG in a program without libjpeg.
-[[noreturn]] TAGMA_COLD inline void fail_without_jpeg(std::string_view name) {
-  fail(status_code::unimplemented,
-       {name, ": is a JPEG: compile with TAGMA_WITH_JPEG=1 and link libjpeg (with CMake, link tagma::jpeg)"});
-}
+[[noreturn]] void fail_without_jpeg(std::string_view name);
 
 }  // namespace detail
 
@@ -288,3 +291,7 @@ template <class T = std::uint8_t>
 }
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/jpeg.ipp"
+#endif

@@ -40,67 +40,18 @@ class powers_of_five {
   [[nodiscard]] const entry& operator[](int power) const { return entries_[power - smallest]; }
 
   /// Made by whoever asks first, in a millisecond.
-  [[nodiscard]] static const powers_of_five& table() {
-    static const powers_of_five made;
-    return made;
-  }
+  [[nodiscard]] static const powers_of_five& table();
 
  private:
   static constexpr int words = 26;  // 5^342 has 795 bits
   using number = std::uint32_t[words];
 
-  TAGMA_COLD powers_of_five() {
-    number power = {1};
-    for (int q = 0; q <= -smallest; ++q) {
-      if (q <= largest) entries_[q - smallest] = upper_bits(power);
-      if (q > 0) entries_[-q - smallest] = reciprocal(power, q <= 27);
-      std::uint64_t carry = 0;
-      for (std::uint32_t& word : power) {
-        carry += std::uint64_t{word} * 5;
-        word = static_cast<std::uint32_t>(carry);
-        carry >>= 32;
-      }
-    }
-  }
-  [[nodiscard]] static int bits_of(const number& n) {
-    int top = words - 1;
-    while (top > 0 && n[top] == 0) --top;
-    return top * 32 + 32 - std::countl_zero(n[top]);
-  }
-  [[nodiscard]] static entry upper_bits(const number& n) {
-    entry e{};
-    int at = bits_of(n) - 1;
-    for (int i = 0; i < 128; ++i, --at) append_bit(e, at >= 0 && (n[at / 32] >> (at % 32) & 1) != 0);
-    return e;
-  }
+  powers_of_five();
+  [[nodiscard]] static int bits_of(const number& n);
+  [[nodiscard]] static entry upper_bits(const number& n);
   /// 2^(z+127) / n, where 2^z is the first power that is not below n.
-  [[nodiscard]] static entry reciprocal(const number& n, bool round_up) {
-    entry e{};
-    number rest{};
-    const int z = bits_of(n);
-    rest[(z - 1) / 32] = std::uint32_t{1} << ((z - 1) % 32);
-    for (int i = 0; i < 128; ++i) {
-      for (int w = words - 1; w > 0; --w) rest[w] = rest[w] << 1 | rest[w - 1] >> 31;
-      rest[0] <<= 1;
-      int w = words - 1;
-      while (w > 0 && rest[w] == n[w]) --w;
-      const bool fits = rest[w] >= n[w];
-      append_bit(e, fits);
-      if (!fits) continue;
-      std::int64_t borrow = 0;
-      for (w = 0; w < words; ++w) {
-        borrow += std::int64_t{rest[w]} - std::int64_t{n[w]};
-        rest[w] = static_cast<std::uint32_t>(borrow);
-        borrow >>= 32;
-      }
-    }
-    if (round_up && ++e.low == 0) ++e.high;
-    return e;
-  }
-  static void append_bit(entry& e, bool bit) {
-    e.high = e.high << 1 | e.low >> 63;
-    e.low = e.low << 1 | (bit ? 1u : 0u);
-  }
+  [[nodiscard]] static entry reciprocal(const number& n, bool round_up);
+  static void append_bit(entry& e, bool bit);
 
   entry entries_[largest - smallest + 1];
 };
@@ -124,11 +75,7 @@ struct float_format<float> {
 struct wide_product {
   std::uint64_t high, low;
 };
-[[nodiscard]] inline wide_product multiply(std::uint64_t a, std::uint64_t b) {
-  __extension__ using wide = unsigned __int128;
-  const wide product = static_cast<wide>(a) * b;
-  return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
-}
+[[nodiscard]] wide_product multiply(std::uint64_t a, std::uint64_t b);
 
 /// The floating number nearest to `digits` * 10^`power`.
 template <class F>
@@ -325,3 +272,7 @@ template <class T>
 }
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/number.ipp"
+#endif

@@ -23,6 +23,12 @@
 #include "tagma/tensor/shape.hpp"
 #include "tagma/tensor/tensor.hpp"
 
+#if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
+TAGMA_NEEDS_LIBRARY(compiled_with_png)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_png)
+#endif
+
 namespace tagma::io {
 
 namespace detail {
@@ -213,10 +219,7 @@ template <class T>
 inline constexpr bool is_png_sample = std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::int32_t>;
 
 /// Throws `unimplemented` for a PNG in a program without libpng.
-[[noreturn]] TAGMA_COLD inline void fail_without_png(std::string_view name) {
-  fail(status_code::unimplemented,
-       {name, ": is a PNG: compile with TAGMA_WITH_PNG=1 and link libpng (with CMake, link tagma::png)"});
-}
+[[noreturn]] void fail_without_png(std::string_view name);
 
 }  // namespace detail
 
@@ -246,3 +249,7 @@ template <class T = std::uint8_t>
 }
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/png.ipp"
+#endif

@@ -43,14 +43,7 @@ class whole_file_reader {
  public:
   explicit whole_file_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value_.clear();
-    (void)in_.append(value_, unknown_length);
-    value = value_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return std::string(in_.name()); }
 
  private:
@@ -64,12 +57,7 @@ class identity_reader {
  public:
   explicit identity_reader(std::string text) : text_(std::move(text)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (done_) return false;
-    done_ = true;
-    value = text_;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return text_; }
 
  private:
@@ -78,3 +66,7 @@ class identity_reader {
 };
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/record.ipp"
+#endif

@@ -42,31 +42,15 @@ class sequence_example : public detail::feature_values {
  public:
   sequence_example() : feature_values("tf.train.SequenceExample") {}
   /// Throws as `parse` does.
-  explicit sequence_example(std::string_view message, std::string_view key = {}) : sequence_example() {
-    parse(message, key);
-  }
+  explicit sequence_example(std::string_view message, std::string_view key = {});
 
   /// Reads another message. Of two lists of one name the last one counts.
   /// Throws `data_loss` where the message is damaged.
   /// @param message which outlives what is read
   /// @param key what errors call it
-  void parse(std::string_view message, std::string_view key = {}) {
-    parse_lists(message, key);
-    context_.parse(message, this->key());  // the field of a context is that of an example's features
-  }
+  void parse(std::string_view message, std::string_view key = {});
   /// The same, for its lists alone.
-  void parse_lists(std::string_view message, std::string_view key = {}) {
-    begin(key, "sequence example");
-    lists_.clear();
-    steps_.clear();
-    each_field(message, [&](const wire::field& lists) {
-      if (!is_message(lists, 2)) return;
-      each_field(lists.raw, [&](const wire::field& entry) {
-        if (is_message(entry, 1)) parse_list(entry.raw);
-      });
-    });
-    sort(lists_);
-  }
+  void parse_lists(std::string_view message, std::string_view key = {});
 
   /// The features that are no lists.
   [[nodiscard]] const example& context() const { return context_; }
@@ -75,9 +59,7 @@ class sequence_example : public detail::feature_values {
   /// The list of that name; nullptr if it is missing.
   [[nodiscard]] const feature_list* find(std::string_view name) const { return last_of(lists(), name); }
   /// The features of a list of this example, one a step.
-  [[nodiscard]] std::span<const feature> steps(const feature_list& list) const {
-    return std::span<const feature>(steps_).subspan(list.first_step, list.steps);
-  }
+  [[nodiscard]] std::span<const feature> steps(const feature_list& list) const;
 
   /// Reads a list whose steps have a fixed shape; returns how many there are.
   /// Throws `invalid_argument` if it is missing and required, and for a step of another kind, or with more or fewer
@@ -130,32 +112,10 @@ class sequence_example : public detail::feature_values {
     return found->steps;
   }
   /// Throws `invalid_argument` that names the step if it is of another kind.
-  void check_step(const feature_list& list, std::size_t i, feature_kind expected) const {
-    const feature_kind kind = steps(list)[i].kind;
-    if (kind != expected)
-      fail(status_code::invalid_argument, {key(), ": step ", i, " of feature list '", list.name, "' is a list of ",
-                                           to_string(kind), ", expected a list of ", to_string(expected)});
-  }
+  void check_step(const feature_list& list, std::size_t i, feature_kind expected) const;
 
  private:
-  void parse_list(std::string_view message) {
-    feature_list list;
-    list.place = lists_.size();
-    list.first_step = steps_.size();
-    each_field(message, [&](const wire::field& part) {
-      if (is_message(part, 1)) list.name = part.raw;
-      if (!is_message(part, 2)) return;
-      each_field(part.raw, [&](const wire::field& step) {
-        if (!is_message(step, 1)) return;
-        feature f = next_feature(steps_.size() - list.first_step);
-        parse_feature(step.raw, f);
-        steps_.push_back(f);
-      });
-    });
-    list.steps = steps_.size() - list.first_step;
-    for (std::size_t i = list.first_step; i < steps_.size(); ++i) steps_[i].name = list.name;
-    lists_.push_back(list);
-  }
+  void parse_list(std::string_view message);
 
   example context_;
   std::vector<feature_list> lists_;
@@ -174,40 +134,22 @@ class sequence_example_writer {
   /// @{
   void add_step(std::string_view name, std::span<const float> values) { add(name, detail::feature_of(values)); }
   void add_step(std::string_view name, std::span<const std::int64_t> values) { add(name, detail::feature_of(values)); }
-  void add_step(std::string_view name, std::span<const std::string_view> values) {
-    add(name, detail::feature_of(values));
-  }
+  void add_step(std::string_view name, std::span<const std::string_view> values);
   /// @}
-  void clear() {
-    context.clear();
-    lists_.clear();
-  }
+  void clear();
 
   /// The message. Throws `invalid_argument` for one of 2 GiB or more, which no reader takes.
-  [[nodiscard]] std::string message() const {
-    std::string lists;
-    for (const auto& [name, list] : lists_) {
-      std::string entry;
-      wire::put_bytes(entry, 1, name);
-      wire::put_bytes(entry, 2, list);
-      wire::put_bytes(lists, 1, entry);
-    }
-    std::string text = context.message();  // the field of an example's features is that of a context
-    if (text.size() + lists.size() > INT32_MAX - 16)
-      fail(status_code::invalid_argument,
-           {"a sequence example of ", text.size() + lists.size(), " bytes is too large, 2 GiB is the most"});
-    wire::put_bytes(text, 2, lists);
-    return text;
-  }
+  [[nodiscard]] std::string message() const;
 
  private:
-  [[nodiscard]] std::string& list_of(std::string_view name) {
-    const auto found = lists_.find(name);
-    return found != lists_.end() ? found->second : lists_[std::string(name)];
-  }
+  [[nodiscard]] std::string& list_of(std::string_view name);
   void add(std::string_view name, std::string_view feature) { wire::put_bytes(list_of(name), 1, feature); }
 
   std::map<std::string, std::string, std::less<>> lists_;
 };
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/sequence_example.ipp"
+#endif

@@ -24,20 +24,9 @@ struct text_line_options {
 class text_line_reader {
  public:
   /// Throws `invalid_argument` for a negative number of lines.
-  explicit text_line_reader(buffered_reader in, const text_line_options& options = {})
-      : in_(std::move(in)), skip_(options.skip_header_lines) {
-    if (skip_ < 0)
-      fail(status_code::invalid_argument, {"skip_header_lines is ", skip_, ", expected a number that is not negative"});
-  }
+  explicit text_line_reader(buffered_reader in, const text_line_options& options = {});
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    do {
-      if (!in_.line(value)) return false;
-      ++line_;
-    } while (line_ <= skip_);
-    if (!value.empty() && value.back() == '\r') value.remove_suffix(1);
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", line_}); }
 
  private:
@@ -46,3 +35,7 @@ class text_line_reader {
 };
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/text_lines.ipp"
+#endif

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,41 +44,14 @@ class tf_record_reader {
   /// @param in `open(path, compression::gzip)` for a compressed file
   explicit tf_record_reader(buffered_reader in) : in_(std::move(in)) {}
 
-  [[nodiscard]] bool next(std::string_view& value) {
-    if (ended_) return false;
-    offset_ = in_.position();
-    ended_ = true;  // also if this throws
-    const std::string_view head = in_.take(head_bytes);
-    if (head.empty()) return false;
-    if (head.size() < head_bytes) truncated("its length", head_bytes - head.size());
-    const std::uint64_t length = detail::little_endian<8>(head.data());
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(head.data() + 8))) != crc32c(head.substr(0, 8)))
-      corrupted("length");
-    if (length > static_cast<std::uint64_t>(max_bytes) || length + foot_bytes > in_.at_most())
-      fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": it says that it has ", length,
-                                    " bytes, more than can follow"});
-    const std::size_t needed = static_cast<std::size_t>(length) + foot_bytes;
-    const std::string_view bytes = in_.take(needed);
-    if (bytes.size() < needed) truncated("its data", needed - bytes.size());
-    value = bytes.substr(0, needed - foot_bytes);
-    if (unmask_crc(static_cast<std::uint32_t>(detail::little_endian<4>(value.data() + value.size()))) != crc32c(value))
-      corrupted("data");
-    ended_ = false;
-    return true;
-  }
+  [[nodiscard]] bool next(std::string_view& value);
   [[nodiscard]] std::string key() const { return sentence({in_.name(), ":", offset_}); }
 
  private:
   static constexpr std::size_t head_bytes = 12, foot_bytes = 4;
 
-  [[noreturn]] TAGMA_COLD void truncated(std::string_view what, std::size_t missing) const {
-    fail(status_code::data_loss, {in_.name(), ": truncated record at ", offset_, ": ", missing, " bytes of ", what,
-                                  " or its checksum are missing"});
-  }
-  [[noreturn]] TAGMA_COLD void corrupted(std::string_view what) const {
-    fail(status_code::data_loss,
-         {in_.name(), ": corrupted record at ", offset_, ": the checksum of its ", what, " is not that of the file"});
-  }
+  [[noreturn]] void truncated(std::string_view what, std::size_t missing) const;
+  [[noreturn]] void corrupted(std::string_view what) const;
 
   buffered_reader in_;
   std::uint64_t offset_ = 0;
@@ -98,41 +70,14 @@ class tf_record_writer {
       : to_(std::move(other.to_)), held_(std::move(other.held_)), closed_(std::exchange(other.closed_, true)) {}
   tf_record_writer& operator=(tf_record_writer&&) = delete;
   /// Closes the file, and is silent about what goes wrong; `close` is not.
-  ~tf_record_writer() {
-    try {
-      close();
-    } catch (...) {
-    }
-  }
+  ~tf_record_writer();
 
   /// Throws `failed_precondition` after `close`, and what the sink throws.
-  void write(std::string_view value) {
-    if (closed_) fail(status_code::failed_precondition, {to_.name(), ": is closed, and takes no more records"});
-    char head[12], foot[4];
-    detail::put_little_endian<8>(head, value.size());
-    detail::put_little_endian<4>(head + 8, mask_crc(crc32c({head, 8})));
-    detail::put_little_endian<4>(foot, mask_crc(crc32c(value)));
-    held_.append(head, sizeof head);
-    if (value.size() < enough) {
-      held_.append(value);
-    } else {
-      flush();
-      to_.write(std::as_bytes(std::span(value)));
-    }
-    held_.append(foot, sizeof foot);
-    if (held_.size() >= enough) flush();
-  }
+  void write(std::string_view value);
   /// Hands on what is held back.
-  void flush() {
-    if (!held_.empty()) to_.write(std::as_bytes(std::span(held_)));
-    held_.clear();
-  }
+  void flush();
   /// Writes what is left, the end of a compressed file. Nothing if called again.
-  void close() {
-    if (std::exchange(closed_, true)) return;
-    flush();
-    to_.finish();
-  }
+  void close();
 
  private:
   static constexpr std::size_t enough = 64 * 1024;
@@ -143,3 +88,7 @@ class tf_record_writer {
 };
 
 }  // namespace tagma::io
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/tf_record.ipp"
+#endif

@@ -93,15 +93,12 @@ class reader {
   bool good_ = true;
 };
 
-inline void put_varint(std::string& to, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
-  to += static_cast<char>(value);
-}
+void put_varint(std::string& to, std::uint64_t value);
 /// Appends a field of bytes: a text, a message or packed numbers.
-inline void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes) {
-  put_varint(to, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type::bytes));
-  put_varint(to, bytes.size());
-  to.append(bytes);
-}
+void put_bytes(std::string& to, std::uint32_t number, std::string_view bytes);
 
 }  // namespace tagma::io::wire
+
+#ifndef TAGMA_COMPILED
+#include "tagma/io/wire.ipp"
+#endif

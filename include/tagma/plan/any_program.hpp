@@ -30,11 +30,7 @@ struct shared_program final : counted_object {
 };
 
 /// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
-[[nodiscard]] TAGMA_COLD inline std::string name_of_output(const ir::graph_view& g, std::size_t i) {
-  const ir::node& n = g[g.roots[i]];
-  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
-                                                               : sentence({n.name, n.suffix});
-}
+[[nodiscard]] std::string name_of_output(const ir::graph_view& g, std::size_t i);
 
 }  // namespace detail
 
@@ -51,14 +47,7 @@ class any_program {
                     {names.begin(), names.size()}) {}
   /// @param soft as `soft_placement`
   any_program(const ir::graph_view& graph, const carried& values, bool soft,
-              array_view<const std::string_view> names = {})
-      : shared_(new detail::shared_program) {
-    detail::shared_program& to = *shared_;
-    to.graph = ir::heap_graph(graph);
-    to.values = values;
-    to.soft = soft;
-    name_outputs(names);
-  }
+              array_view<const std::string_view> names = {});
 
   [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
   [[nodiscard]] const carried& values() const { return shared_->values; }
@@ -66,40 +55,23 @@ class any_program {
   /// Names of the outputs, in their order.
   [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
   /// The position of an output, or -1.
-  [[nodiscard]] int find_output(std::string_view name) const {
-    const auto found = shared_->positions.find(name);
-    return found == shared_->positions.end() ? -1 : found->second;
-  }
+  [[nodiscard]] int find_output(std::string_view name) const;
 
   /// As of a compiled program.
   /// @{
   [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
   [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const {
-    const plan::heap_site site(graph(), soft());
-    const plan::planned_heap_graph planned(graph());
-    return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
-  }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const;
   /// @}
 
  private:
-  void name_outputs(array_view<const std::string_view> names) {
-    const ir::graph_view g = graph();
-    if (!names.empty() && names.size() != g.roots.size())
-      fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
-    std::vector<std::string>& own = shared_->outputs;
-    own.reserve(g.roots.size());  // no name moves
-    for (std::size_t i = 0; i < g.roots.size(); ++i) {
-      own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
-      std::string& name = own.back();
-      const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
-      if (put()) continue;
-      if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-      for (name = sentence({"output_", i}); !put();) name += '_';
-    }
-  }
+  void name_outputs(array_view<const std::string_view> names);
 
   counted<detail::shared_program> shared_;
 };
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/plan/any_program.ipp"
+#endif

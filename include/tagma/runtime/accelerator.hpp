@@ -73,12 +73,8 @@ namespace runtime {
 
 /// The options of a kind of devices.
 /// @param others those of the kinds that are not named
-[[nodiscard]] inline const gpu_options& options_of(std::string_view type, const gpu_options& others,
-                                                   const kind_options_list& kinds) {
-  for (const kind_options& k : kinds.kinds())
-    if (k.type == type) return k.options;
-  return others;
-}
+[[nodiscard]] const gpu_options& options_of(std::string_view type, const gpu_options& others,
+                                            const kind_options_list& kinds);
 
 struct run_context;
 class run_steps;
@@ -184,3 +180,7 @@ class accelerator : public counted_object {
 
 }  // namespace runtime
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/accelerator.ipp"
+#endif

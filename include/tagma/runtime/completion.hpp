@@ -30,18 +30,10 @@ class completion {
   /// The output is written.
   void succeed() const noexcept { target_->complete(step_, nullptr); }
   /// The run fails with this error, unless another one came first.
-  TAGMA_COLD void fail(std::exception_ptr error) const noexcept {
-    target_->complete(step_, static_cast<std::exception_ptr&&>(error));
-  }
-  TAGMA_COLD void fail(status_code code, std::string_view text) const noexcept {
-    try {
-      tagma::fail(code, text);
-    } catch (...) {
-      fail(std::current_exception());
-    }
-  }
+  void fail(std::exception_ptr error) const noexcept;
+  void fail(status_code code, std::string_view text) const noexcept;
   /// What a hook answers that is told to stop.
-  TAGMA_COLD void cancel() const noexcept { fail(status_code::cancelled, "the operation was cancelled"); }
+  void cancel() const noexcept;
 
  private:
   completion_target* target_ = nullptr;
@@ -49,3 +41,7 @@ class completion {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/completion.ipp"
+#endif

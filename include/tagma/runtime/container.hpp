@@ -55,7 +55,7 @@ class state_container final : public counted_object {
  public:
   state_container() = default;
   /// @param of_plans whose runs are not kept apart as a whole; nullptr: all are
-  TAGMA_COLD explicit state_container(access_function of_plans) : access_(of_plans) {}
+  explicit state_container(access_function of_plans);
   TAGMA_COLD ~state_container() override = default;
 
   [[nodiscard]] access_function access() const { return access_; }
@@ -73,29 +73,9 @@ class state_container final : public counted_object {
     return made;
   }
   /// The resource of this kind and name, or nothing.
-  [[nodiscard]] TAGMA_COLD counted<resource> find(std::string_view kind, std::string_view name) {
-    const mutex_lock lock(mutex_);
-    return counted<resource>(find(kind, name, hash_combine(hash_text(kind), hash_text(name))));
-  }
+  [[nodiscard]] counted<resource> find(std::string_view kind, std::string_view name);
   /// Ends the sessions that use it, which throw Aborted from then on, and lets all resources go.
-  TAGMA_COLD void reset() {
-    heap_array<counted<resource>> gone(16);
-    {
-      const mutex_lock lock(mutex_);
-      for (container_user* u = users_; u != nullptr; u = u->next_) u->end_->begin(true);
-      heap_array<counted<resource>> all = static_cast<heap_array<counted<resource>>&&>(buckets_);
-      buckets_ = static_cast<heap_array<counted<resource>>&&>(gone);
-      gone = static_cast<heap_array<counted<resource>>&&>(all);
-      count_ = 0;
-    }
-    for (counted<resource>& bucket : gone)
-      for (counted<resource> r = bucket; r;) {
-        const counted<resource> next = r->next_;
-        r->next_ = {};
-        r->left_container();
-        r = next;
-      }
-  }
+  void reset();
   /// Calls `f` with each resource, in no order; nothing is added meanwhile.
   template <class F>
   void each(const F& f) {
@@ -105,30 +85,9 @@ class state_container final : public counted_object {
   }
 
  private:
-  [[nodiscard]] counted<resource>& bucket_of(std::uint64_t hash) const {
-    return buckets_[static_cast<std::size_t>(hash ^ (hash >> 32)) & (buckets_.size() - 1)];
-  }
-  [[nodiscard]] TAGMA_COLD resource* find(std::string_view kind, std::string_view name, std::uint64_t hash) const {
-    resource* r = bucket_of(hash).get();
-    while (r != nullptr && !(r->hash_ == hash && r->kind_ == kind && r->name_ == name)) r = r->next_.get();
-    return r;
-  }
-  TAGMA_COLD void add(const counted<resource>& made, std::uint64_t hash) {
-    if (++count_ > buckets_.size()) {
-      const heap_array<counted<resource>> old = static_cast<heap_array<counted<resource>>&&>(buckets_);
-      buckets_ = heap_array<counted<resource>>(4 * old.size());
-      for (const counted<resource>& bucket : old)
-        for (counted<resource> r = bucket; r;) {
-          const counted<resource> next = r->next_;
-          r->next_ = bucket_of(r->hash_);
-          bucket_of(r->hash_) = r;
-          r = next;
-        }
-    }
-    made->hash_ = hash;
-    made->next_ = bucket_of(hash);
-    bucket_of(hash) = made;
-  }
+  [[nodiscard]] counted<resource>& bucket_of(std::uint64_t hash) const;
+  [[nodiscard]] resource* find(std::string_view kind, std::string_view name, std::uint64_t hash) const;
+  void add(const counted<resource>& made, std::uint64_t hash);
 
   friend class container_user;
   access_function access_ = nullptr;
@@ -139,21 +98,6 @@ class state_container final : public counted_object {
   std::size_t count_ = 0;
 };
 
-TAGMA_COLD inline void container_user::join(const counted<state_container>& container, closing& end) {
-  container_ = container;
-  end_ = &end;
-  const mutex_lock lock(container_->mutex_);
-  next_ = container_->users_;
-  if (next_ != nullptr) next_->before_ = this;
-  container_->users_ = this;
-}
-TAGMA_COLD inline container_user::~container_user() {
-  if (!container_) return;
-  const mutex_lock lock(container_->mutex_);
-  (before_ == nullptr ? container_->users_ : before_->next_) = next_;
-  if (next_ != nullptr) next_->before_ = before_;
-}
-
 }  // namespace runtime
 
 /// Variables and other resources, by kind and name, that sessions share and that outlive them. Copies are the same
@@ -161,14 +105,14 @@ TAGMA_COLD inline container_user::~container_user() {
 class container {
  public:
   /// One whose runs are kept apart as a whole, as those of a single session are.
-  TAGMA_COLD container() : state_(new runtime::state_container) {}
+  container();
   /// @tparam Bound left as it is: programs that have no such container do not compile what it needs
   template <class Bound = runtime::bound_plan>
   explicit container(isolation kept_apart);
 
   /// Empties the container and ends the sessions that use it: their runs throw Aborted, those under way too. Who waits
   /// at a queue of the container is cancelled. New sessions over the container begin anew.
-  TAGMA_COLD void reset() const { state_->reset(); }
+  void reset() const;
 
   /// Bytes of its variables, and of the copies that were made since somebody read one while another updated it.
   [[nodiscard]] std::size_t bytes() const;
@@ -190,3 +134,7 @@ class container_option {
 };
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/container.ipp"
+#endif

@@ -15,10 +15,7 @@ namespace tagma::runtime {
 
 /// The value of an option of a session. Throws InvalidArgument that names the option if it is below 0.
 /// @param zero what 0 stands for
-TAGMA_COLD inline std::int64_t checked_option(std::string_view name, std::int64_t value, std::string_view zero) {
-  if (value < 0) fail(status_code::invalid_argument, {"the option ", name, " is ", value, "; 0 stands for ", zero});
-  return value;
-}
+std::int64_t checked_option(std::string_view name, std::int64_t value, std::string_view zero);
 
 /// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
@@ -28,9 +25,7 @@ struct session_device {
 };
 
 /// "/device:CPU:1": the name of a device inside its process.
-[[nodiscard]] TAGMA_COLD inline std::string short_name(const device_spec& name) {
-  return to_string(device_spec{{}, -1, -1, name.type, name.id});
-}
+[[nodiscard]] std::string short_name(const device_spec& name);
 
 class device_table;
 
@@ -56,26 +51,7 @@ class device_table {
   /// @param soft a device that is missing is replaced by the first one of its type, or the first CPU
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
-  TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
-                          accelerator* others)
-      : table_(wanted.list.size() < 1 ? 1 : wanted.list.size()) {
-    if (cpus < 1)
-      fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
-    checked_option("intra_op_threads", threads, "all threads that the process may use");
-    checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
-    devices_.allocate(cpus + (others == nullptr ? 0 : others->devices()));
-    if (threads <= 0 && cpus > 1) {
-      const int all = available_threads();
-      threads = (all + cpus - 1) / cpus;
-      if (step_threads <= 0) step_threads = all;
-    }
-    for (int d = 0; d < cpus; ++d) {
-      devices_[d].name = ir::local_device("CPU", d);
-      devices_[d].threads = make_cpu_executor(threads, d == 0 ? step_threads : 1);
-    }
-    table_[0] = &devices_[0];
-    if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
-  }
+  device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft, accelerator* others);
 
   /// The device that stands for number `d` of the program.
   template <class Index>
@@ -91,40 +67,8 @@ class device_table {
   friend class wanted_devices;
 
   /// Names the devices of accelerators, and takes what is wanted from all.
-  TAGMA_COLD static void find(device_table& table, array_view<const plan::plan_device> wanted, accelerator* others,
-                              bool soft) {
-    const heap_array<session_device>& devices = table.devices_;
-    int number = 0;
-    for (session_device& d : devices)
-      if (!d.threads) {
-        int of_kind = d.number = number++;
-        const accelerator& kind = others->kind_of(of_kind);
-        d.name = ir::local_device(kind.type(), of_kind);
-      }
-    for (std::size_t w = 0; w < wanted.size(); ++w) {
-      const session_device*& found = table.table_[w];
-      for (const session_device& d : devices)
-        if (d.name == wanted[w].name) found = &d;
-      if (found == nullptr && !soft && !wanted[w].op.empty())
-        fail(status_code::invalid_argument, table.missing_text(wanted[w]));
-      for (const session_device& d : devices)
-        if (found == nullptr && soft && d.name.type == wanted[w].name.type) found = &d;
-      if (found == nullptr) found = &devices[0];
-    }
-  }
-  [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
-    std::string text =
-        sentence({"Cannot assign a device for operation '",
-                  d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
-                  "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
-    for (const session_device& there : devices_)
-      append_parts(text, {&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    return sentence({text, " ]. Make sure the device specification refers to a valid device",
-                     d.name.type == devices_[0].name.type
-                         ? "; the option cpu_devices of a session says how many CPU devices it has"
-                         : "",
-                     "."});
-  }
+  static void find(device_table& table, array_view<const plan::plan_device> wanted, accelerator* others, bool soft);
+  [[nodiscard]] std::string missing_text(const plan::plan_device& d) const;
 
   heap_array<session_device> devices_;
   heap_array<const session_device*> table_;
@@ -143,3 +87,7 @@ template <class Placed>
 }
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/device.ipp"
+#endif

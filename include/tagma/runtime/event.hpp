@@ -14,29 +14,13 @@ namespace tagma::runtime {
 class event {
  public:
   [[nodiscard]] bool happened() const { return happened_.load(memory_order::acquire); }
-  void set() {
-    happened_.store(true, memory_order::release);
-    changes_.change(true);
-  }
+  void set();
   /// It may happen once more; nobody waits for it.
   void clear() { happened_.store(false, memory_order::relaxed); }
 
-  void wait() {
-    for (;;) {
-      const std::uint32_t seen = changes_.load(memory_order::acquire);
-      if (happened()) return;
-      changes_.wait(seen);
-    }
-  }
+  void wait();
   /// False if the limits end the waiting before.
-  [[nodiscard]] bool wait(const run_guard& guard) {
-    for (;;) {
-      const std::uint32_t seen = changes_.load(memory_order::acquire);
-      if (happened()) return true;
-      if (guard.over() != status_code::ok) return false;
-      guard.wait(changes_, seen);
-    }
-  }
+  [[nodiscard]] bool wait(const run_guard& guard);
 
  private:
   atomic<bool> happened_{false};
@@ -44,3 +28,7 @@ class event {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/event.ipp"
+#endif

@@ -15,12 +15,8 @@ namespace tagma::runtime {
 class gate {
  public:
   /// Waits until the caller may pass. Throws if the limits of its run end the wait.
-  void enter(bool exclusive, const run_guard& guard) {
-    if (!pass(exclusive, 0)) wait(exclusive, guard);
-  }
-  void leave(bool exclusive) {
-    if ((state_.fetch_sub(exclusive ? writer : 1) & waited_for) != 0) changed_.change(true);
-  }
+  void enter(bool exclusive, const run_guard& guard);
+  void leave(bool exclusive);
 
  private:
   // The state: how many readers are inside, whether a writer is, and whether somebody waits.
@@ -28,49 +24,13 @@ class gate {
 
   /// Goes in if nobody is in the way; false if somebody is.
   /// @param known of `waited_for`, what stops nobody: those who wait know of one another
-  [[nodiscard]] bool pass(bool exclusive, std::uint32_t known) {
-    std::uint32_t now = state_.load(memory_order::relaxed);
-    while ((now & (exclusive ? ~known : (writer | waited_for) & ~known)) == 0)
-      if (state_.replace(now, now + (exclusive ? writer : 1)))
-        return true;
-      else
-        now = state_.load(memory_order::relaxed);
-    return false;
-  }
+  [[nodiscard]] bool pass(bool exclusive, std::uint32_t known);
 
-  [[gnu::noinline]] void wait(bool exclusive, const run_guard& guard) {
-    mutex_.lock();
-    begin_wait(exclusive);
-    for (;;) {
-      const std::uint32_t seen = changed_.load(memory_order::acquire);
-      if ((exclusive || writers_ == 0) && pass(exclusive, waited_for)) break;
-      mutex_.unlock();
-      const status_code reason = guard.over();
-      if (reason == status_code::ok) guard.wait(changed_, seen);
-      mutex_.lock();
-      if (reason != status_code::ok) give_up(exclusive, guard, reason);
-    }
-    end_wait(exclusive);
-    mutex_.unlock();
-  }
-  void begin_wait(bool exclusive) {
-    writers_ += exclusive;
-    if (waiting_++ == 0) state_.fetch_add(waited_for);
-  }
+  void wait(bool exclusive, const run_guard& guard);
+  void begin_wait(bool exclusive);
   /// Others may go in now that would not before: readers behind a writer that waited.
-  void end_wait(bool exclusive) {
-    writers_ -= exclusive;
-    if (--waiting_ == 0)
-      state_.fetch_sub(waited_for);
-    else if (exclusive && writers_ == 0)
-      changed_.change(true);
-  }
-  [[noreturn]] TAGMA_COLD void give_up(bool exclusive, const run_guard& guard, status_code reason) {
-    end_wait(exclusive);
-    mutex_.unlock();
-    guard.explain(reason, exclusive ? " while it waited for the variables that it updates"
-                                    : " while it waited for the variables that it reads");
-  }
+  void end_wait(bool exclusive);
+  [[noreturn]] void give_up(bool exclusive, const run_guard& guard, status_code reason);
 
   atomic<std::uint32_t> state_{0};
   mutex mutex_;  // of what follows
@@ -80,3 +40,7 @@ class gate {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/gate.ipp"
+#endif

@@ -61,69 +61,24 @@ class element_request : public served_request {
 
 class iterator final : public serving {
  public:
-  TAGMA_COLD iterator(std::string name, array_view<const tensor_spec> components)
-      : serving("iterator", std::move(name)), components_(components.begin(), components.end()) {}
-  TAGMA_COLD ~iterator() override { stop(); }
+  iterator(std::string name, array_view<const tensor_spec> components);
+  TAGMA_DECL ~iterator() override;
 
   [[nodiscard]] const std::vector<tensor_spec>& components() const { return components_; }
-  [[nodiscard]] TAGMA_COLD std::string text() const override { return sentence({"iterator '", name(), "'"}); }
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the iterator that somebody else asks for.
-  TAGMA_COLD void check(array_view<const tensor_spec> others) const {
-    if (others.size() != components_.size())
-      fail(status_code::invalid_argument, {"the container has ", text(), " with ", components_.size(),
-                                           " components, asked for is one with ", others.size()});
-    for (std::size_t i = 0; i < others.size(); ++i)
-      if (!(others[i] == components_[i]))
-        fail(status_code::invalid_argument,
-             {"the container has ", text(), " with component ", i, " ", to_string(components_[i]),
-              ", asked for is one with ", to_string(others[i])});
-  }
+  void check(array_view<const tensor_spec> others) const;
 
   /// From the next request on, elements are those of this pass.
-  TAGMA_COLD void set(owned<element_source> pass) {
-    const mutex_lock locked(lock());
-    fresh_ = std::move(pass);
-  }
+  void set(owned<element_source> pass);
   /// Asks for the next element; `request` lives until it is told.
-  void next(element_request& request) {
-    request.asks_position = false;
-    ask(request);
-  }
+  void next(element_request& request);
   /// Asks where the iterator is, behind what was asked for before.
-  TAGMA_COLD void find_position(element_request& request) {
-    request.asks_position = true;
-    ask(request);
-  }
+  void find_position(element_request& request);
 
  private:
-  void serve(served_request& asked) override {
-    auto& request = static_cast<element_request&>(asked);
-    take_fresh(request);
-    if (source_ == nullptr) {
-      std::string declared;
-      for (const tensor_spec& c : components_) append_parts(declared, {declared.empty() ? "" : ", ", to_string(c)});
-      fail(status_code::failed_precondition,
-           {text(), " has not been initialized: tagma::set_iterator gives it a dataset of ", declared});
-    }
-    if (request.asks_position) {
-      request.position = source_->position();
-      return;
-    }
-    if (request.pass_ != pass_) request.element = source_->make_element();
-    request.pass_ = pass_;
-    if (!source_->next(*request.element, stop_with(stop_)))
-      fail(status_code::out_of_range, {text(), ": end of sequence"});
-  }
-  void take_fresh(const element_request& request) {
-    owned<element_source> gone;  // without the lock: its threads end
-    const mutex_lock locked(lock());
-    stop_.reset();
-    if (is_cancelled(request)) stop_.cancel();
-    if (fresh_ == nullptr) return;
-    gone = std::move(source_);
-    source_ = std::move(fresh_);
-    ++pass_;
-  }
+  TAGMA_DECL void serve(served_request& asked) override;
+  void take_fresh(const element_request& request);
   void interrupt(served_request&) override { stop_.cancel(); }
 
   const std::vector<tensor_spec> components_;
@@ -135,3 +90,7 @@ class iterator final : public serving {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/iterator.ipp"
+#endif

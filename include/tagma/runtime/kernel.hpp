@@ -250,15 +250,7 @@ namespace runtime {
 
 /// Throws InvalidArgument that names a kind of devices with options of its own that no program of the file has.
 /// @param types of the devices of a program
-TAGMA_COLD inline void check_kinds(const kind_options_list& kinds, array_view<const device_text> types) {
-  for (const kind_options& k : kinds.kinds()) {
-    bool known = false;
-    for (std::size_t t = 0; t + 1 < types.size(); ++t) known = known || types[t].view() == k.type;  // the last is CPU
-    if (!known)
-      fail(status_code::invalid_argument,
-           {"the option kinds has options of devices of type \"", k.type, "\", which the program does not know"});
-  }
-}
+void check_kinds(const kind_options_list& kinds, array_view<const device_text> types);
 
 /// The devices besides CPUs that a program has nodes on, or nothing where the machine has none.
 /// @tparam Placed where its nodes are
@@ -282,3 +274,7 @@ template <class Graph, class Placed>
 
 }  // namespace runtime
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/kernel.ipp"
+#endif

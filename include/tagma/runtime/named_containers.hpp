@@ -26,10 +26,7 @@ struct container_names {
   mutex access;
   std::map<std::string, entry, std::less<>> all;
 
-  [[nodiscard]] TAGMA_COLD static container_names& of_process() {
-    static container_names* const names = new container_names;  // sessions may outlive what is static
-    return *names;
-  }
+  [[nodiscard]] static container_names& of_process();
 };
 
 }  // namespace detail
@@ -58,20 +55,10 @@ template <class Kept = isolation>
 
 /// Resets the containers of these names, as `container::reset` does; none of a name that there is not.
 /// @return how many there were
-TAGMA_COLD inline std::size_t reset_containers(std::initializer_list<std::string_view> chosen) {
-  detail::container_names& names = detail::container_names::of_process();
-  std::size_t count = 0;
-  for (const std::string_view name : chosen) {
-    container_option one;
-    {
-      const mutex_lock lock(names.access);
-      if (const auto found = names.all.find(name); found != names.all.end()) one = found->second.of;
-    }
-    if (!one.state()) continue;
-    one.state()->reset();
-    ++count;
-  }
-  return count;
-}
+std::size_t reset_containers(std::initializer_list<std::string_view> chosen);
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/named_containers.ipp"
+#endif

@@ -13,34 +13,12 @@ namespace tagma::runtime {
 class plan_memory final : public accelerated_memory {
  public:
   /// @param plan outlives this; it knows the extents of its nodes by the time that memory is asked for
-  TAGMA_COLD plan_memory(accelerator& from, const bound_plan& plan)
-      : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
+  plan_memory(accelerator& from, const bound_plan& plan);
 
-  [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
-    owned<memory_block>& block = arenas_[d];
-    block =
-        from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
-    return block->data;
-  }
-  [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
-    owned<memory_block>& block = scalars_[d];
-    if (!block) {
-      const int number = plan_.device_at(d).number;
-      block = from_.allocate(number, static_cast<std::int64_t>(values.size()), {"the scalars of a plan"});
-      from_.copy({block->data, number}, {values.data(), on_host}, values.size());
-    }
-    return block->data;
-  }
-  [[nodiscard]] TAGMA_COLD std::byte* feed(ir::node_id id) override {
-    const plan::plan_node& n = plan_.plan().nodes[id];
-    owned<memory_block>& block = feeds_[n.slot];
-    if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});
-    return block->data;
-  }
-  void stage(array_view<const raw_view> feeds) override {
-    for (std::size_t f = 0; f < feeds_.size(); ++f)
-      if (feeds_[f] && feeds[f].bytes() > 0) std::memcpy(feeds_[f]->data, feeds[f].data, feeds[f].bytes());
-  }
+  [[nodiscard]] TAGMA_DECL std::byte* arena(std::int16_t d, std::int64_t bytes) override;
+  [[nodiscard]] TAGMA_DECL std::byte* scalars(std::int16_t d, array_view<std::byte> values) override;
+  [[nodiscard]] TAGMA_DECL std::byte* feed(ir::node_id id) override;
+  TAGMA_DECL void stage(array_view<const raw_view> feeds) override;
 
  private:
   accelerator& from_;
@@ -51,3 +29,7 @@ class plan_memory final : public accelerated_memory {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/plan_memory.ipp"
+#endif

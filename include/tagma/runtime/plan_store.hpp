@@ -4,8 +4,6 @@
 /// @file
 /// The bound plans of a session: idle ones, which later runs with the same extents use again, and who is at work.
 
-#include <new>
-
 #include "tagma/base/config.hpp"
 #include "tagma/base/control_group.hpp"
 #include "tagma/runtime/bound_plan.hpp"
@@ -15,18 +13,11 @@ namespace tagma::runtime {
 
 /// What a session keeps of idle plans unless it is told: a quarter of the memory that the process may use.
 /// @param limit that its control groups set, 0 for none
-[[nodiscard]] TAGMA_COLD inline std::int64_t default_plan_cache_bytes(
-    std::int64_t limit = control_group_limit("memory", &tagma::detail::memory_of_group)) {
-  const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  const std::int64_t quarter = pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
-  return limit > 0 && limit / 4 < quarter ? limit / 4 : quarter;
-}
+[[nodiscard]] std::int64_t default_plan_cache_bytes(
+    std::int64_t limit = control_group_limit("memory", &tagma::detail::memory_of_group));
 
 /// True if there may be memory once others have given some back.
-[[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {
-  const caught seen(e);
-  return seen.code == status_code::resource_exhausted && !seen.never_fits;
-}
+[[nodiscard]] bool is_lack_of_memory(const std::exception_ptr& e) noexcept;
 
 /// Idle plans, the last used first. Not for several threads at once.
 class plan_cache {
@@ -38,46 +29,15 @@ class plan_cache {
   [[nodiscard]] bool empty() const { return first_ == nullptr; }
 
   /// Takes out a plan that was bound for feeds of these extents; nullptr if there is none.
-  [[nodiscard]] owned<bound_plan> take(const plan::plan_view& key, array_view<const raw_view> feeds) {
-    for (owned<bound_plan>* p = &first_; *p != nullptr; p = &(*p)->next)
-      if (&(*p)->plan() == &key && (*p)->matches(feeds)) return unlink(*p);
-    return nullptr;
-  }
+  [[nodiscard]] owned<bound_plan> take(const plan::plan_view& key, array_view<const raw_view> feeds);
   /// Keeps a plan. Returns a list of those that go instead: what was idle longest, until the rest is within the budget.
   /// The one that was used last stays in any case, so that a step in a loop binds nothing.
-  [[nodiscard]] owned<bound_plan> put(owned<bound_plan> plan) {
-    owned<bound_plan> gone;
-    std::size_t same = 1;
-    for (owned<bound_plan>* p = &first_; *p != nullptr; p = &(*p)->next)
-      if (&(*p)->plan() == &plan->plan() && ++same > most_of_one) {
-        gone = unlink(*p);
-        break;
-      }
-    bytes_ += plan->arena_bytes();
-    plan->next = std::move(first_);
-    first_ = std::move(plan);
-    while (bytes_ > budget_ && first_->next != nullptr) {
-      owned<bound_plan> last = take_oldest();
-      last->next = std::move(gone);
-      gone = std::move(last);
-    }
-    return gone;
-  }
+  [[nodiscard]] owned<bound_plan> put(owned<bound_plan> plan);
   /// Takes out what was idle longest; nullptr if nothing is idle.
-  [[nodiscard]] TAGMA_COLD owned<bound_plan> take_oldest() {
-    if (empty()) return nullptr;
-    owned<bound_plan>* last = &first_;
-    while ((*last)->next != nullptr) last = &(*last)->next;
-    return unlink(*last);
-  }
+  [[nodiscard]] owned<bound_plan> take_oldest();
 
  private:
-  [[nodiscard]] owned<bound_plan> unlink(owned<bound_plan>& p) {
-    owned<bound_plan> found = std::move(p);
-    p = std::move(found->next);
-    bytes_ -= found->arena_bytes();
-    return found;
-  }
+  [[nodiscard]] owned<bound_plan> unlink(owned<bound_plan>& p);
 
   std::size_t budget_ = ~std::size_t{0};
   std::size_t bytes_ = 0;
@@ -88,56 +48,25 @@ class plan_cache {
 /// session to live.
 class plan_store {
  public:
-  TAGMA_COLD plan_store() {
-    others& all = of_process();
-    const mutex_lock lock(all.access);
-    next_ = all.first;
-    all.first = this;
-  }
+  plan_store();
   plan_store(const plan_store&) = delete;
   plan_store& operator=(const plan_store&) = delete;
-  TAGMA_COLD ~plan_store() {
-    others& all = of_process();
-    const mutex_lock lock(all.access);
-    plan_store** p = &all.first;
-    while (*p != this) p = &(*p)->next_;
-    *p = next_;
-  }
+  ~plan_store();
 
   void set_budget(std::int64_t bytes) { idle_.set_budget(bytes); }
   /// Bytes of the arenas of idle plans.
-  [[nodiscard]] std::size_t idle_bytes() {
-    const mutex_lock lock(mutex_);
-    return idle_.bytes();
-  }
+  [[nodiscard]] std::size_t idle_bytes();
   /// What tells runs that the session closes.
   [[nodiscard]] closing& end() { return end_; }
 
   /// Begins a visit. Throws Cancelled if the session was closed, Aborted if its container was reset.
   /// @param purpose what errors begin with
-  TAGMA_COLD void enter(std::string_view purpose) {
-    const mutex_lock lock(mutex_);
-    count_visit(purpose);
-  }
+  void enter(std::string_view purpose);
   /// The same for a run, and takes an idle plan for it; nullptr if none fits.
-  [[nodiscard, gnu::noinline]] owned<bound_plan> enter(const plan::plan_view& key, array_view<const raw_view> feeds) {
-    const mutex_lock lock(mutex_);
-    count_visit({});
-    return idle_.take(key, feeds);
-  }
+  [[nodiscard]] owned<bound_plan> enter(const plan::plan_view& key, array_view<const raw_view> feeds);
   /// Ends a visit; afterwards this may be gone.
   /// @param plan that it had, or nullptr
-  [[gnu::noinline]] void leave(owned<bound_plan> plan) {
-    owned<bound_plan> gone;
-    if (plan != nullptr) {
-      const mutex_lock lock(mutex_);
-      gone = idle_.put(std::move(plan));
-      if (gone == nullptr) return count_leave();
-    }
-    gone = nullptr;  // while the session lives
-    const mutex_lock lock(mutex_);
-    count_leave();
-  }
+  void leave(owned<bound_plan> plan);
 
   /// What `make` returns, inside a visit. Where it finds no memory, idle plans go, the one that was idle longest first,
   /// and then those of other sessions; then it waits until other visits end, up to ten seconds; and each time it tries
@@ -154,80 +83,34 @@ class plan_store {
   }
 
   /// Lets go what was idle longest here, or else in another session of the process. False if nothing is idle.
-  TAGMA_COLD bool let_one_go() {
-    if (let_own_go()) return true;
-    others& all = of_process();
-    const mutex_lock lock(all.access);  // nobody's session ends meanwhile
-    for (plan_store* s = all.first; s != nullptr; s = s->next_)
-      if (s != this && s->let_own_go()) return true;
-    return false;
-  }
+  bool let_one_go();
 
   /// No visit begins any more, and those under way are told. Waits until they have ended, and lets idle plans go.
   /// @param patience_ns how long it waits; below 0: as long as it takes
   /// @return false if some have not ended by then
-  TAGMA_COLD bool close(std::int64_t patience_ns) noexcept {
-    end_.begin();
-    const std::int64_t end = patience_ns < 0 ? wait_word::never : now_ns() + patience_ns;
-    const mutex_lock lock(mutex_);
-    while (visits_ > 0)
-      if (!wait(end)) return false;
-    while (idle_.take_oldest() != nullptr) continue;
-    return true;
-  }
+  bool close(std::int64_t patience_ns) noexcept;
 
  private:
   /// The attempts of one visit to bind a plan. After the first, one visit at a time tries: two would take from each
   /// other what is enough for one.
   class attempts {
    public:
-    TAGMA_COLD explicit attempts(plan_store& store) : store_(store) {
-      const mutex_lock lock(store.mutex_);
-      seen_ = store.freed_;
-    }
+    explicit attempts(plan_store& store);
     attempts(const attempts&) = delete;
     attempts& operator=(const attempts&) = delete;
-    TAGMA_COLD ~attempts() {
-      if (!alone_) return;
-      const mutex_lock lock(store_.mutex_);
-      store_.binds_alone_ = false;
-      store_.tell();
-    }
+    ~attempts();
 
     /// An attempt failed. True if another may do better.
-    TAGMA_COLD bool again(const run_guard& guard) {
-      if (store_.let_one_go()) return true;
-      owned<bound_plan> gone;
-      const mutex_lock lock(store_.mutex_);
-      if (end_ == 0) end_ = now_ns() + most_waited;
-      if (!alone_ && !hopeless() && !wait_for_turn(guard)) return false;
-      while ((gone = store_.idle_.take_oldest()) == nullptr && store_.freed_ == seen_)
-        if (store_.at_work() == 1 || !wait(guard)) return false;
-      seen_ = store_.freed_;
-      return true;
-    }
+    bool again(const run_guard& guard);
 
    private:
     static constexpr std::int64_t most_waited = 10'000'000'000, look_again = 10'000'000;
 
     /// This visit had all memory to itself, and there is nothing that could go.
-    [[nodiscard]] bool hopeless() const {
-      return store_.idle_.empty() && store_.freed_ == seen_ && store_.at_work() == 1;
-    }
-    TAGMA_COLD bool wait_for_turn(const run_guard& guard) {
-      const waiting here(store_);
-      while (store_.binds_alone_)
-        if (!wait(guard)) return false;
-      alone_ = store_.binds_alone_ = true;
-      return true;
-    }
+    [[nodiscard]] bool hopeless() const;
+    bool wait_for_turn(const run_guard& guard);
     /// Throws where the limits of the run say so; false if it took too long.
-    TAGMA_COLD bool wait(const run_guard& guard) {
-      guard.check();
-      const std::int64_t soon = now_ns() + look_again;
-      static_cast<void>(store_.wait(soon < end_ ? soon : end_));
-      return now_ns() < end_;
-    }
+    bool wait(const run_guard& guard);
 
     plan_store& store_;
     std::uint64_t seen_ = 0;
@@ -237,11 +120,7 @@ class plan_store {
 
   /// A visit that waits for its turn has no memory.
   struct waiting {
-    explicit waiting(plan_store& s) : store(s) {
-      ++store.waiting_;
-      ++store.freed_;
-      store.tell();
-    }
+    explicit waiting(plan_store& s);
     ~waiting() { --store.waiting_; }
     waiting(const waiting&) = delete;
     waiting& operator=(const waiting&) = delete;
@@ -253,43 +132,16 @@ class plan_store {
     mutex access;
     plan_store* first = nullptr;
   };
-  [[nodiscard]] TAGMA_COLD static others& of_process() {
-    static others& all = *new others;  // sessions may end after what is static
-    return all;
-  }
-  bool let_own_go() {
-    owned<bound_plan> gone;
-    const mutex_lock lock(mutex_);
-    gone = idle_.take_oldest();
-    return gone != nullptr;
-  }
+  [[nodiscard]] static others& of_process();
+  bool let_own_go();
 
-  void count_visit(std::string_view purpose) {
-    if (end_.begun()) end_.refuse(purpose);
-    ++visits_;
-  }
-  void count_leave() {
-    --visits_;
-    ++freed_;
-    tell();
-  }
+  void count_visit(std::string_view purpose);
+  void count_leave();
   /// Visits that may have memory, or may take some.
   [[nodiscard]] int at_work() const { return visits_ - waiting_; }
-  void tell() {
-    if (asleep_ > 0) changed_.notify_all();
-  }
+  void tell();
   /// Waits for a change, asleep and without the lock. False if it is too late for that.
-  TAGMA_COLD bool wait(std::int64_t end) {
-    const std::int64_t now = end == wait_word::never ? 0 : now_ns();
-    if (now >= end) return false;
-    ++asleep_;
-    if (end == wait_word::never)
-      changed_.wait(mutex_);
-    else
-      changed_.wait_for(mutex_, end - now);
-    --asleep_;
-    return true;
-  }
+  bool wait(std::int64_t end);
 
   plan_store* next_ = nullptr;
   closing end_;
@@ -304,3 +156,7 @@ class plan_store {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/plan_store.ipp"
+#endif

@@ -15,20 +15,17 @@ namespace tagma::runtime {
 namespace detail {
 
 /// "matmul 'hidden/kernel'" or "matmul #12".
-[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_node& n) {
-  if (n.name.empty()) return sentence({n.op->name, " #", n.source});
-  return sentence({n.op->name, " '", n.name, n.suffix, "'"});
-}
+[[nodiscard]] std::string describe(const plan::plan_node& n);
 
 /// "a plan of 3 steps".
-[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_view& plan) {
-  return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
-}
+[[nodiscard]] std::string describe(const plan::plan_view& plan);
 
 /// " float32 [2, 3] and int32 [2]".
-TAGMA_COLD inline void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
-  append_parts(text, {before, to_string(type), " ", to_string(dims)});
-}
+void append_spec(std::string& text, const char* before, dtype type, const shape& dims);
 
 }  // namespace detail
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/plan_text.ipp"
+#endif

@@ -45,14 +45,10 @@ struct tensor_block final : runtime::memory_block {
 /// While it lives, no run is in a container that keeps runs apart.
 class gate_pass {
  public:
-  explicit gate_pass(runtime::state_container& of) : gate_(of.access() == nullptr ? &of.runs() : nullptr) {
-    if (gate_ != nullptr) gate_->enter(true, runtime::run_guard(run_limits{}));
-  }
+  explicit gate_pass(runtime::state_container& of);
   gate_pass(const gate_pass&) = delete;
   gate_pass& operator=(const gate_pass&) = delete;
-  ~gate_pass() {
-    if (gate_ != nullptr) gate_->leave(true);
-  }
+  ~gate_pass();
 
  private:
   runtime::gate* gate_;
@@ -98,3 +94,7 @@ void preload(const container& in, [[maybe_unused]] const V& v, tensor<T>&& eleme
 }
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/preload.ipp"
+#endif

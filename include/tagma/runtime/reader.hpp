@@ -27,23 +27,7 @@
 namespace tagma::runtime {
 
 /// Opens a file as a reader with these options does. Throws what the parts throw, NotFound for a missing file.
-[[nodiscard]] TAGMA_COLD inline io::open_records open_records(const reader_options& o, std::string path) {
-  if (o.kind == reader_kind::identity) return io::open_records(io::identity_reader(std::move(path)));
-  constexpr io::compression formats[] = {io::compression::none, io::compression::gzip, io::compression::zlib,
-                                         io::compression::detect};
-  io::buffered_reader in(io::open(std::move(path), formats[static_cast<std::size_t>(o.compression)]));
-  switch (o.kind) {
-    case reader_kind::fixed_length:
-      return io::open_records(
-          io::fixed_length_record_reader(std::move(in), {o.record_bytes, o.header_bytes, o.footer_bytes, o.hop_bytes}));
-    case reader_kind::tf_record:
-      return io::open_records(io::tf_record_reader(std::move(in)));
-    case reader_kind::whole_file:
-      return io::open_records(io::whole_file_reader(std::move(in)));
-    default:
-      return io::open_records(io::text_line_reader(std::move(in), {o.skip_header_lines}));
-  }
-}
+[[nodiscard]] io::open_records open_records(const reader_options& o, std::string path);
 
 /// Somebody who asks for records.
 class read_request : public served_request {
@@ -63,64 +47,24 @@ class read_request : public served_request {
 class reader final : public serving {
  public:
   /// Throws InvalidArgument for options that no reader can have.
-  TAGMA_COLD reader(std::string name, const reader_options& options)
-      : serving("reader", std::move(name)), options_(options) {
-    for (const extent n : {options.skip_header_lines, options.header_bytes, options.footer_bytes, options.hop_bytes})
-      if (n < 0) fail(status_code::invalid_argument, {text(), ": no option may be negative, and one is ", n});
-    if ((options.kind == reader_kind::fixed_length) != (options.record_bytes > 0))
-      fail(status_code::invalid_argument,
-           {text(), ": record_bytes is ", options.record_bytes,
-            options.record_bytes > 0 ? ", which is for records of fixed length" : ", expected 1 or more"});
-  }
-  TAGMA_COLD ~reader() override { stop(); }
+  reader(std::string name, const reader_options& options);
+  TAGMA_DECL ~reader() override;
 
   [[nodiscard]] const reader_options& options() const { return options_; }
   /// "text line reader 'lines'".
-  [[nodiscard]] TAGMA_COLD std::string text() const override {
-    return sentence({to_string(options_.kind), " '", name(), "'"});
-  }
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the reader that somebody else asks for.
-  TAGMA_COLD void check(const reader_options& other) const {
-    if (options_.kind != other.kind)
-      fail(status_code::invalid_argument,
-           {"the container has ", text(), ", asked for is a ", to_string(other.kind), " of this name"});
-    const auto refuse = [&](std::string_view what, extent own, extent asked) {
-      if (own != asked)
-        fail(status_code::invalid_argument,
-             {"the container has ", text(), " with ", what, " ", own, ", asked for is one with ", asked});
-    };
-    refuse("compression", static_cast<extent>(options_.compression), static_cast<extent>(other.compression));
-    refuse("skip_header_lines", options_.skip_header_lines, other.skip_header_lines);
-    refuse("record_bytes", options_.record_bytes, other.record_bytes);
-    refuse("header_bytes", options_.header_bytes, other.header_bytes);
-    refuse("footer_bytes", options_.footer_bytes, other.footer_bytes);
-    refuse("hop_bytes", options_.hop_bytes, other.hop_bytes);
-  }
+  void check(const reader_options& other) const;
 
-  [[nodiscard]] std::int64_t records_produced() {
-    const mutex_lock locked(lock());
-    return produced_;
-  }
-  [[nodiscard]] std::int64_t files_completed() {
-    const mutex_lock locked(lock());
-    return completed_;
-  }
+  [[nodiscard]] std::int64_t records_produced();
+  [[nodiscard]] std::int64_t files_completed();
   /// The file that is being read is left, behind the requests that wait; counts begin at 0.
-  TAGMA_COLD void reset() {
-    const mutex_lock locked(lock());
-    produced_ = completed_ = 0;
-    leaves_ = true;
-  }
+  void reset();
 
   /// Asks for up to `most` records of one file, at least one; `request` lives until it is told.
   /// @param files a queue of texts
   /// Throws ResourceExhausted if the system has no thread.
-  TAGMA_COLD void read(read_request& request, queue& files, std::size_t most) {
-    request.records.clear();
-    request.files_ = &files;
-    request.most_ = most;
-    ask(request);
-  }
+  void read(read_request& request, queue& files, std::size_t most);
 
  private:
   /// Waits for the name of a file.
@@ -130,85 +74,16 @@ class reader final : public serving {
     std::exception_ptr error;
 
    private:
-    void ended(std::exception_ptr e) noexcept override {
-      error = std::move(e);
-      done.set();
-    }
+    TAGMA_DECL void ended(std::exception_ptr e) noexcept override;
   };
 
-  void serve(served_request& asked) override {
-    bool leaves = false;
-    {
-      const mutex_lock locked(lock());
-      leaves = std::exchange(leaves_, false);
-    }
-    if (leaves) current_ = {}, back_.clear(), failed_ = nullptr;
-    fill(static_cast<read_request&>(asked));
-  }
-  void interrupt(served_request& asked) override {
-    // Whoever is told of this only marks something as done: nobody asks for the lock.
-    if (waits_) static_cast<read_request&>(asked).files_->cancel(file_);
-  }
-  void given(served_request& asked) override {
-    produced_ += static_cast<std::int64_t>(static_cast<read_request&>(asked).records.size());
-  }
-  void take_back(served_request& asked) override {
-    for (io::record& one : static_cast<read_request&>(asked).records) back_.push_back(std::move(one));
-  }
+  TAGMA_DECL void serve(served_request& asked) override;
+  TAGMA_DECL void interrupt(served_request& asked) override;
+  TAGMA_DECL void given(served_request& asked) override;
+  TAGMA_DECL void take_back(served_request& asked) override;
   /// What was read before an error is given first, and the error to the next request.
-  void fill(read_request& r) {
-    while (r.records.size() < r.most_) {
-      if (!back_.empty()) {
-        r.records.push_back(std::move(back_.front()));
-        back_.pop_front();
-        continue;
-      }
-      if (failed_ != nullptr) {
-        if (r.records.empty()) std::rethrow_exception(std::exchange(failed_, nullptr));
-        return;
-      }
-      if (!current_) {
-        if (!r.records.empty()) return;
-        current_ = open_records(options_, next_file(r));
-      }
-      try {
-        std::string_view value;
-        if (current_.next(value)) {
-          r.records.push_back({current_.key(), std::string(value)});
-        } else {
-          current_ = {};
-          const mutex_lock locked(lock());
-          ++completed_;
-        }
-      } catch (...) {
-        current_ = {};
-        failed_ = std::current_exception();
-      }
-    }
-  }
-  [[nodiscard]] std::string next_file(read_request& r) {
-    file_.done.clear();
-    r.files_->dequeue(file_, 1);
-    {
-      const mutex_lock locked(lock());
-      waits_ = true;
-      if (is_cancelled(r)) r.files_->cancel(file_);
-    }
-    file_.done.wait();
-    {
-      const mutex_lock locked(lock());
-      waits_ = false;
-    }
-    r.files_->settle();
-    if (file_.error != nullptr) std::rethrow_exception(std::exchange(file_.error, nullptr));
-    const raw_view name = file_.elements.front().component(0);
-    if (file_.elements.front().components() != 1 || name.type != dtype::string || name.dims.elements() != 1)
-      fail(status_code::invalid_argument,
-           {text(), ": ", r.files_->text(), " has tuples that are not one text, the name of a file"});
-    std::string path(*static_cast<const string_element*>(name.data));
-    r.files_->reuse(std::move(file_.elements));
-    return path;
-  }
+  void fill(read_request& r);
+  [[nodiscard]] std::string next_file(read_request& r);
   const reader_options options_;
   std::int64_t produced_ = 0, completed_ = 0;
   bool leaves_ = false, waits_ = false;
@@ -220,3 +95,7 @@ class reader final : public serving {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/reader.ipp"
+#endif

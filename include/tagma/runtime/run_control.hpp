@@ -50,99 +50,34 @@ class run_control {
   [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
 
   /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
-  [[nodiscard]] bool add(stop_hook& hook) noexcept {
-    const mutex_lock lock(mutex_);
-    if (stopped()) return false;
-    hook.next_ = hooks_;
-    hooks_ = &hook;
-    return true;
-  }
+  [[nodiscard]] bool add(stop_hook& hook) noexcept;
   /// True if the run was told to stop and somebody waits who does not know.
   [[nodiscard]] bool must_tell() const { return stopped() && !told_.load(memory_order::acquire); }
   /// Calls the hooks, unless another thread did.
-  TAGMA_COLD void tell() noexcept {
-    stop_hook* first = nullptr;
-    {
-      const mutex_lock lock(mutex_);
-      told_.store(true, memory_order::release);
-      first = hooks_;
-      hooks_ = nullptr;
-    }
-    while (first != nullptr) {
-      stop_hook* const hook = first;
-      first = hook->next_;  // what it stops may end the step that it belongs to, but not the run
-      hook->stop();
-    }
-  }
+  void tell() noexcept;
 
   /// A step failed. The first error is that of the run; what an operation says that was told to stop does not count.
-  TAGMA_COLD void failed(std::exception_ptr e) noexcept {
-    const mutex_lock lock(mutex_);
-    note(static_cast<std::exception_ptr&&>(e));
-  }
+  void failed(std::exception_ptr e) noexcept;
 
   /// What the error of a run says beside its first reason. The first two only if the run is late.
   enum class list : unsigned char { done_last, not_finished, more_errors };
   /// True if the run is late and its error has room for one more step in this list: then `name` is to be called.
-  [[nodiscard]] TAGMA_COLD bool wants_name(list l) noexcept {
-    const mutex_lock lock(mutex_);
-    return late() && has_room(l);
-  }
+  [[nodiscard]] bool wants_name(list l) noexcept;
   /// Names a step by an error whose text begins with it.
-  TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
-    const caught seen(error_of_step);
-    if (!seen.is_known) return;  // nothing says which it is
-    const mutex_lock lock(mutex_);
-    add(l, named_part(seen.what));
-  }
+  void name(list l, std::exception_ptr error_of_step) noexcept;
 
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
-  void wait(wait_word& word, std::uint32_t seen) const {
-    if (stopped())
-      word.wait(seen);
-    else
-      guard_.wait(word, seen);
-  }
+  void wait(wait_word& word, std::uint32_t seen) const;
 
   /// Throws the error of the run if it was told to stop, with the others that came behind it. All steps have ended.
-  void finish() {
-    if (stopped()) rethrow();
-  }
+  void finish();
 
  private:
   static constexpr int most_listed = 4;
 
-  TAGMA_COLD bool over_limits() noexcept {
-    const status_code reason = guard_.over();
-    if (reason == status_code::ok) return false;
-    const mutex_lock lock(mutex_);
-    if (first_ == nullptr) {
-      try {
-        guard_.explain(reason);
-      } catch (...) {
-        note(std::current_exception(), reason == status_code::deadline_exceeded);
-      }
-    }
-    return true;
-  }
+  bool over_limits() noexcept;
 
-  TAGMA_COLD void note(std::exception_ptr e, bool late_run = false) noexcept {
-    if (first_ == nullptr) {
-      first_ = static_cast<std::exception_ptr&&>(e);
-      try {
-        lists_ = make_owned<lists>();
-        lists_->late = late_run;
-      } catch (...) {  // no memory for it: the first error is all
-      }
-      stopped_.store(true, memory_order::release);
-      return;
-    }
-    const caught seen(e);
-    if (seen.code != status_code::cancelled)
-      add_if_room(list::more_errors, seen.is_known ? seen.what : "an exception that is no std::exception");
-    else if (late())
-      add_if_room(list::not_finished, named_part(seen.what));
-  }
+  void note(std::exception_ptr e, bool late_run = false) noexcept;
 
   struct lists {
     std::string text[3];
@@ -152,40 +87,13 @@ class run_control {
   [[nodiscard]] static std::size_t index(list l) { return static_cast<std::size_t>(l); }
   [[nodiscard]] bool late() const { return lists_ != nullptr && lists_->late; }
   [[nodiscard]] bool has_room(list l) { return lists_ != nullptr && lists_->count[index(l)]++ < most_listed; }
-  void add_if_room(list l, std::string_view entry) noexcept {
-    if (has_room(l)) add(l, entry);
-  }
-  TAGMA_COLD void add(list l, std::string_view entry) noexcept {
-    std::string& text = lists_->text[index(l)];
-    try {
-      append_parts(text, {text.empty() ? "" : "; ", entry});
-    } catch (...) {  // no memory for it: it is counted
-    }
-  }
+  void add_if_room(list l, std::string_view entry) noexcept;
+  void add(list l, std::string_view entry) noexcept;
   /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
-  [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
-    const std::string_view text = without_code(what);
-    return {text.data(), before_colon(text)};
-  }
-  [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
-    const int count = lists_->count[index(l)];
-    if (count == 0) return {};
-    std::string text = sentence({before, lists_->text[index(l)]});
-    if (count > most_listed) append_parts(text, {"; and ", count - most_listed, " more"});
-    return text;
-  }
+  [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept;
+  [[nodiscard]] std::string steps_text(list l, std::string_view before) const;
 
-  [[noreturn]] TAGMA_COLD void rethrow() {
-    if (lists_ == nullptr) std::rethrow_exception(first_);
-    std::string more =
-        sentence({steps_text(list::done_last, "; done last: "), steps_text(list::not_finished, "; not finished: ")});
-    if (const int others = lists_->count[index(list::more_errors)]; others > 0)
-      append_parts(more, {"; ", others, others == 1 ? " more error: " : " more errors: ",
-                          lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
-    const caught seen(first_);
-    if (more.empty() || !seen.is_known) std::rethrow_exception(first_);
-    fail(seen.code, {seen.is_error ? without_code(seen.what) : seen.what, more});
-  }
+  [[noreturn]] void rethrow();
 
   const run_guard guard_;
   atomic<bool> stopped_{false};
@@ -197,3 +105,7 @@ class run_control {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/run_control.ipp"
+#endif

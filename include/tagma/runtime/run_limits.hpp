@@ -4,8 +4,6 @@
 /// @file
 /// What a run is given beside its feeds: when it must be done, who may stop it, whose threads do its steps.
 
-#include <sched.h>
-
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
@@ -22,13 +20,7 @@ class cancellation {
   cancellation(const cancellation&) = delete;
   cancellation& operator=(const cancellation&) = delete;
 
-  void cancel() noexcept {
-    cancelled_.store(true);
-    waking_.fetch_add(1);
-    for (atomic<runtime::wait_word*>& place : sleepers_)
-      if (runtime::wait_word* const word = place.load()) word->change(true);
-    waking_.fetch_sub(1);
-  }
+  void cancel() noexcept;
   void reset() noexcept { cancelled_.store(false, memory_order::release); }
   [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
 
@@ -45,16 +37,10 @@ class cancellation {
 /// `cancel` changes a word while this lives.
 class cancellation::sleeper {
  public:
-  sleeper(const cancellation& c, runtime::wait_word& word) : cancellation_(c) {
-    while (place_ < places && !c.sleepers_[place_].replace(nullptr, &word)) ++place_;
-  }
+  sleeper(const cancellation& c, runtime::wait_word& word);
   sleeper(const sleeper&) = delete;
   sleeper& operator=(const sleeper&) = delete;
-  ~sleeper() {
-    if (!placed()) return;
-    cancellation_.sleepers_[place_].store(nullptr);
-    while (cancellation_.waking_.load() != 0) sched_yield();  // whoever cancels may still have the word
-  }
+  ~sleeper();
   /// False if too many sleep already: then nobody changes the word.
   [[nodiscard]] bool placed() const { return place_ < places; }
   /// True if `cancel` was called before, and perhaps did not see this.
@@ -169,28 +155,7 @@ inline constexpr run_limits no_limits;
 
 /// Makes the first of several limits all of them; it refers to the tokens of the others. Throws InvalidArgument for two
 /// pools or timelines.
-TAGMA_COLD inline void join(array_view<run_limits> given) {
-  run_limits& all = given[0];
-  for (run_limits& l : given.subspan(1, given.size() - 1)) {
-    if (l.timeout_ns > 0 ? all.timeout_ns <= 0 || l.timeout_ns < all.timeout_ns : all.timeout_ns == 0)
-      all.timeout_ns = l.timeout_ns;
-    if (l.stop.requested != nullptr) {
-      l.stop.next = all.stop.next;
-      all.stop.next = &l.stop;
-    }
-    if (l.pool != run_limits::any_pool) {
-      if (all.pool != run_limits::any_pool && all.pool != l.pool)
-        fail(status_code::invalid_argument,
-             {"a run is given two pools of threads, ", all.pool, " and ", l.pool, " (-1 is the thread that calls)"});
-      all.pool = l.pool;
-    }
-    if (l.trace != nullptr) {
-      if (all.trace != nullptr && all.trace != l.trace)
-        fail(status_code::invalid_argument, "a run is given two timelines to be recorded in");
-      all.trace = l.trace;
-    }
-  }
-}
+void join(array_view<run_limits> given);
 
 /// The limits that a run is given. A program that never gives several does not compile what joins them.
 struct given_limits {
@@ -203,57 +168,26 @@ class run_guard {
  public:
   /// @param session_timeout_ns where the run has none of its own; 0: none
   /// @param session whose end stops the run as well; nullptr: none
-  explicit run_guard(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
-      : stop_(limits.stop),
-        timeout_ns_(limits.timeout_ns == 0 ? session_timeout_ns : limits.timeout_ns),
-        end_(timeout_ns_ > 0 ? now_ns() + timeout_ns_ : wait_word::never),
-        session_(session),
-        limited_(timeout_ns_ > 0 || stop_.requested != nullptr || stop_.next != nullptr) {}
+  explicit run_guard(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr);
 
   /// False: there is no reason to stop.
   [[nodiscard]] bool limited() const { return limited_ || closed(); }
   /// Why the run must stop: cancelled, deadline_exceeded, or ok if it need not.
-  [[nodiscard, gnu::noinline]] status_code over() const {
-    if (closed()) return status_code::cancelled;
-    for (const stop_source* s = &stop_; s != nullptr; s = s->next)
-      if (s->requested != nullptr && s->requested(s->token)) return status_code::cancelled;
-    return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
-  }
+  [[nodiscard]] status_code over() const;
   /// Throws if the run was cancelled or is late.
-  void check() const {
-    if (const status_code reason = over(); reason != status_code::ok) explain(reason);
-  }
+  void check() const;
   /// Throws the error that says so.
   /// @param meanwhile what the run did then: " while ..."
-  [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
-    if (reason == status_code::cancelled && closed()) session_->stop_run();
-    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", timeout_ns_ / 1'000'000, " ms", meanwhile});
-  }
+  [[noreturn]] void explain(status_code reason, std::string_view meanwhile = {}) const;
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
-  TAGMA_COLD void wait(wait_word& word, std::uint32_t seen) const {
-    if (word.changes_soon(seen)) return;
-    if (session_ == nullptr) return sleep(&stop_, word, seen, end_);
-    const closing::sleeper sleeper(*session_, word);
-    if (!closed()) sleep(&stop_, word, seen, end_);
-  }
+  void wait(wait_word& word, std::uint32_t seen) const;
 
  private:
   [[nodiscard]] bool closed() const { return session_ != nullptr && session_->begun(); }
 
   /// Sleeps until the word changes, until `end` at most. Who may stop the run is told of the word, or looked at.
-  TAGMA_COLD static void sleep(const stop_source* first, wait_word& word, std::uint32_t seen, std::int64_t end) {
-    while (first != nullptr && first->requested == nullptr) first = first->next;
-    if (first == nullptr) return word.sleep_until(seen, end);
-    if (first->wakes != nullptr) {
-      const cancellation::sleeper sleeper(*first->wakes, word);
-      if (sleeper.too_late()) return;
-      if (sleeper.placed()) return sleep(first->next, word, seen, end);
-    }
-    const std::int64_t look_again = now_ns() + 10'000'000;
-    sleep(first->next, word, seen, look_again < end ? look_again : end);
-  }
+  static void sleep(const stop_source* first, wait_word& word, std::uint32_t seen, std::int64_t end);
 
   stop_source stop_;
   std::int64_t timeout_ns_;
@@ -264,3 +198,7 @@ class run_guard {
 
 }  // namespace runtime
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/run_limits.ipp"
+#endif

@@ -16,31 +16,12 @@ TAGMA_INLINE void store_as(std::byte* to, const T& value) {
   std::memcpy(to, &value, sizeof value);
 }
 /// Writes a number as an element of a type: what is not floating takes the integer, of which it has the lowest bytes.
-TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
-  switch (type) {
-    case dtype::float32:
-      return store_as(to, static_cast<float>(number));
-    case dtype::float64:
-      return store_as(to, number);
-    case dtype::float16:
-      return store_as(to, float16(number));
-    case dtype::bfloat16:
-      return store_as(to, bfloat16(number));
-    case dtype::boolean:
-      return store_as(to, integer != 0);
-    default:
-      if (!is_integer(type)) return;
-      for (std::size_t i = 0; i < size_of(type); ++i, integer >>= 8) to[i] = static_cast<std::byte>(integer & 0xff);
-  }
-}
+void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer);
 /// The same where the number is all there is: integers are without its fraction, and the nearest there are of 64 bits.
-TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number) {
-  const bool fits = number >= -0x1p63 && number < 0x1p63;
-  store_scalar(to, type, number,
-               fits         ? static_cast<std::int64_t>(number)
-               : number > 0 ? INT64_MAX
-               : number < 0 ? INT64_MIN
-                            : 0);
-}
+void store_scalar(std::byte* to, dtype type, double number);
 
 }  // namespace tagma::runtime::detail
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/scalar.ipp"
+#endif

@@ -5,12 +5,9 @@
 /// Resources that serve one request after the other, with a thread of their own that sleeps while nobody asks. So what
 /// waits for a disk or for somebody else's code holds no thread of a session.
 
-#include <sched.h>
-
 #include <deque>
 #include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -47,54 +44,17 @@ class serving : public resource {
   using resource::resource;
 
   /// Ends a request with Cancelled, unless it has ended.
-  TAGMA_COLD void cancel(served_request& request) {
-    {
-      const mutex_lock lock(mutex_);
-      if (now_ == &request) {
-        request.cancelled_ = true;
-        return interrupt(request);
-      }
-      bool waited = false;
-      for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
-        if (*at == &request) {
-          requests_.erase(at);
-          waited = true;
-          break;
-        }
-      if (!waited) return;
-      telling_.fetch_add(1);
-    }
-    request.ended(error_of_cancelled());
-    telling_.fetch_sub(1, memory_order::release);
-  }
+  void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
-  void settle() const {
-    while (telling_.load(memory_order::acquire) != 0) sched_yield();
-  }
+  void settle() const;
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
 
  protected:
   /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
-  TAGMA_COLD void ask(served_request& request) {
-    request.cancelled_ = false;
-    {
-      const mutex_lock lock(mutex_);
-      if (!thread_.joinable()) start();
-      requests_.push_back(&request);
-    }
-    asked_.change(true);
-  }
+  void ask(served_request& request);
   /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
-  TAGMA_COLD void stop() {
-    if (!thread_.joinable()) return;
-    {
-      const mutex_lock lock(mutex_);
-      stopping_ = true;
-    }
-    asked_.change(true);
-    thread_.join();
-  }
+  void stop();
   [[nodiscard]] mutex& lock() { return mutex_; }
   /// With the lock.
   [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
@@ -110,55 +70,10 @@ class serving : public resource {
   virtual void take_back(served_request&) {}
 
  private:
-  void start() {
-    try {
-      thread_ = std::thread([this] { work(); });
-    } catch (const std::system_error&) {
-      fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
-    }
-  }
-  void work() {
-    for (;;) {
-      const std::uint32_t seen = asked_.load(memory_order::acquire);
-      {
-        const mutex_lock lock(mutex_);
-        if (stopping_) return;
-        if (!requests_.empty()) {
-          now_ = requests_.front();
-          requests_.pop_front();
-        }
-      }
-      if (now_ == nullptr)
-        asked_.wait(seen);
-      else
-        serve_now();
-    }
-  }
-  void serve_now() {
-    served_request& r = *now_;
-    std::exception_ptr error;
-    try {
-      serve(r);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    {
-      const mutex_lock lock(mutex_);
-      if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
-      if (r.cancelled_) error = error_of_cancelled();
-      now_ = nullptr;
-      telling_.fetch_add(1);
-    }
-    r.ended(std::move(error));
-    telling_.fetch_sub(1, memory_order::release);
-  }
-  [[nodiscard]] TAGMA_COLD std::exception_ptr error_of_cancelled() const noexcept {
-    try {
-      fail(status_code::cancelled, {text(), ": the request was cancelled"});
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
+  void start();
+  void work();
+  void serve_now();
+  [[nodiscard]] std::exception_ptr error_of_cancelled() const noexcept;
 
   mutex mutex_;
   wait_word asked_;
@@ -170,3 +85,7 @@ class serving : public resource {
 };
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/serving.ipp"
+#endif

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "tagma/base/config.hpp"
-#include "tagma/runtime/initialize.hpp"
 #include "tagma/runtime/run_check.hpp"
+#include "tagma/runtime/session_core.hpp"
 #include "tagma/runtime/waiting_steps.hpp"
 #include "tagma/tensor/tensor.hpp"
 
@@ -17,32 +17,10 @@ namespace tagma {
 namespace detail {
 
 /// Throws the error of a range of `elements` that was fed.
-[[noreturn]] TAGMA_COLD inline void refuse_range(const fed_node& to, std::size_t elements, const source_line& at) {
-  int open = 0;
-  for (const extent e : to.dims.span()) open += e == dyn;
-  fail(status_code::invalid_argument,
-       {"feed of ", to.operation, " ", to.name.empty() ? sentence({"#", to.node}) : sentence({"'", to.name, "'"}),
-        " is a range of ", elements, " elements, which ", open > 1 ? "says too little for " : "does not fit ",
-        to_string(to.dims), open > 1 ? ": feed a tagma::tensor" : "", " (run at ", at.file, ":", at.line, ")"});
-}
+[[noreturn]] void refuse_range(const fed_node& to, std::size_t elements, const source_line& at);
 
 /// The extents of a node filled with the elements of a plain range: one dynamic extent is worked out.
-[[nodiscard]] inline shape shape_for(const fed_node& to, std::size_t elements, const source_line& at) {
-  extent known = 1;
-  int open = -1;
-  shape s = to.dims;
-  for (int i = 0; i < s.rank; ++i) {
-    if (s[i] != dyn)
-      known *= s[i];
-    else if (open >= 0)
-      refuse_range(to, elements, at);
-    else
-      open = i;
-  }
-  if (open >= 0) s[open] = known == 0 ? 0 : static_cast<extent>(elements) / known;
-  if (s.elements() != static_cast<extent>(elements)) refuse_range(to, elements, at);
-  return s;
-}
+[[nodiscard]] shape shape_for(const fed_node& to, std::size_t elements, const source_line& at);
 
 /// What a run reads where `value` is fed to the node of `Feed`. `text` keeps what a string is looked at through.
 template <class Feed, class T>
@@ -349,3 +327,7 @@ class session {
 #undef TAGMA_NEEDS_A_SOUND_RUN
 #undef TAGMA_NEEDS_A_FETCH
 #undef TAGMA_NEEDS_FEEDS
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/session.ipp"
+#endif

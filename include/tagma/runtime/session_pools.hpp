@@ -60,39 +60,21 @@ namespace runtime {
 class session_pools {
  public:
   session_pools() = default;
-  TAGMA_COLD explicit session_pools(const inter_op_pool_list& pools)
-      : functions_(pools.functions()), pools_(pools.size()) {
-    for (std::size_t i = 0; i < pools.size(); ++i) pools_[i] = functions_->make(pools[i].threads, pools[i].name);
-  }
+  explicit session_pools(const inter_op_pool_list& pools);
 
   /// False: the session has the threads of its executor alone.
   [[nodiscard]] bool any() const { return pools_.size() > 0; }
   /// Does all steps of a run on one of the threads that `find` gave.
-  void run(step_pool& threads, run_control& control, run_steps& steps, std::size_t count) const {
-    functions_->run(threads, control, steps, count);
-  }
+  void run(step_pool& threads, run_control& control, run_steps& steps, std::size_t count) const;
   /// The threads of the largest.
-  [[nodiscard]] int most_threads() const {
-    int most = 1;
-    for (const owned<step_pool>& pool : pools_)
-      if (pool->step_threads() > most) most = pool->step_threads();
-    return most;
-  }
+  [[nodiscard]] int most_threads() const;
   /// The threads that a run asks for by index; nullptr for -1, the thread that calls.
   /// @param own what the session has where there are no pools
   /// Throws InvalidArgument if there is no such pool.
-  [[nodiscard]] step_pool* find(int index, step_pool& own) const {
-    if (index == -1) return nullptr;
-    if (index == 0 && !any()) return &own;
-    if (index < 0 || static_cast<std::size_t>(index) >= pools_.size()) explain(index);
-    return pools_[index].get();
-  }
+  [[nodiscard]] step_pool* find(int index, step_pool& own) const;
 
  private:
-  [[noreturn]] TAGMA_COLD void explain(int index) const {
-    fail(status_code::invalid_argument, {"Invalid inter_op_thread_pool: ", index, "; the session has ",
-                                         any() ? pools_.size() : 1, any() && pools_.size() > 1 ? " pools" : " pool"});
-  }
+  [[noreturn]] void explain(int index) const;
 
   const pool_functions* functions_ = nullptr;
   heap_array<owned<step_pool>> pools_;
@@ -100,3 +82,7 @@ class session_pools {
 
 }  // namespace runtime
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/session_pools.ipp"
+#endif

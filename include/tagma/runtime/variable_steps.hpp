@@ -10,20 +10,10 @@
 namespace tagma::runtime {
 
 /// True if a step reads or writes a variable.
-[[nodiscard]] TAGMA_COLD inline bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
-  for (int k = 0; k < step.operands && !needs; ++k)
-    plan.each_member(plan.operands[step.first_operand + k],
-                     [&](ir::node_id i) { needs = needs || plan.nodes[i].is_in(plan::storage_kind::variable); });
-  return needs;
-}
+[[nodiscard]] bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step);
 /// True if runs of a plan that updates variables need their number before the first step that needs a variable: it
 /// draws random numbers by that, or does steps again and again, which are of one run.
-[[nodiscard]] TAGMA_COLD inline bool counts_early(const plan::plan_view& plan) {
-  bool early = !plan.loops.empty();
-  for (const plan::plan_node& node : plan.nodes) early = early || node.op->stateful;
-  return early && plan.writes_variables;
-}
+[[nodiscard]] bool counts_early(const plan::plan_view& plan);
 /// Calls `f(slot, k)` for each variable that a step writes, where `k` is its operand: what it updates, and the slots
 /// of an optimizer.
 template <class F>
@@ -38,3 +28,7 @@ TAGMA_COLD void each_written(const plan::plan_view& plan, const plan::plan_step&
 }
 
 }  // namespace tagma::runtime
+
+#ifndef TAGMA_COMPILED
+#include "tagma/runtime/variable_steps.ipp"
+#endif

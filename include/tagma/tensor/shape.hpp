@@ -42,9 +42,7 @@ namespace detail {
 }
 
 namespace detail {
-[[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
-  fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
-}
+[[noreturn]] void fail_rank(std::size_t rank);
 }  // namespace detail
 
 /// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
@@ -150,14 +148,10 @@ struct shape {
 }
 
 /// "[32, 784]", with "?" for a dynamic extent.
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
-  std::string text = sentence({"["});
-  for (int i = 0; i < s.rank; ++i) {
-    if (i > 0) text_part(", ").append_to(text);
-    (s[i] == dyn ? text_part("?") : text_part(s[i])).append_to(text);
-  }
-  text_part("]").append_to(text);
-  return text;
-}
+[[nodiscard]] std::string to_string(const shape& s);
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/tensor/shape.ipp"
+#endif

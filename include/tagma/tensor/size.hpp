@@ -50,22 +50,10 @@ inline constexpr extent max_bytes = extent{1} << 56;
 }
 
 /// "float32 [2097152, 2097152, 2097152] of about 2^65 bytes", for one that is not addressable.
-[[nodiscard]] TAGMA_COLD inline std::string size_text(const tensor_spec& s) {
-  double bytes = static_cast<double>(size_of(s.type));
-  for (const extent e : s.dims.span())
-    if (e > 1) bytes *= static_cast<double>(e);
-  int power = 0;
-  for (; bytes >= 1.5; bytes /= 2) ++power;
-  return sentence({to_string(s), " of about 2^", power, " bytes"});
-}
+[[nodiscard]] std::string size_text(const tensor_spec& s);
 
 namespace detail {
-[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s, std::string_view of) {
-  if (!s.dims.is_known())
-    fail(status_code::invalid_argument,
-         {of, "a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
-  fail(status_code::resource_exhausted, {of, "a tensor of ", size_text(s), ", more than a process can address"});
-}
+[[noreturn]] void fail_size(const tensor_spec& s, std::string_view of);
 }  // namespace detail
 
 /// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
@@ -75,3 +63,7 @@ TAGMA_COLD constexpr void check_size(const tensor_spec& s, std::string_view of =
 }
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/tensor/size.ipp"
+#endif

@@ -41,8 +41,10 @@ using spec_of =
     decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
 
 /// "float32 [32, 784]".
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {
-  return sentence({to_string(s.type), " ", to_string(s.dims)});
-}
+[[nodiscard]] std::string to_string(const tensor_spec& s);
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/tensor/spec.ipp"
+#endif

@@ -6,7 +6,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstring>
 #include <initializer_list>
 #include <new>
 #include <string>
@@ -30,15 +29,7 @@ concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v
 
 /// Memory for the elements of a tensor, or nullptr for a scalar and for no elements. Throws as the tensor does.
 /// @param size receives how many there are
-[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s, std::size_t& size) {
-  check_size(s);
-  size = static_cast<std::size_t>(s.dims.elements());
-  if (s.dims.rank == 0 || size == 0) return nullptr;
-  const auto bytes = static_cast<std::size_t>(bytes_of(s));
-  void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
-  if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
-  return data;
-}
+[[nodiscard]] void* allocate_elements(const tensor_spec& s, std::size_t& size);
 
 /// What a tensor owns beside its elements.
 template <class T>
@@ -49,19 +40,7 @@ struct tensor_characters<string_element> {
 };
 
 /// Copies the characters that strings are views of, and makes these views of the copies.
-[[nodiscard]] TAGMA_COLD inline shared_bytes copy_characters(array_view<string_element> texts) {
-  std::size_t size = 0;
-  for (const string_element& t : texts) size += t.size();
-  shared_bytes copies;
-  if (size > 0) copies = shared_bytes(size);
-  char* to = reinterpret_cast<char*>(copies.data());
-  for (string_element& t : texts) {
-    if (!t.empty()) std::memcpy(to, t.data(), t.size());
-    t = {to, t.size()};
-    to += t.size();
-  }
-  return copies;
-}
+[[nodiscard]] shared_bytes copy_characters(array_view<string_element> texts);
 }  // namespace detail
 
 /// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
@@ -214,3 +193,7 @@ template <class T>
 }
 
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/tensor/tensor.ipp"
+#endif

@@ -25,6 +25,12 @@
 /// 1 where a loop is also compiled for the instruction set of the translation unit.
 #define TAGMA_CPU_BASELINE (!TAGMA_CPU_V3 || TAGMA_PORTABLE)
 
+#if TAGMA_PORTABLE
+TAGMA_NEEDS_LIBRARY(compiled_for_all_processors)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_TAGMA_PORTABLE)
+#endif
+
 namespace tagma::device::cpu {
 
 /// The instruction set of a loop.

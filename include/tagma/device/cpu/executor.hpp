@@ -18,14 +18,9 @@ namespace device::cpu {
 
 class executor final : public runtime::executor {
  public:
-  executor(int threads, int step_threads)
-      : pool_((threads > step_threads ? threads : step_threads) - 1), threads_(threads), step_threads_(step_threads) {
-    check_instruction_set();
-  }
+  executor(int threads, int step_threads);
   /// Not inlined: g++ guesses that every executor is this one and would copy it into each kernel.
-  [[gnu::noinline]] void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
-    pool_.parallel_for(count, task, context, threads_ - 1);
-  }
+  TAGMA_DECL void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override;
   bool offer(runtime::shared_work& work) override { return pool_.offer(work); }
   void call_helpers(int count) override { pool_.wake(count); }
   void withdraw(runtime::shared_work& work) override { pool_.withdraw(work); }
@@ -44,11 +39,8 @@ class executor final : public runtime::executor {
 
 }  // namespace device::cpu
 
-TAGMA_COLD inline int runtime::available_threads() { return device::cpu::available_cpus(); }
-
-TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads, int step_threads) {
-  if (threads <= 0) threads = device::cpu::available_cpus();
-  return owned<runtime::executor>(new device::cpu::executor(threads, step_threads > 0 ? step_threads : threads));
-}
-
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/executor.ipp"
+#endif

@@ -38,6 +38,12 @@
 #error "tagma needs oneDNN (-DTAGMA_WITH_ONEDNN=1 -ldnnl) or Eigen (-I) for matrix products"
 #endif
 
+#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
+TAGMA_NEEDS_LIBRARY(compiled_with_onednn)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_with_eigen)
+#endif
+
 namespace tagma::device::cpu {
 
 /// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.

@@ -109,75 +109,30 @@ using dnnl_layout = const_dnnl_memory_desc_t;
 using dnnl_owned_layout = dnnl_handle<dnnl_memory_desc_t, &dnnl_memory_desc_destroy>;
 #endif
 
-inline void check_dnnl(dnnl_status_t status, const char* what) {
-  if (status != dnnl_success)
-    fail(status_code::internal, {"oneDNN refused ", what, ", status ", static_cast<int>(status)});
-}
+void check_dnnl(dnnl_status_t status, const char* what);
 
 /// The CPU as oneDNN sees it; lives as long as the process.
-[[nodiscard]] inline dnnl_engine_t dnnl_processor() {
-  static const dnnl_engine_t engine = [] {
-    dnnl_engine_t e = nullptr;
-    check_dnnl(dnnl_engine_create(&e, dnnl_cpu, 0), "an engine");
-    return e;
-  }();
-  return engine;
-}
+[[nodiscard]] dnnl_engine_t dnnl_processor();
 
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_stream make_dnnl_stream() {
-  dnnl_owned_stream made;
-  check_dnnl(dnnl_stream_create(made.place(), dnnl_processor(), dnnl_stream_default_flags), "a stream");
-  return made;
-}
+[[nodiscard]] dnnl_owned_stream make_dnnl_stream();
 
 /// Floats whose neighbours along each axis are `strides` elements apart.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims,
-                                                                   const dnnl_dims_t strides) {
-  dnnl_owned_layout made;
-  check_dnnl(dnnl_memory_desc_create_with_strides(made.place(), rank, dims, dnnl_f32, strides), "a layout");
-  return made;
-}
+[[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, const dnnl_dims_t strides);
 /// The same, in an order that has a name, or in the one that a primitive likes best.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims,
-                                                                   dnnl_format_tag_t order) {
-  dnnl_owned_layout made;
-  check_dnnl(dnnl_memory_desc_create_with_tag(made.place(), rank, dims, dnnl_f32, order), "a layout");
-  return made;
-}
+[[nodiscard]] dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims, dnnl_format_tag_t order);
 [[nodiscard]] inline bool equal(dnnl_layout a, dnnl_layout b) { return dnnl_memory_desc_equal(a, b) != 0; }
 [[nodiscard]] inline std::size_t bytes_of(dnnl_layout layout) { return dnnl_memory_desc_get_size(layout); }
 
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data = DNNL_MEMORY_NONE) {
-  dnnl_owned_memory made;
-  check_dnnl(dnnl_memory_create(made.place(), layout, dnnl_processor(), data), "a memory object");
-  return made;
-}
-inline void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
-  check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
-}
+[[nodiscard]] dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data = DNNL_MEMORY_NONE);
+void set_dnnl_data(const dnnl_owned_memory& m, const float* data);
 
 /// Attributes of a primitive whose working memory its caller provides.
 /// @param relu the result goes through max(x, 0)
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_attr make_dnnl_attributes(bool relu = false) {
-  dnnl_owned_attr made;
-  check_dnnl(dnnl_primitive_attr_create(made.place()), "attributes");
-  check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user), "attributes");
-  if (!relu) return made;
-  dnnl_handle<dnnl_post_ops_t, &dnnl_post_ops_destroy> after;
-  check_dnnl(dnnl_post_ops_create(after.place()), "attributes");
-  check_dnnl(dnnl_post_ops_append_eltwise(after.get(), dnnl_eltwise_relu, 0.0f, 0.0f), "attributes");
-  check_dnnl(dnnl_primitive_attr_set_post_ops(made.get(), after.get()), "attributes");
-  return made;
-}
+[[nodiscard]] dnnl_owned_attr make_dnnl_attributes(bool relu = false);
 
 /// c = a * b as oneDNN would compute it; a null handle if it would not.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
-                                                                      const dnnl_owned_attr& attributes) {
-  dnnl_owned_desc made;
-  const dnnl_status_t status =
-      dnnl_matmul_primitive_desc_create(made.place(), dnnl_processor(), a, b, nullptr, c, attributes.get());
-  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
-}
+[[nodiscard]] dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
+                                                    const dnnl_owned_attr& attributes);
 
 /// What the three convolutions of a layer have in common. `bias` may be null.
 struct dnnl_convolution {
@@ -186,51 +141,24 @@ struct dnnl_convolution {
 };
 
 /// y = x * filter + bias as oneDNN would compute it; a null handle if it would not. Its gradients take it as a hint.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_convolution(const dnnl_convolution& c,
-                                                                          const dnnl_owned_attr& attributes) {
-  dnnl_owned_desc made;
-  const dnnl_status_t status = dnnl_convolution_forward_primitive_desc_create(
-      made.place(), dnnl_processor(), dnnl_forward_training, dnnl_convolution_direct, c.x, c.filter, c.bias, c.y,
-      c.strides, c.dilations, c.before, c.after, attributes.get());
-  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
-}
+[[nodiscard]] dnnl_owned_desc describe_dnnl_convolution(const dnnl_convolution& c, const dnnl_owned_attr& attributes);
 /// The gradient by x.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_input_gradient(const dnnl_convolution& c,
-                                                                             const dnnl_owned_desc& forward,
-                                                                             const dnnl_owned_attr& attributes) {
-  dnnl_owned_desc made;
-  const dnnl_status_t status = dnnl_convolution_backward_data_primitive_desc_create(
-      made.place(), dnnl_processor(), dnnl_convolution_direct, c.x, c.filter, c.y, c.strides, c.dilations, c.before,
-      c.after, forward.get(), attributes.get());
-  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
-}
+[[nodiscard]] dnnl_owned_desc describe_dnnl_input_gradient(const dnnl_convolution& c, const dnnl_owned_desc& forward,
+                                                           const dnnl_owned_attr& attributes);
 /// The gradient by the filter.
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_convolution& c,
-                                                                              const dnnl_owned_desc& forward,
-                                                                              const dnnl_owned_attr& attributes) {
-  dnnl_owned_desc made;
-  const dnnl_status_t status = dnnl_convolution_backward_weights_primitive_desc_create(
-      made.place(), dnnl_processor(), dnnl_convolution_direct, c.x, c.filter, nullptr, c.y, c.strides, c.dilations,
-      c.before, c.after, forward.get(), attributes.get());
-  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
-}
+[[nodiscard]] dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_convolution& c, const dnnl_owned_desc& forward,
+                                                            const dnnl_owned_attr& attributes);
 
 /// The name of the implementation that oneDNN has chosen.
-[[nodiscard]] inline std::string_view implementation_of(const dnnl_owned_desc& desc) {
-  const char* name = "";
-  dnnl_primitive_desc_query(desc.get(), dnnl_query_impl_info_str, 0, &name);
-  return name;
-}
+[[nodiscard]] std::string_view implementation_of(const dnnl_owned_desc& desc);
 /// One of the layouts that it wants.
-[[nodiscard]] inline dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index = 0) {
-  return dnnl_primitive_desc_query_md(desc.get(), what, index);
-}
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what) {
-  dnnl_owned_primitive made;
-  check_dnnl(dnnl_primitive_create(made.place(), d.get()), what);
-  return made;
-}
+[[nodiscard]] dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index = 0);
+[[nodiscard]] dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what);
 
 }  // namespace tagma::device::cpu::detail
 
+#endif
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/onednn.ipp"
 #endif

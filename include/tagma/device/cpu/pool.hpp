@@ -5,7 +5,6 @@
 /// The threads that share the tasks of a loop, or the steps of a run.
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <exception>
@@ -31,24 +30,13 @@ inline constinit thread_local bool inside_task = false;
 class thread_pool {
  public:
   /// @param workers threads beside those that call, 0 or more; fewer are started where the system refuses more
-  explicit thread_pool(int workers) : owner_(getpid()) {
-    if (workers <= 0) return;
-    threads_ = heap_array<pthread_t>(workers);
-    for (; workers_ < workers; ++workers_) {
-      if (pthread_create(&threads_[workers_], nullptr, &enter, this) != 0) break;
-    }
-  }
+  explicit thread_pool(int workers);
 
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
   /// Ends and joins the workers. Nothing may be on offer.
-  ~thread_pool() {
-    if (getpid() != owner_) return;
-    stop_.store(true, memory_order::relaxed);
-    round_.change(true);
-    for (int i = 0; i < workers_; ++i) pthread_join(threads_[i], nullptr);
-  }
+  ~thread_pool();
 
   /// The number of worker threads; the calling thread comes on top.
   [[nodiscard]] int workers() const noexcept { return workers_; }
@@ -56,35 +44,13 @@ class thread_pool {
   /// Workers help with `work` from now on. False where nobody can help: without workers, or in a process forked from
   /// the one that made the pool.
   /// @param last  true: after what was offered before; false: first, so that what was begun ends before the rest
-  [[nodiscard]] bool offer(runtime::shared_work& work, bool last = false) {
-    if (workers_ == 0 || getpid() != owner_) return false;
-    const mutex_lock lock(mutex_);
-    work.before = last ? last_ : nullptr;
-    work.behind = last ? nullptr : first_;
-    (work.before == nullptr ? first_ : work.before->behind) = &work;
-    (work.behind == nullptr ? last_ : work.behind->before) = &work;
-    return true;
-  }
+  [[nodiscard]] bool offer(runtime::shared_work& work, bool last = false);
 
   /// Wakes up to `count` workers to look at what is on offer.
-  void wake(int count) {
-    if (count >= workers_) return round_.change(true);
-    for (int i = 0; i < count; ++i) round_.change(false);
-  }
+  void wake(int count);
 
   /// Takes back what was offered; returns when no worker helps with it any more.
-  void withdraw(runtime::shared_work& work) {
-    mutex_.lock();
-    (work.before == nullptr ? first_ : work.before->behind) = work.behind;
-    (work.behind == nullptr ? last_ : work.behind->before) = work.before;
-    while (work.helping > 0) {
-      const std::uint32_t seen = left_.load(memory_order::relaxed);
-      mutex_.unlock();
-      left_.wait(seen);
-      mutex_.lock();
-    }
-    mutex_.unlock();
-  }
+  void withdraw(runtime::shared_work& work);
 
   /// Calls `task(context, i)` for every i in [0, tasks), each once, in any order, and returns when all have ended.
   /// Workers take the next task from a shared counter, so tasks may be of different lengths. Every task is run even if
@@ -92,19 +58,7 @@ class thread_pool {
   /// inner loop itself.
   /// @param helpers how many workers may take part
   void parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index), void* context,
-                    int helpers = 1 << 16) {
-    if (tasks <= 0) return;
-    if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
-    loop work(task, context, tasks, helpers);
-    if (helpers <= 0 || detail::inside_task || !offer(work)) {
-      work.help();
-    } else {
-      wake_missing(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
-      work.help();
-      withdraw(work);
-    }
-    if (work.error) std::rethrow_exception(work.error);
-  }
+                    int helpers = 1 << 16);
 
   /// Calls `f(i)` for every i in [0, tasks). The callable is used in place by all threads.
   template <class F>
@@ -122,18 +76,7 @@ class thread_pool {
         : shared_work(helpers), task(t), context(c), tasks(n) {}
 
     [[nodiscard]] bool open() const noexcept override { return next.load(memory_order::relaxed) < tasks; }
-    void help() noexcept override {
-      const bool outside = !detail::inside_task;
-      detail::inside_task = true;
-      for (std::int64_t i; (i = next.fetch_add(1, memory_order::relaxed)) < tasks;) {
-        try {
-          task(context, i);
-        } catch (...) {
-          if (!failed.exchange(true, memory_order::relaxed)) error = std::current_exception();
-        }
-      }
-      if (outside) detail::inside_task = false;
-    }
+    TAGMA_DECL void help() noexcept override;
 
     void (*task)(void*, std::int64_t);
     void* context;
@@ -145,45 +88,12 @@ class thread_pool {
 
   /// Calls workers that are awake, and wakes as many more as are missing. For work that does not depend on them: who is
   /// awake may see another offer first.
-  void wake_missing(int count) {
-    round_.change_awake();
-    if (const int awake = awake_.load(); awake < count) round_.wake(count - awake);
-  }
+  void wake_missing(int count);
 
   /// Helps with one offer; false if there is nothing to do.
-  bool help() {
-    runtime::shared_work* work = nullptr;
-    {
-      const mutex_lock lock(mutex_);
-      work = first_;
-      while (work != nullptr && !(work->helping < work->most_helpers && work->open())) work = work->behind;
-      if (work == nullptr) return false;
-      ++work->helping;
-    }
-    work->help();
-    {
-      // Once the count is 0 and the lock is open, the work may be gone.
-      const mutex_lock lock(mutex_);
-      --work->helping;
-    }
-    left_.change(true);
-    return true;
-  }
+  bool help();
 
-  static void* enter(void* self) {
-    flush_denormals();
-    auto& pool = *static_cast<thread_pool*>(self);
-    for (;;) {
-      const std::uint32_t seen = pool.round_.load(memory_order::acquire);
-      if (pool.stop_.load(memory_order::relaxed)) return nullptr;
-      if (pool.help()) continue;
-      // Whoever counts this one among those awake has changed the word before.
-      pool.awake_.fetch_add(1);
-      const bool changed = pool.round_.changes_soon(seen);
-      pool.awake_.fetch_sub(1);
-      if (!changed) pool.round_.sleep_until(seen, runtime::wait_word::never);
-    }
-  }
+  static void* enter(void* self);
 
   const pid_t owner_;
   int workers_ = 0;
@@ -198,3 +108,7 @@ class thread_pool {
 };
 
 }  // namespace tagma::device::cpu
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/pool.ipp"
+#endif

@@ -56,10 +56,7 @@ class named_step_pools {
   };
 
   /// Those of the process.
-  [[nodiscard]] static named_step_pools& all() {
-    static named_step_pools pools;
-    return pools;
-  }
+  [[nodiscard]] static named_step_pools& all();
 
  private:
   struct entry {
@@ -70,30 +67,8 @@ class named_step_pools {
     owned<entry> next;
   };
 
-  [[nodiscard]] TAGMA_COLD entry& find(int threads, std::string_view name) {
-    const mutex_lock lock(mutex_);
-    for (entry* e = first_.get(); e != nullptr; e = e->next.get()) {
-      if (e->name != name) continue;
-      if (e->threads.wanted() != threads)
-        fail(status_code::invalid_argument, {"Pool ", name, " configured previously with num_threads=",
-                                             e->threads.wanted(), ", this session asks for ", threads});
-      ++e->users;
-      return *e;
-    }
-    owned<entry> made(new entry(name, threads));
-    made->next = static_cast<owned<entry>&&>(first_);
-    first_ = static_cast<owned<entry>&&>(made);
-    return *first_;
-  }
-  TAGMA_COLD void leave(entry& gone) {
-    owned<entry> ended;  // after the lock is open: it waits for threads
-    const mutex_lock lock(mutex_);
-    if (--gone.users > 0) return;
-    owned<entry>* place = &first_;
-    while (place->get() != &gone) place = &(*place)->next;
-    ended = static_cast<owned<entry>&&>(*place);
-    *place = static_cast<owned<entry>&&>(ended->next);
-  }
+  [[nodiscard]] entry& find(int threads, std::string_view name);
+  void leave(entry& gone);
 
   mutex mutex_;
   owned<entry> first_;
@@ -101,14 +76,8 @@ class named_step_pools {
 
 }  // namespace device::cpu
 
-TAGMA_COLD inline owned<runtime::step_pool> runtime::make_cpu_step_pool(int threads, std::string_view name) {
-  if (threads < 0)
-    fail(status_code::invalid_argument, {"the option inter_op_pools asks for a pool of ", threads,
-                                         " threads; 0 stands for all that the process may use"});
-  if (threads == 0) threads = device::cpu::available_cpus();
-  if (name.empty()) return owned<runtime::step_pool>(new device::cpu::step_pool(threads));
-  return owned<runtime::step_pool>(
-      new device::cpu::named_step_pools::user(device::cpu::named_step_pools::all(), threads, name));
-}
-
 }  // namespace tagma
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/step_pools.ipp"
+#endif

@@ -18,30 +18,9 @@ namespace cpu::detail {
 [[nodiscard]] inline std::int64_t row_length(const shape& dims) { return dims.rank == 0 ? 1 : dims[dims.rank - 1]; }
 
 /// The row of the input that row `row` of the result repeats; rows run along the last axis.
-inline std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row) {
-  std::int64_t at = 0, stride = 1;
-  for (int a = in.rank - 2; a >= 0; --a) {
-    at += row % out[a] % in[a] * stride;
-    row /= out[a];
-    stride *= in[a];
-  }
-  return at;
-}
+std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row);
 
-inline void tile(const kernel_args& args, const run_context& context) {
-  const shape &in = args.in[0].dims, &out = args.out.dims;
-  if (out.elements() == 0) return;
-  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
-  const std::int64_t from = row_length(in) * size, to = row_length(out) * size;
-  over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first; row < last; ++row) {
-      std::byte* target = args.out.data + row * to;
-      copy_bytes(target, args.in[0].data + repeated_row(in, out, row) * from, from);
-      for (std::int64_t done = from; done < to; done *= 2)
-        copy_bytes(target + done, target, done < to - done ? done : to - done);
-    }
-  });
-}
+void tile(const kernel_args& args, const run_context& context);
 
 /// A row of sums, wider than the elements where those have 16 bits.
 template <class T>
@@ -99,3 +78,7 @@ struct kernel<on_cpu, ir::key<op::tile_gradient>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/concat.ipp"
+#endif

@@ -17,19 +17,9 @@ struct conv_problem : device::conv_problem {
   using device::conv_problem::conv_problem;
 
   /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
-  void split(std::int64_t most, double least_work) {
-    const double work = static_cast<double>(output_elements()) * static_cast<double>(patch());
-    parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
-    if (parts > images) parts = images;
-    if (parts < 1) parts = 1;
-    images_per_part = pieces(images, parts);
-    parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
-  }
+  void split(std::int64_t most, double least_work);
   /// Images of part `t`.
-  [[nodiscard]] std::int64_t count(std::int64_t t) const {
-    const std::int64_t rest = images - t * images_per_part;
-    return rest < images_per_part ? rest : images_per_part;
-  }
+  [[nodiscard]] std::int64_t count(std::int64_t t) const;
 };
 
 /// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.
@@ -51,3 +41,7 @@ struct sum_vectors {
 };
 
 }  // namespace tagma::device::cpu::detail
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/conv_problem.ipp"
+#endif

@@ -40,16 +40,7 @@ template <class T>
 }
 
 /// Where matrix `index` of the batch of `out` is in an operand, which may be stretched along it.
-[[nodiscard, gnu::noinline]] inline std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index) {
-  std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
-  for (int axis = out.rank - 3, own = s.rank - 3; own >= 0; --axis, --own) {
-    const std::int64_t i = index % out[axis];
-    index /= out[axis];
-    if (s[own] != 1) at += i * stride;
-    stride *= s[own];
-  }
-  return at;
-}
+[[nodiscard]] std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index);
 
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
@@ -86,29 +77,14 @@ TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, c
 
 /// Operands of 16-bit floats are widened once, the product is rounded once.
 struct half_product final : kernel_state {
-  explicit half_product(const kernel_args& args)
-      : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
-        in{args.in[0], args.in[1]},
-        wide(args) {
-    in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
-    in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
-    wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
-    wide.in = in;
-  }
+  explicit half_product(const kernel_args& args);
   heap_array<float> values;
   operand in[2];
   kernel_args wide;
   owned<kernel_state> product;
 };
 
-inline owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context) {
-  auto state = make_owned<half_product>(args);
-#if TAGMA_ONEDNN_PRIMITIVES
-  state->product = prepare_product(state->wide, context);
-  state->wide.state = state->product.get();
-#endif
-  return state;
-}
+owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context);
 
 template <class T>
 void matmul_half(const kernel_args& args, const run_context& context) {
@@ -137,3 +113,7 @@ struct kernel<on_cpu, ir::key<op::matmul>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/matmul.ipp"
+#endif

@@ -114,30 +114,7 @@ struct moments_plan {
   std::int64_t parts = 1;   ///< of the lines, found by different tasks
   std::int64_t groups = 1;  ///< of columns
 
-  moments_plan(const shape& dims, std::uint64_t mask) {
-    reduced_axes axes = join_axes(dims, mask);
-    if (axes.count == 0) axes.extents[0] = 1, axes.reduced[0] = true, axes.count = 1;
-    last = axes.extents[axes.count - 1];
-    last_is_joined = axes.reduced[axes.count - 1];
-    std::int64_t stride = last;
-    for (int a = axes.count - 2; a >= 0; --a) {
-      const bool joined = axes.reduced[a];
-      (joined ? joined_extents : kept_extents)[joined ? joined_axes : kept_axes] = axes.extents[a];
-      (joined ? joined_strides : kept_strides)[joined ? joined_axes++ : kept_axes++] = stride;
-      (joined ? lines : kept) *= axes.extents[a];
-      stride *= axes.extents[a];
-    }
-    groups = last_is_joined ? 1 : pieces(last, columns);
-    constexpr std::int64_t most = 64;
-    const std::int64_t worth = pieces(lines * (last_is_joined   ? last
-                                               : last < columns ? last
-                                                                : columns),
-                                      elements_of_task);
-    const std::int64_t wanted = kept * groups < most ? pieces(most, kept * groups > 0 ? kept * groups : 1) : 1;
-    parts = worth < wanted ? worth : wanted;
-    if (parts > pieces_of_lines()) parts = pieces_of_lines();
-    if (parts < 1) parts = 1;
-  }
+  moments_plan(const shape& dims, std::uint64_t mask);
   /// True if each result is that of one block.
   [[nodiscard]] bool is_of_rows() const { return last_is_joined && lines == 1 && last > 0 && last <= block; }
   /// Blocks of a line, or 1.
@@ -147,30 +124,15 @@ struct moments_plan {
   [[nodiscard]] std::int64_t results() const { return kept * (last_is_joined ? 1 : last); }
 
   [[nodiscard]] static std::int64_t offset(std::int64_t index, const std::int64_t* extents, const std::int64_t* strides,
-                                           int axes) {
-    std::int64_t sum = 0;
-    for (int a = 0; a < axes; ++a) {  // the innermost comes first
-      sum += index % extents[a] * strides[a];
-      index /= extents[a];
-    }
-    return sum;
-  }
+                                           int axes);
   [[nodiscard]] std::int64_t of_kept(std::int64_t i) const { return offset(i, kept_extents, kept_strides, kept_axes); }
-  [[nodiscard]] std::int64_t of_line(std::int64_t i) const {
-    return offset(i, joined_extents, joined_strides, joined_axes);
-  }
+  [[nodiscard]] std::int64_t of_line(std::int64_t i) const;
 };
 
 /// Number, mean and squared deviations of some elements.
 struct joined_moments {
   double count = 0, mean = 0, squares = 0;
-  void add(double other_count, double other_mean, double other_squares) {
-    if (other_count == 0) return;
-    const double share = other_count / (count + other_count), off = other_mean - mean;
-    mean += off * share;
-    squares += other_squares + off * off * (count * share);
-    count += other_count;
-  }
+  void add(double other_count, double other_mean, double other_squares);
 };
 
 template <class T>
@@ -298,3 +260,7 @@ struct kernel<on_cpu, ir::key<op::moments>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/moments.ipp"
+#endif

@@ -198,9 +198,7 @@ class row_updates {
 
 TAGMA_EMPTY_LOOPS_END
 
-inline void scheduled_rate(const kernel_args& args, const run_context&) {
-  *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
-}
+void scheduled_rate(const kernel_args& args, const run_context&);
 
 }  // namespace cpu::detail
 
@@ -222,3 +220,7 @@ struct kernel<on_cpu, ir::key<op::scheduled_rate>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/optimizers.ipp"
+#endif

@@ -4,7 +4,6 @@
 /// @file
 /// The kernel that takes messages of tf.train.Example apart.
 
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,19 +17,8 @@ namespace cpu::detail {
 
 class example_state final : public kernel_state {
  public:
-  explicit example_state(ir::attribute_list a) {
-    for (int i = 0; i < ir::most_outputs; ++i) {
-      const ir::example_feature f = ir::example_feature_of(a, i);
-      if (f.spec.type == dtype::none) break;
-      wanted_.push_back({f, {}});
-      f.append_name(wanted_.back().name);
-    }
-  }
-  static void run(const kernel_args& args, const run_context& context) {
-    auto& own = static_cast<example_state&>(*args.state);
-    own.parse(args, context);
-    for (std::size_t i = 0; i < own.wanted_.size(); ++i) own.write(args, i);
-  }
+  explicit example_state(ir::attribute_list a);
+  static void run(const kernel_args& args, const run_context& context);
 
  private:
   struct wanted {
@@ -38,23 +26,8 @@ class example_state final : public kernel_state {
     std::string name;
   };
 
-  void parse(const kernel_args& args, const run_context& context) {
-    const auto* const messages = args.in[0].as<const string_element>();
-    count_ = static_cast<std::size_t>(args.in[0].elements());
-    if (examples_.size() < count_) examples_.resize(count_);
-    for (std::size_t i = 0; i < count_ && !context.cancelled(); ++i)
-      examples_[i].parse(messages[i], "message " + std::to_string(i));
-  }
-  void write(const kernel_args& args, std::size_t i) {
-    switch (wanted_[i].about.spec.type) {
-      case dtype::float32:
-        return write_as<float>(args, i);
-      case dtype::int64:
-        return write_as<std::int64_t>(args, i);
-      default:
-        return write_as<string_element>(args, i);
-    }
-  }
+  void parse(const kernel_args& args, const run_context& context);
+  void write(const kernel_args& args, std::size_t i);
   template <class T>
   void write_as(const kernel_args& args, std::size_t i) {
     const wanted& w = wanted_[i];
@@ -80,13 +53,7 @@ class example_state final : public kernel_state {
       if (const io::feature* const found = examples_[m].find(w.name)) examples_[m].copy(*found, to);
     }
   }
-  [[nodiscard]] std::size_t longest(const std::string& name) const {
-    std::size_t most = 0;
-    for (std::size_t m = 0; m < count_; ++m)
-      if (const io::feature* const found = examples_[m].find(name); found != nullptr && found->count > most)
-        most = found->count;
-    return most;
-  }
+  [[nodiscard]] std::size_t longest(const std::string& name) const;
 
   std::vector<wanted> wanted_;
   std::vector<io::example> examples_;
@@ -109,3 +76,7 @@ template <>
 struct kernel<on_cpu, ir::key<op::parse_example_open>> : cpu::detail::parse_example_kernel {};
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/parse_example.ipp"
+#endif

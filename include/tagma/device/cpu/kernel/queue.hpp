@@ -4,6 +4,7 @@
 /// @file
 /// Kernels that use queues. One that waits holds no thread; whoever ends the waiting copies.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/queue.hpp"
 #include "tagma/runtime/queue_resource.hpp"
@@ -33,16 +34,7 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
   [[nodiscard]] runtime::queue& queue() const { return *queue_; }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    try {
-      finish();
-    } catch (...) {
-      return done.fail(std::current_exception());
-    }
-    done.succeed();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::queue* queue_ = nullptr;
   kernel_args args_;
@@ -51,25 +43,7 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
 
 class enqueue_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<enqueue_step&>(*args.state);
-    own.begin(args, context, done, [&](runtime::queue& q) {
-      const std::size_t first = args.attributes[1] != 0 ? 2 : 1, count = args.in.size() - first;
-      raw_view tensors[ir::most_outputs];
-      for (std::size_t i = 0; i < count; ++i) {
-        const operand& o = args.in[first + i];
-        tensors[i] = {o.data, o.type, o.dims};
-      }
-      const array_view<const raw_view> all(tensors, count);
-      const auto* const priorities = first == 2 ? args.in[1].as<const std::int64_t>() : nullptr;
-      runtime::queue_elements made =
-          args.attributes[0] == 0 ? q.make(all, priorities == nullptr ? 0 : *priorities)
-          : priorities == nullptr ? q.make_rows(all)
-                                  : q.make_rows(all, {priorities, static_cast<std::size_t>(args.in[1].elements())});
-      own.count_ = made.size();
-      q.enqueue(own, static_cast<runtime::queue_elements&&>(made));
-    });
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
   void finish() override { *args().out.as<std::int64_t>() = count_; }
@@ -78,59 +52,18 @@ class enqueue_step final : public queue_step {
 
 class dequeue_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<dequeue_step&>(*args.state);
-    own.begin(args, context, done, [&](runtime::queue& q) {
-      if (!own.elements.empty()) q.reuse(static_cast<runtime::queue_elements&&>(own.elements));
-      const extent count = args.attributes[0];
-      q.dequeue(own, count < 0 ? 1 : count, args.attributes[args.attributes.size() - 1] != 0);
-    });
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
-  void finish() override {
-    const bool one = args().attributes[0] < 0;
-    const array_view<const tensor_spec> components = queue().components();
-    for (std::size_t i = 0; i < components.size(); ++i) {
-      const operand& out = args().outs[i];
-      const bool open = !components[i].dims.is_static();
-      const shape dims = runtime::dims_of_batch(elements, i, components[i].dims);
-      const shape own = one ? dims.sub(1, dims.rank) : dims;
-      std::byte* to = out.data;
-      if (args().late != nullptr && (open || queue_is_open())) {
-        to = args().late->allocate(static_cast<int>(i), own);
-      } else if (args().late != nullptr) {
-        args().late->set(0, elements.size(), static_cast<int>(i));
-      }
-      if (to == nullptr) continue;
-      if (open) std::memset(to, 0, raw_view{nullptr, components[i].type, own}.bytes());
-      runtime::write_batch(elements, i, dims, to);
-    }
-    if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
-  }
-  [[nodiscard]] bool queue_is_open() const {
-    for (const tensor_spec& s : queue().components())
-      if (!s.dims.is_static()) return true;
-    return false;
-  }
+  TAGMA_DECL void finish() override;
+  [[nodiscard]] bool queue_is_open() const;
   /// The results are views of characters in the elements, which stay until the next run of this step.
-  [[nodiscard]] bool queue_has_texts() const {
-    for (const tensor_spec& s : queue().components())
-      if (s.type == dtype::string) return true;
-    return false;
-  }
+  [[nodiscard]] bool queue_has_texts() const;
 };
 
 class close_step final : public queue_step {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<close_step&>(*args.state);
-    if (args.attributes[0] == 0) return own.begin(args, context, done, [&](runtime::queue& q) { q.close(own); });
-    auto& q = args.in[0].resource<runtime::queue>();
-    q.close_now();
-    *args.out.as<std::int64_t>() = q.size();
-    done.succeed();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
   void finish() override { *args().out.as<std::int64_t>() = queue().size(); }
@@ -176,3 +109,7 @@ struct kernel<on_cpu, ir::key<op::queue_close>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/queue.ipp"
+#endif

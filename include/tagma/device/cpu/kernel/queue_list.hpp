@@ -13,14 +13,7 @@ namespace tagma::device {
 namespace cpu::detail {
 
 /// The input with the queue that a step is to use.
-[[nodiscard]] TAGMA_COLD inline const operand& chosen_queue(const kernel_args& args) {
-  const operand& index = args.in[0];
-  const std::int64_t i = index.type == dtype::int32 ? *index.as<const std::int32_t>() : *index.as<const std::int64_t>();
-  const std::int64_t count = args.attributes[0];
-  if (i < 0 || i >= count)
-    fail(status_code::invalid_argument, {"the index ", i, " is not in [0, ", count, "), the places of the queues"});
-  return args.in[static_cast<std::size_t>(1 + i)];
-}
+[[nodiscard]] const operand& chosen_queue(const kernel_args& args);
 
 /// A step of one queue, which is another one in each run.
 template <class Step>
@@ -71,3 +64,7 @@ struct kernel<on_cpu, ir::key<op::chosen_queue_size>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/queue_list.ipp"
+#endif

@@ -4,6 +4,7 @@
 /// @file
 /// Kernels that read records. One that waits holds no thread of the session.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/reader.hpp"
 #include "tagma/runtime/reader_resource.hpp"
@@ -14,29 +15,11 @@ namespace cpu::detail {
 /// One step that reads: what it waits with. Its results are views of its records, which stay until it runs again.
 class read_step final : public kernel_state, public runtime::stop_hook, public runtime::read_request {
  public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done) {
-    auto& own = static_cast<read_step&>(*args.state);
-    own.reader_ = &args.in[0].resource<runtime::reader>();
-    own.args_ = args;
-    own.done_ = done;
-    const extent most = args.attributes[0];
-    own.reader_->read(own, args.in[1].resource<runtime::queue>(), most < 0 ? 1 : static_cast<std::size_t>(most));
-    if (!context.control->add(own)) own.stop();
-  }
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
   void stop() noexcept override { reader_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
-    for (int part = 0; part < 2; ++part) {
-      if (args_.late != nullptr) args_.late->set(0, static_cast<extent>(records.size()), part);
-      auto* to = args_.outs[static_cast<std::size_t>(part)].as<string_element>();
-      if (to == nullptr) continue;
-      for (const io::record& r : records) *to++ = part == 0 ? r.key : r.value;
-    }
-    done.succeed();
-  }
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::reader* reader_ = nullptr;
   kernel_args args_;
@@ -67,3 +50,7 @@ struct kernel<on_cpu, ir::key<op::reader_count>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/reader.ipp"
+#endif

@@ -4,8 +4,6 @@
 /// @file
 /// Updates of variables on the CPU. Input 0 is the variable itself.
 
-#include <cstring>
-
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
@@ -15,14 +13,9 @@
 namespace tagma::device {
 namespace cpu::detail {
 
-inline void assign(const kernel_args& args, const run_context&) {
-  const std::size_t bytes = args.out.bytes();
-  if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
-}
+void assign(const kernel_args& args, const run_context&);
 
-inline void initialize(const kernel_args& args, const run_context& context) {
-  write_initial_value(args.out.data, args, context);
-}
+void initialize(const kernel_args& args, const run_context& context);
 
 /// `to` += or -= `from`; `To` may be wider than the elements.
 template <class T, bool Add, class To = T>
@@ -84,3 +77,7 @@ struct kernel<on_cpu, ir::key<op::scatter_add>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/state.ipp"
+#endif

@@ -25,39 +25,10 @@ struct moved_axes {
   moved_axis axis[max_rank];
   int count = 0;
 
-  moved_axes(const shape& in, const shape& out, ir::attribute_list order) {
-    std::int64_t strides[max_rank]{}, stride = 1;
-    for (int a = in.rank - 1; a >= 0; --a) {
-      strides[a] = stride;
-      stride *= in[a];
-    }
-    for (int a = 0; a < out.rank; ++a) {
-      if (out[a] == 1) continue;
-      const std::int64_t from = strides[order[a]];
-      if (count > 0 && axis[count - 1].from == from * out[a]) {
-        axis[count - 1].count *= out[a];
-        axis[count - 1].from = from;
-      } else {
-        axis[count++] = {out[a], from, 0};
-      }
-    }
-    stride = 1;
-    for (int a = count - 1; a >= 0; --a) {
-      axis[a].to = stride;
-      stride *= axis[a].count;
-    }
-  }
+  moved_axes(const shape& in, const shape& out, ir::attribute_list order);
 
   /// The offsets of piece `index` of all axes but those marked.
-  void offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const {
-    from = to = 0;
-    for (int a = count - 1; a >= 0; --a) {
-      if ((skipped >> a) & 1) continue;
-      from += index % axis[a].count * axis[a].from;
-      to += index % axis[a].count * axis[a].to;
-      index /= axis[a].count;
-    }
-  }
+  void offsets(std::int64_t index, unsigned skipped, std::int64_t& from, std::int64_t& to) const;
 };
 
 struct two_words {
@@ -90,53 +61,9 @@ void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::in
 }
 
 /// For elements of `size` bytes.
-[[nodiscard]] inline block_mover mover_of(std::int64_t size) {
-  switch (size) {
-    case 1:
-      return &move_block<std::uint8_t>;
-    case 2:
-      return &move_block<std::uint16_t>;
-    case 4:
-      return &move_block<std::uint32_t>;
-    case 8:
-      return &move_block<std::uint64_t>;
-    default:
-      return &move_block<two_words>;
-  }
-}
+[[nodiscard]] block_mover mover_of(std::int64_t size);
 
-inline void transpose(const kernel_args& args, const run_context& context) {
-  if (args.out.elements() == 0) return;
-  const moved_axes axes(args.in[0].dims, args.out.dims, args.attributes);
-  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
-  if (axes.count == 0 || axes.axis[axes.count - 1].from == 1) {
-    const std::int64_t row = axes.count == 0 ? 1 : axes.axis[axes.count - 1].count;
-    return over_pieces(args.out.elements() / row, row * size, context, [&](std::int64_t first, std::int64_t end) {
-      for (std::int64_t p = first; p < end; ++p) {
-        std::int64_t from = 0, to = 0;
-        axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
-        copy_bytes(args.out.data + to * size, args.in[0].data + from * size, row * size);
-      }
-    });
-  }
-  int near = 0;  // the axis along which the input is dense
-  while (axes.axis[near].from != 1) ++near;
-  const int last = axes.count - 1;
-  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
-  const block_mover move = mover_of(size);
-  const std::int64_t strips = pieces(rows.count, transposed_rows);
-  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
-  over_pieces(parts, transposed_rows * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
-    for (std::int64_t p = first; p < end; ++p) {
-      std::int64_t from = 0, to = 0;
-      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
-      const std::int64_t row = p % strips * transposed_rows;
-      move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
-           rows.count - row < transposed_rows ? rows.count - row : transposed_rows, columns.count, rows.to,
-           columns.from);
-    }
-  });
-}
+void transpose(const kernel_args& args, const run_context& context);
 
 }  // namespace cpu::detail
 
@@ -147,3 +74,7 @@ struct kernel<on_cpu, ir::key<op::transpose>> {
 };
 
 }  // namespace tagma::device
+
+#ifndef TAGMA_COMPILED
+#include "tagma/device/cpu/kernel/transpose.ipp"
+#endif

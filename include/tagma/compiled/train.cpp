@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/train/safetensors.ipp"
+#include "tagma/train/save.ipp"

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of copy.hpp: in the compiled half, or else in each file that includes it.
+
+#include "tagma/base/config.hpp"
+#include "tagma/device/cpu/copy.hpp"
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      std::memcpy(to, from, 1);
+      return;
+    case 2:
+      std::memcpy(to, from, 2);
+      return;
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    case 16:
+      std::memcpy(to, from, 16);
+      return;
+    default:
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+}
+
+}  // namespace tagma::device::cpu
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
+                           const piecewise& work) {
+  const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
+  const std::int64_t tasks = pieces(count, per_task);
+  if (tasks <= 2) return work.some(work.object, 0, count);
+  context.threads->parallel_for(tasks, [&](std::int64_t t) {
+    work.some(work.object, t * per_task, t + 1 == tasks ? count : (t + 1) * per_task);
+  });
+}
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL void copy_box(std::byte* to, const std::byte* from, const box& b, std::size_t size,
+                         const runtime::run_context& context) {
+  const int rank = b.extents.rank;
+  if (b.extents.elements() == 0) return;
+  std::int64_t from_stride[max_rank]{}, to_stride[max_rank]{};
+  auto f = static_cast<std::int64_t>(size), t = f;
+  for (int a = rank - 1; a >= 0; --a) {
+    from_stride[a] = f;
+    to_stride[a] = t;
+    from += b.from_first[a] * f;
+    to += b.to_first[a] * t;
+    f *= b.from_dims[a];
+    t *= b.to_dims[a];
+  }
+  // Trailing axes that both tensors hold whole, and the one before them, are one row of bytes.
+  auto bytes = static_cast<std::int64_t>(size);
+  int outer = rank;
+  while (outer > 0) {
+    --outer;
+    bytes *= b.extents[outer];
+    if (b.extents[outer] != b.from_dims[outer] || b.extents[outer] != b.to_dims[outer]) break;
+  }
+  const std::int64_t rows = b.extents.elements(0, outer);
+  over_pieces(rows, bytes, context, [&](std::int64_t first, std::int64_t last) {
+    extent at[max_rank]{};
+    std::int64_t rest = first;
+    const std::byte* source = from;
+    std::byte* target = to;
+    for (int a = outer - 1; a >= 0; --a) {
+      at[a] = rest % b.extents[a];
+      rest /= b.extents[a];
+      source += at[a] * from_stride[a];
+      target += at[a] * to_stride[a];
+    }
+    for (std::int64_t row = first; row < last; ++row) {
+      copy_bytes(target, source, bytes);
+      for (int a = outer - 1; a >= 0; --a) {
+        source += from_stride[a];
+        target += to_stride[a];
+        if (++at[a] < b.extents[a]) break;
+        source -= at[a] * from_stride[a];
+        target -= at[a] * to_stride[a];
+        at[a] = 0;
+      }
+    }
+  });
+}
+
+}  // namespace tagma::device::cpu

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of found_kernels.hpp: in the compiled half, or else in each file that includes it.
+
+#include "tagma/base/config.hpp"
+#include "tagma/device/cpu/found_kernels.hpp"
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL kernel_registry::row kernel_registry::find(const char* key) const {
+  for (const array_view<const row>& family : families_)
+    for (const row& one : family)
+      if (one[0].key == key) return one;
+  if (const auto* const own = operations::own_operation_list::of_process().find_key(key)) return own->kernels;
+  return {};
+}
+
+}  // namespace tagma::device::cpu
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_COLD TAGMA_DECL void refuse(const ir::op_info& op, dtype out, const std::string& types) {
+  fail(status_code::unimplemented, {"the registry has no kernel of the CPU for ", op.name, types,
+                                    out == dtype::none ? "" : " to ", out == dtype::none ? "" : to_string(out),
+                                    operations::find_operation(op.name) == nullptr ? operations::how_to_list : ""});
+}
+
+TAGMA_DECL loop_recipe recipe_maker::make() {
+  recipe_.inputs.allocate(loads_.size());
+  recipe_.calls.allocate(3 * operations_.size());
+  for (std::size_t l = 0; l < loads_.size(); ++l) add_input(l);
+  find_last_uses();
+  for (std::size_t o = 0; o < operations_.size(); ++o) add_operation(o);
+  heap_array<loop_call> calls(calls_);
+  for (std::size_t i = 0; i < calls_; ++i) calls[i] = recipe_.calls[i];
+  recipe_.calls = static_cast<heap_array<loop_call>&&>(calls);
+  recipe_.rows = rows_;
+  return static_cast<loop_recipe&&>(recipe_);
+}
+
+TAGMA_DECL void recipe_maker::add_input(std::size_t l) {
+  const dtype type = loads_[l].type;
+  loop_input& in = recipe_.inputs[l];
+  in.size = static_cast<std::int64_t>(size_of(type));
+  in.repeated = !loads_[l].contiguous;
+  if (is_half(type)) in.convert = conversion(type, dtype::float32);
+  if (in.repeated || in.convert != nullptr) in.row = static_cast<std::int16_t>(rows_++);
+  values_[l] = {static_cast<std::int16_t>(l), computed_as(type), 0};
+}
+
+TAGMA_DECL void recipe_maker::find_last_uses() {
+  for (std::size_t o = 0; o < operations_.size(); ++o)
+    for (int k = 0; k < operands(operations_[o]); ++k) values_[operations_[o].operand[k]].last_use = o;
+}
+
+TAGMA_DECL int recipe_maker::operands(const plan::loop_operation& o) const {
+  const kernel_registry::row row = from_.find(o.op->key);
+  if (row.empty()) refuse(*o.op, o.type, {});
+  return row[0].types.inputs;
+}
+
+TAGMA_DECL void recipe_maker::add_operation(std::size_t o) {
+  const plan::loop_operation& op = operations_[o];
+  const bool last = o + 1 == operations_.size();
+  value& result = values_[loads_.size() + o];
+  result.type = computed_as(op.type);
+  const std::int16_t row = last && !is_half(op.type) ? std::int16_t{-1} : take_row();
+  if (op.op->key == &ir::key<op::cast>) {
+    const value& in = values_[op.operand[0]];
+    if (is_half(op.type) && is_wider_than_float(in.type)) {
+      // Rounded once.
+      const std::int16_t half = last ? std::int16_t{-1} : take_row();
+      call(conversion(in.type, op.type), in.place, half);
+      if (last) return;
+      call(conversion(op.type, dtype::float32), place_of(half), row);
+      give_back(half);
+    } else {
+      call(conversion(in.type, result.type), in.place, row);
+    }
+  } else {
+    loop_call& c = recipe_.calls[calls_++];
+    c.operands = static_cast<std::int16_t>(operands(op));
+    c.result = row;
+    for (int k = 0; k < c.operands; ++k) c.operand[k] = values_[op.operand[k]].place;
+    c.span = body(op);
+  }
+  if (last && row >= 0) call(conversion(dtype::float32, op.type), place_of(row), -1);
+  result.place = place_of(row);
+  for (int k = 0; k < operands(op); ++k) {
+    value& in = values_[op.operand[k]];
+    if (in.last_use != o || static_cast<std::size_t>(op.operand[k]) < loads_.size() || in.place < 0) continue;
+    give_back(static_cast<std::int16_t>(in.place - static_cast<std::int16_t>(loads_.size())));
+    in.place = -1;
+  }
+}
+
+TAGMA_DECL std::int16_t recipe_maker::place_of(std::int16_t row) const {
+  return static_cast<std::int16_t>(static_cast<std::int16_t>(loads_.size()) + row);
+}
+
+TAGMA_DECL void recipe_maker::call(span_function span, std::int16_t from, std::int16_t to) {
+  loop_call& c = recipe_.calls[calls_++];
+  c.span = span;
+  c.operand[0] = from;
+  c.operands = 1;
+  c.result = to;
+}
+
+TAGMA_DECL bool recipe_maker::is_wider_than_float(dtype type) {
+  return type == dtype::float64 || type == dtype::int64 || type == dtype::int32;
+}
+
+TAGMA_DECL span_function recipe_maker::conversion(dtype from, dtype to) const {
+  for (const registered_kernel& k : from_.find(&ir::key<op::cast>))
+    if (k.types.in[0] == from && k.types.out == to) return k.span();
+  refuse(ir::info<op::cast>, to, types_text(1, [&](std::size_t) { return from; }));
+}
+
+TAGMA_DECL span_function recipe_maker::body(const plan::loop_operation& o) const {
+  const auto type = [&](std::size_t k) { return values_[o.operand[k]].type; };
+  const kernel_registry::row row = from_.find(o.op->key);
+  for (const registered_kernel& k : row) {
+    bool fits = k.span != nullptr && k.types.out == computed_as(o.type);
+    for (int i = 0; fits && i < k.types.inputs; ++i) fits = k.types.in[i] == type(static_cast<std::size_t>(i));
+    if (fits) return k.span();
+  }
+  refuse(*o.op, o.type, types_text(static_cast<std::size_t>(row[0].types.inputs), type));
+}
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
+    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()) {
+  for (std::size_t s = 0; s < entries_.size(); ++s) {
+    const auto step = static_cast<std::int32_t>(s);
+    if (plan.view().steps[s].fused) {
+      recipes_[s] = detail::recipe_maker(from, plan.loads(step), plan.operations(step)).make();
+      entries_[s] = interpreted(recipes_[s]);
+    } else {
+      entries_[s] = find(from, plan, plan.view().steps[s]);
+    }
+  }
+}
+
+TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const plan::heap_plan& plan,
+                                            const plan::plan_step& step) {
+  const plan::plan_view tables = plan.view();
+  const ir::op_info& op = *tables.nodes[step.node].op;
+  const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
+  const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
+  const dtype out = tables.nodes[step.node].spec.type;
+  for (const registered_kernel& k : from.find(op.key)) {
+    const bool any = k.types.out == dtype::none;
+    bool fits = any || outputs > 0 || k.types.out == out;
+    // Of the inputs behind those, `infer` knows the types.
+    for (std::size_t i = 0; fits && i < inputs && i < static_cast<std::size_t>(k.types.inputs); ++i)
+      fits = op.ignores_elements(static_cast<int>(i)) || k.types.input(i) == type(i);
+    for (std::size_t i = 0; fits && i < outputs; ++i)
+      fits = any || type(inputs + i) == dtype::none || k.types.output(i) == type(inputs + i);
+    if (fits) return k.entry;
+  }
+  detail::refuse(op, out, detail::types_text(inputs, type));
+}
+
+}  // namespace tagma::device::cpu

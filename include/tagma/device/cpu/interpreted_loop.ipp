@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of interpreted_loop.hpp: in the compiled half, or else in each file that includes it.
+
+#include "tagma/base/config.hpp"
+#include "tagma/device/cpu/interpreted_loop.hpp"
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void repeat_element(std::byte* to, const std::byte* from, std::int64_t size, std::int64_t n) {
+  const auto fill = [&]<class T>(T element) {
+    __builtin_memcpy(&element, from, sizeof element);
+    T* const row = reinterpret_cast<T*>(to);
+    for (std::int64_t i = 0; i < n; ++i) row[i] = element;
+  };
+  switch (size) {
+    case 1:
+      return fill(std::uint8_t{});
+    case 2:
+      return fill(std::uint16_t{});
+    case 4:
+      return fill(std::uint32_t{});
+    default:
+      return fill(std::uint64_t{});
+  }
+}
+
+TAGMA_DECL void interpret(const interpreted_state& s, std::byte* out, const std::byte* const* in, std::int64_t n,
+                          std::byte* scratch) {
+  const loop_recipe& r = s.recipe;
+  const std::byte* value[most_loads + most_rows];
+  const auto row = [&](std::int16_t i) { return scratch + static_cast<std::size_t>(i) * row_bytes; };
+  const std::size_t loads = r.inputs.size();
+  for (std::size_t i = 0; i < r.rows; ++i) value[loads + i] = row(static_cast<std::int16_t>(i));
+  const std::int64_t most = n < block_elements ? n : block_elements;
+  for (std::size_t l = 0; l < loads; ++l) {
+    const loop_input& input = r.inputs[l];
+    value[l] = input.row < 0 ? in[l] : row(input.row);
+    if (!input.repeated) continue;
+    if (input.convert == nullptr) {
+      repeat_element(row(input.row), in[l], input.size, most);
+    } else {
+      std::byte one[sizeof(float)];
+      input.convert(one, in + l, 1);
+      repeat_element(row(input.row), one, sizeof one, most);
+    }
+  }
+  for (std::int64_t i = 0; i < n; i += block_elements) {
+    const std::int64_t count = n - i < block_elements ? n - i : block_elements;
+    for (std::size_t l = 0; l < loads; ++l) {
+      const loop_input& input = r.inputs[l];
+      if (input.repeated) continue;
+      const std::byte* const from = in[l] + i * input.size;
+      if (input.convert == nullptr)
+        value[l] = from;
+      else
+        input.convert(row(input.row), &from, count);
+    }
+    for (const loop_call& c : r.calls) {
+      const std::byte* from[3];
+      for (int k = 0; k < c.operands; ++k) from[k] = value[c.operand[k]];
+      c.span(c.result < 0 ? out + i * s.result_size : row(c.result), from, count);
+    }
+  }
+}
+
+[[gnu::noinline]] TAGMA_DECL void interpret_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+  const auto& s = *static_cast<const interpreted_state*>(args.state);
+  alignas(64) std::byte scratch[most_rows * row_bytes];  // of which rows that are not used are never touched
+  const loop_extents& e = s.extents;
+  const std::byte* in[most_loads];
+  if (e.rows == 1) {
+    for (std::size_t l = 0; l < args.in.size(); ++l)
+      in[l] = args.in[l].data + (s.recipe.inputs[l].repeated ? 0 : first * s.recipe.inputs[l].size);
+    return interpret(s, args.out.data + first * s.result_size, in, last - first, scratch);
+  }
+  for (std::int64_t r = first; r < last; ++r) {
+    point_at_row(e, args, r, in);
+    interpret(s, args.out.data + r * e.inner * s.result_size, in, e.inner, scratch);
+  }
+}
+
+TAGMA_DECL void run_interpreted(const kernel_args& args, const run_context& context) {
+  share_loop(static_cast<const interpreted_state*>(args.state)->extents, args, context, &interpret_part);
+}
+
+[[gnu::cold]] TAGMA_DECL owned<kernel_state> prepare_interpreted(const kernel_args& args, const run_context&) {
+  auto state = make_owned<interpreted_state>(args);
+  state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
+  return state;
+}
+
+}  // namespace tagma::device::cpu::detail
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL kernel_entry interpreted(const loop_recipe& recipe) {
+  kernel_entry entry{&detail::run_interpreted, &detail::prepare_interpreted};
+  entry.recipe = &recipe;
+  return entry;
+}
+
+}  // namespace tagma::device::cpu

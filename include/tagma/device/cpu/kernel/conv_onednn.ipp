@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of conv_onednn.hpp: in the compiled half, or else in each file that includes it.
+
+#include "tagma/base/config.hpp"
+#include "tagma/device/cpu/kernel/conv_onednn.hpp"
+#include "tagma/device/cpu/onednn_primitives.hpp"
+
+namespace tagma::device::cpu::detail {
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+TAGMA_COLD TAGMA_DECL owned<onednn_convolution> onednn_convolution::make(const conv_problem& p, conv_role role,
+                                                                         bool bias, bool relu) {
+  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+  auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
+  const std::int64_t rest = p.count(p.parts - 1);
+  made->whole_ = made->describe(p.images_per_part, relu);
+  if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
+  if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
+  // All parts share one arranged filter, or sum theirs: they must agree on its layout.
+  const dnnl_query_t filter =
+      plays(role, conv_role::filter_gradient) ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+  if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter))) return nullptr;
+  made->create();
+  return made;
+}
+
+TAGMA_DECL void onednn_convolution::run(const float* a, const float* b, const float* bias, float* out,
+                                        runtime::executor& threads) {
+  use_one_openmp_thread();
+  const bool sums = is(conv_role::filter_gradient);
+  if (!sums) arrange_filter(b);
+  // What is around the primitives is worth no more code than this.
+  const auto task = [&](std::int64_t t) __attribute__((cold)) {
+    use_one_openmp_thread();
+    part& one = parts_[t];
+    const std::int64_t first = t * p_.images_per_part;
+    const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
+    set_dnnl_data(one.a, a + first * a_size);
+    if (sums) {
+      set_dnnl_data(one.b, b + first * p_.output_size());
+      set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
+    } else {
+      set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
+      set_dnnl_data(one.out, out + first * (is(conv_role::forward) ? p_.output_size() : p_.input_size()));
+      if (biased_) set_dnnl_data(one.bias, bias);
+    }
+    check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
+    check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
+  };
+  if (parts_.size() == 1)
+    task(0);
+  else
+    threads.parallel_for(static_cast<std::int64_t>(parts_.size()), task);
+  if (sums) collect_filter(out);
+}
+
+TAGMA_COLD TAGMA_DECL onednn_convolution::onednn_convolution(const conv_problem& p, conv_role role, bool bias)
+    : p_(p), role_(role), biased_(bias) {
+  const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
+  if (g == 1) {
+    const dnnl_dims_t dims = {f, c, h, w}, strides = {1, f, w * c * f, c * f};
+    filter_ = make_dnnl_layout(4, dims, strides);
+    any_filter_ = make_dnnl_layout(4, dims, dnnl_format_tag_any);
+  } else {
+    const dnnl_dims_t dims = {g, f / g, c, h, w}, strides = {f / g, 1, f, w * c * f, c * f};
+    filter_ = make_dnnl_layout(5, dims, strides);
+    any_filter_ = make_dnnl_layout(5, dims, dnnl_format_tag_any);
+  }
+}
+
+TAGMA_DECL float* onednn_convolution::partial(std::int64_t t) const {
+  return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
+}
+
+TAGMA_COLD TAGMA_DECL dnnl_owned_desc onednn_convolution::describe(std::int64_t images, bool relu) const {
+  const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
+  const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
+  const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
+  const dnnl_owned_layout bias = make_dnnl_layout(1, bias_dims, dnnl_a);
+  const dnnl_convolution what{x.get(),
+                              any_filter_.get(),
+                              biased_ ? bias.get() : nullptr,
+                              y.get(),
+                              {p_.rows.stride, p_.columns.stride},
+                              {p_.rows.dilation - 1, p_.columns.dilation - 1},
+                              {p_.rows.before, p_.columns.before},
+                              {p_.rows.after, p_.columns.after}};
+  const dnnl_owned_attr attributes = make_dnnl_attributes(relu);
+  dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
+  if (chosen == nullptr) return chosen;
+  if (!is(conv_role::forward)) {
+    const dnnl_owned_desc forward = std::move(chosen);
+    chosen = is(conv_role::input_gradient) ? describe_dnnl_input_gradient(what, forward, attributes)
+                                           : describe_dnnl_filter_gradient(what, forward, attributes);
+  }
+  if (chosen == nullptr || implementation_of(chosen).starts_with("ref")) return nullptr;
+  return chosen;
+}
+
+TAGMA_COLD TAGMA_DECL void onednn_convolution::create() {
+  const bool sums = is(conv_role::filter_gradient);
+  const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
+  const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
+  const dnnl_query_t out_query = sums                     ? dnnl_query_diff_weights_md
+                                 : is(conv_role::forward) ? dnnl_query_dst_md
+                                                          : dnnl_query_diff_src_md;
+  const int a_arg = is(conv_role::input_gradient) ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
+  const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
+  const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
+
+  const dnnl_layout inner = layout_of(whole_, sums ? out_query : b_query), outer = filter_.get();
+  arranged_bytes_ = (bytes_of(inner) + 63) / 64 * 64;
+  arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
+  stream_ = make_dnnl_stream();
+  if (!equal(inner, outer)) {
+    inner_memory_ = make_dnnl_memory(inner, arranged_.data());
+    outer_memory_ = make_dnnl_memory(outer);
+    dnnl_owned_desc desc;
+    check_dnnl(dnnl_reorder_primitive_desc_create(desc.place(), sums ? inner : outer, dnnl_processor(),
+                                                  sums ? outer : inner, dnnl_processor(), nullptr),
+               "a reordering");
+    reorder_ = make_dnnl_primitive(desc, "a reordering");
+  }
+
+  whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
+  if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
+  const std::size_t scratch = bytes_of(layout_of(whole_, dnnl_query_scratchpad_md));
+  const std::size_t rest_scratch = rest_ == nullptr ? 0 : bytes_of(layout_of(rest_, dnnl_query_scratchpad_md));
+  const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
+  scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
+
+  parts_ = heap_array<part>(p_.parts);
+  for (std::size_t t = 0; t < parts_.size(); ++t) {
+    part& one = parts_[t];
+    const bool last = rest_ != nullptr && t + 1 == parts_.size();
+    const dnnl_owned_desc& d = last ? rest_ : whole_;
+    one.primitive = (last ? rest_primitive_ : whole_primitive_).get();
+    one.stream = make_dnnl_stream();
+    const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
+      place = std::move(made);
+      one.args[one.arg_count++] = {arg, place.get()};
+    };
+    add(a_arg, one.a, make_dnnl_memory(layout_of(d, a_query)));
+    add(b_arg, one.b, make_dnnl_memory(layout_of(d, b_query)));
+    add(out_arg, one.out, make_dnnl_memory(layout_of(d, out_query)));
+    add(DNNL_ARG_SCRATCHPAD, one.scratch,
+        make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+    if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
+  }
+  whole_ = nullptr;
+  rest_ = nullptr;
+}
+
+TAGMA_DECL void onednn_convolution::reorder(dnnl_memory_t from, dnnl_memory_t to) {
+  const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+  check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
+  check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");
+}
+
+TAGMA_COLD TAGMA_DECL void onednn_convolution::arrange_filter(const float* filter) {
+  if (reorder_ == nullptr) return;
+  set_dnnl_data(outer_memory_, filter);
+  reorder(outer_memory_.get(), inner_memory_.get());
+}
+
+TAGMA_COLD TAGMA_DECL void onednn_convolution::collect_filter(float* out) {
+  if (parts_.size() == 1 && reorder_ == nullptr) return;
+  const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
+  if (parts_.size() > 1)
+    dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
+                                 reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
+  if (reorder_ == nullptr) return;
+  set_dnnl_data(outer_memory_, out);
+  reorder(inner_memory_.get(), outer_memory_.get());
+}
+
+#endif
+
+}  // namespace tagma::device::cpu::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of matmul.hpp: in the compiled half, or else in each file that includes it.
+
+#include "tagma/base/config.hpp"
+#include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cpu/onednn_primitives.hpp"
+
+namespace tagma::device::cpu::detail {
+
+[[gnu::noinline]] TAGMA_DECL std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index) {
+  std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
+  for (int axis = out.rank - 3, own = s.rank - 3; own >= 0; --axis, --own) {
+    const std::int64_t i = index % out[axis];
+    index /= out[axis];
+    if (s[own] != 1) at += i * stride;
+    stride *= s[own];
+  }
+  return at;
+}
+
+TAGMA_DECL half_product::half_product(const kernel_args& args)
+    : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
+      in{args.in[0], args.in[1]},
+      wide(args) {
+  in[0] = {reinterpret_cast<std::byte*>(values.data()), dtype::float32, in[0].dims};
+  in[1] = {in[0].data + 4 * args.in[0].elements(), dtype::float32, in[1].dims};
+  wide.out = {in[1].data + 4 * args.in[1].elements(), dtype::float32, wide.out.dims};
+  wide.in = in;
+}
+
+TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
+                                                    [[maybe_unused]] const run_context& context) {
+  auto state = make_owned<half_product>(args);
+#if TAGMA_ONEDNN_PRIMITIVES
+  state->product = prepare_product(state->wide, context);
+  state->wide.state = state->product.get();
+#endif
+  return state;
+}
+
+}  // namespace tagma::device::cpu::detail

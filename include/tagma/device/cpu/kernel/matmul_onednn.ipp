@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of matmul_onednn.hpp: in the compiled half, or else in each file that includes it.
+
+#include "tagma/base/config.hpp"
+#include "tagma/device/cpu/kernel/matmul_onednn.hpp"
+#include "tagma/device/cpu/onednn_primitives.hpp"
+
+namespace tagma::device::cpu::detail {
+
+[[gnu::noinline]] TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated)
+    : rows(m), columns(n), all_rows(m), all_columns(n) {
+  // Multiplications, below which sharing costs more than it gains.
+  const double least = repeated ? 1e6 : 8e6;
+  double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
+  if (wanted < 2) return;
+  for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
+  across = pieces(n, columns);
+  parts = across * pieces(m, rows);
+}
+
+TAGMA_DECL bool product_split::cut() {
+  const bool wide = columns >= 192;
+  if (wide && (columns > 2 * rows || rows < 16))
+    columns = pieces(pieces(columns, 2), 16) * 16;
+  else if (rows >= 16)
+    rows = pieces(pieces(rows, 2), 8) * 8;
+  else
+    return false;
+  return true;
+}
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+TAGMA_COLD TAGMA_DECL owned<kernel_state> onednn_product::make(const gemm_args<float>& g, bool repeated) {
+  if (product_split(g.m, g.n, g.k, repeated).parts > 1) return nullptr;
+  use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+  const dnnl_owned_desc desc = describe(g);
+  if (desc == nullptr) return nullptr;
+  return owned<kernel_state>(new onednn_product(desc));
+}
+
+TAGMA_DECL void onednn_product::run(const float* a, const float* b, float* c) {
+  use_one_openmp_thread();
+  set_dnnl_data(a_, a);
+  set_dnnl_data(b_, b);
+  set_dnnl_data(c_, c);
+  set_dnnl_data(scratch_, scratch(scratch_bytes_));
+  const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_.get()},
+                                  {DNNL_ARG_WEIGHTS, b_.get()},
+                                  {DNNL_ARG_DST, c_.get()},
+                                  {DNNL_ARG_SCRATCHPAD, scratch_.get()}};
+  check_dnnl(dnnl_primitive_execute(primitive_.get(), stream_.get(), 4, args), "a matrix product");
+  check_dnnl(dnnl_stream_wait(stream_.get()), "a matrix product");
+}
+
+TAGMA_COLD TAGMA_DECL onednn_product::onednn_product(const dnnl_owned_desc& desc)
+    : primitive_(make_dnnl_primitive(desc, "a matrix product")),
+      stream_(make_dnnl_stream()),
+      a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),
+      b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
+      c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
+      scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
+      scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
+
+TAGMA_DECL float* onednn_product::scratch(std::size_t bytes) {
+  thread_local runtime::aligned_bytes memory;
+  if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
+  return reinterpret_cast<float*>(memory.data());
+}
+
+TAGMA_DECL dnnl_owned_layout onednn_product::layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
+                                                    bool transposed) {
+  const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
+  return make_dnnl_layout(2, dims, strides);
+}
+
+TAGMA_DECL dnnl_owned_desc onednn_product::describe(const gemm_args<float>& g) {
+  dnnl_owned_desc chosen =
+      describe_dnnl_product(layout(g.m, g.k, g.lda, g.transpose_a).get(), layout(g.k, g.n, g.ldb, g.transpose_b).get(),
+                            layout(g.m, g.n, g.ldc, false).get(), make_dnnl_attributes());
+  if (chosen == nullptr || !implementation_of(chosen).starts_with("brg")) return nullptr;
+  return chosen;
+}
+
+#endif
+
+}  // namespace tagma::device::cpu::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of pool.hpp: in the compiled half, or else in each file that includes it.
+
+#include <unistd.h>
+
+#include "tagma/base/config.hpp"
+#include "tagma/device/cpu/pool.hpp"
+
+namespace tagma::device::cpu {
+
+TAGMA_DECL thread_pool::thread_pool(int workers) : owner_(getpid()) {
+  if (workers <= 0) return;
+  threads_ = heap_array<pthread_t>(workers);
+  for (; workers_ < workers; ++workers_) {
+    if (pthread_create(&threads_[workers_], nullptr, &enter, this) != 0) break;
+  }
+}
+
+TAGMA_DECL thread_pool::~thread_pool() {
+  if (getpid() != owner_) return;
+  stop_.store(true, memory_order::relaxed);
+  round_.change(true);
+  for (int i = 0; i < workers_; ++i) pthread_join(threads_[i], nullptr);
+}
+
+TAGMA_DECL bool thread_pool::offer(runtime::shared_work& work, bool last) {
+  if (workers_ == 0 || getpid() != owner_) return false;
+  const mutex_lock lock(mutex_);
+  work.before = last ? last_ : nullptr;
+  work.behind = last ? nullptr : first_;
+  (work.before == nullptr ? first_ : work.before->behind) = &work;
+  (work.behind == nullptr ? last_ : work.behind->before) = &work;
+  return true;
+}
+
+TAGMA_DECL void thread_pool::wake(int count) {
+  if (count >= workers_) return round_.change(true);
+  for (int i = 0; i < count; ++i) round_.change(false);
+}
+
+TAGMA_DECL void thread_pool::withdraw(runtime::shared_work& work) {
+  mutex_.lock();
+  (work.before == nullptr ? first_ : work.before->behind) = work.behind;
+  (work.behind == nullptr ? last_ : work.behind->before) = work.before;
+  while (work.helping > 0) {
+    const std::uint32_t seen = left_.load(memory_order::relaxed);
+    mutex_.unlock();
+    left_.wait(seen);
+    mutex_.lock();
+  }
+  mutex_.unlock();
+}
+
+TAGMA_DECL void thread_pool::parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index),
+                                          void* context, int helpers) {
+  if (tasks <= 0) return;
+  if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
+  loop work(task, context, tasks, helpers);
+  if (helpers <= 0 || detail::inside_task || !offer(work)) {
+    work.help();
+  } else {
+    wake_missing(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
+    work.help();
+    withdraw(work);
+  }
+  if (work.error) std::rethrow_exception(work.error);
+}
+
+TAGMA_DECL void thread_pool::loop::help() noexcept {
+  const bool outside = !detail::inside_task;
+  detail::inside_task = true;
+  for (std::int64_t i; (i = next.fetch_add(1, memory_order::relaxed)) < tasks;) {
+    try {
+      task(context, i);
+    } catch (...) {
+      if (!failed.exchange(true, memory_order::relaxed)) error = std::current_exception();
+    }
+  }
+  if (outside) detail::inside_task = false;
+}
+
+TAGMA_DECL void thread_pool::wake_missing(int count) {
+  round_.change_awake();
+  if (const int awake = awake_.load(); awake < count) round_.wake(count - awake);
+}
+
+TAGMA_DECL bool thread_pool::help() {
+  runtime::shared_work* work = nullptr;
+  {
+    const mutex_lock lock(mutex_);
+    work = first_;
+    while (work != nullptr && !(work->helping < work->most_helpers && work->open())) work = work->behind;
+    if (work == nullptr) return false;
+    ++work->helping;
+  }
+  work->help();
+  {
+    // Once the count is 0 and the lock is open, the work may be gone.
+    const mutex_lock lock(mutex_);
+    --work->helping;
+  }
+  left_.change(true);
+  return true;
+}
+
+TAGMA_DECL void* thread_pool::enter(void* self) {
+  flush_denormals();
+  auto& pool = *static_cast<thread_pool*>(self);
+  for (;;) {
+    const std::uint32_t seen = pool.round_.load(memory_order::acquire);
+    if (pool.stop_.load(memory_order::relaxed)) return nullptr;
+    if (pool.help()) continue;
+    // Whoever counts this one among those awake has changed the word before.
+    pool.awake_.fetch_add(1);
+    const bool changed = pool.round_.changes_soon(seen);
+    pool.awake_.fetch_sub(1);
+    if (!changed) pool.round_.sleep_until(seen, runtime::wait_word::never);
+  }
+}
+
+}  // namespace tagma::device::cpu
