@@ -1069,8 +1069,8 @@ class range_source final : public indexed_source<std::int64_t> {
   range_source(std::int64_t first, std::int64_t last, std::int64_t step);
 
   [[nodiscard]] extent size() const override { return size_; }
-  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
-  void describe(std::string& to) const override;
+  TAGMA_DECL got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
+  TAGMA_DECL void describe(std::string& to) const override;
 
  private:
   std::int64_t first_, step_;
@@ -1238,7 +1238,7 @@ TAGMA_DECL got range_source::get(extent i, std::uint64_t, std::int64_t& to, iter
   return got::element;
 }
 
-TAGMA_COLD TAGMA_DECL void range_source::describe(std::string& to) const {
+TAGMA_DECL void range_source::describe(std::string& to) const {
   append_parts(to, {"range ", first_, " ", step_, " ", size_});
 }
 

@@ -2056,7 +2056,7 @@ class trace final : public runtime::trace_sink {
  public:
   trace() : begin_ns_(runtime::now_ns()) {}
 
-  void add(const runtime::traced_step& step) noexcept override;
+  TAGMA_DECL void add(const runtime::traced_step& step) noexcept override;
 
   /// Steps recorded so far, and those that there was no memory for.
   [[nodiscard]] std::size_t size() const;

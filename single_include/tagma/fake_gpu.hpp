@@ -1459,10 +1459,10 @@ class plan_memory final : public accelerated_memory {
   /// @param plan outlives this; it knows the extents of its nodes by the time that memory is asked for
   plan_memory(accelerator& from, const bound_plan& plan);
 
-  [[nodiscard]] std::byte* arena(std::int16_t d, std::int64_t bytes) override;
-  [[nodiscard]] std::byte* scalars(std::int16_t d, array_view<std::byte> values) override;
-  [[nodiscard]] std::byte* feed(ir::node_id id) override;
-  void stage(array_view<const raw_view> feeds) override;
+  [[nodiscard]] TAGMA_DECL std::byte* arena(std::int16_t d, std::int64_t bytes) override;
+  [[nodiscard]] TAGMA_DECL std::byte* scalars(std::int16_t d, array_view<std::byte> values) override;
+  [[nodiscard]] TAGMA_DECL std::byte* feed(ir::node_id id) override;
+  TAGMA_DECL void stage(array_view<const raw_view> feeds) override;
 
  private:
   accelerator& from_;

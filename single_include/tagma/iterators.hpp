@@ -2165,8 +2165,8 @@ class range_source final : public indexed_source<std::int64_t> {
   range_source(std::int64_t first, std::int64_t last, std::int64_t step);
 
   [[nodiscard]] extent size() const override { return size_; }
-  got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
-  void describe(std::string& to) const override;
+  TAGMA_DECL got get(extent i, std::uint64_t, std::int64_t& to, iteration&) const override;
+  TAGMA_DECL void describe(std::string& to) const override;
 
  private:
   std::int64_t first_, step_;
@@ -2334,7 +2334,7 @@ TAGMA_DECL got range_source::get(extent i, std::uint64_t, std::int64_t& to, iter
   return got::element;
 }
 
-TAGMA_COLD TAGMA_DECL void range_source::describe(std::string& to) const {
+TAGMA_DECL void range_source::describe(std::string& to) const {
   append_parts(to, {"range ", first_, " ", step_, " ", size_});
 }
 
@@ -5375,10 +5375,10 @@ class element_request : public served_request {
 class iterator final : public serving {
  public:
   iterator(std::string name, array_view<const tensor_spec> components);
-  ~iterator() override;
+  TAGMA_DECL ~iterator() override;
 
   [[nodiscard]] const std::vector<tensor_spec>& components() const { return components_; }
-  [[nodiscard]] std::string text() const override;
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the iterator that somebody else asks for.
   void check(array_view<const tensor_spec> others) const;
 
@@ -5390,7 +5390,7 @@ class iterator final : public serving {
   void find_position(element_request& request);
 
  private:
-  void serve(served_request& asked) override;
+  TAGMA_DECL void serve(served_request& asked) override;
   void take_fresh(const element_request& request);
   void interrupt(served_request&) override { stop_.cancel(); }
 
@@ -5414,9 +5414,9 @@ namespace tagma::runtime {
 TAGMA_COLD TAGMA_DECL iterator::iterator(std::string name, array_view<const tensor_spec> components)
     : serving("iterator", std::move(name)), components_(components.begin(), components.end()) {}
 
-TAGMA_COLD TAGMA_DECL iterator::~iterator() { stop(); }
+TAGMA_DECL iterator::~iterator() { stop(); }
 
-TAGMA_COLD TAGMA_DECL std::string iterator::text() const { return sentence({"iterator '", name(), "'"}); }
+TAGMA_DECL std::string iterator::text() const { return sentence({"iterator '", name(), "'"}); }
 
 TAGMA_COLD TAGMA_DECL void iterator::check(array_view<const tensor_spec> others) const {
   if (others.size() != components_.size())
@@ -5583,7 +5583,7 @@ class awaited_position final : public runtime::element_request {
   void wait(const runtime::iterator& of);
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };
@@ -5837,7 +5837,7 @@ class next_step final : public kernel_state, public runtime::stop_hook, public r
   void stop() noexcept override { iterator_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   void copy();
 
   runtime::iterator* iterator_ = nullptr;

@@ -1554,7 +1554,7 @@ class queue final : public resource {
   /// @param components of each tuple; open extents are `dyn`
   /// Throws InvalidArgument for a minimum that is negative or not below the capacity.
   queue(std::string name, const queue_options& options, array_view<const tensor_spec> components);
-  ~queue() override;
+  TAGMA_DECL ~queue() override;
 
   [[nodiscard]] const queue_options& options() const { return options_; }
   [[nodiscard]] array_view<const tensor_spec> components() const { return components_; }
@@ -1699,7 +1699,7 @@ TAGMA_COLD TAGMA_DECL queue::queue(std::string name, const queue_options& option
     fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
 }
 
-TAGMA_COLD TAGMA_DECL queue::~queue() {
+TAGMA_DECL queue::~queue() {
   for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
 }
 
@@ -2068,7 +2068,7 @@ class awaited_attempt final : public runtime::queue_attempt {
   void wait(runtime::queue& of, const runtime::run_guard& guard);
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
   std::exception_ptr error_;
   runtime::event done_;
 };
@@ -2376,7 +2376,7 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
   [[nodiscard]] runtime::queue& queue() const { return *queue_; }
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::queue* queue_ = nullptr;
   kernel_args args_;
@@ -2397,7 +2397,7 @@ class dequeue_step final : public queue_step {
   static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
-  void finish() override;
+  TAGMA_DECL void finish() override;
   [[nodiscard]] bool queue_is_open() const;
   /// The results are views of characters in the elements, which stay until the next run of this step.
   [[nodiscard]] bool queue_has_texts() const;

@@ -4500,11 +4500,11 @@ class reader final : public serving {
  public:
   /// Throws InvalidArgument for options that no reader can have.
   reader(std::string name, const reader_options& options);
-  ~reader() override;
+  TAGMA_DECL ~reader() override;
 
   [[nodiscard]] const reader_options& options() const { return options_; }
   /// "text line reader 'lines'".
-  [[nodiscard]] std::string text() const override;
+  [[nodiscard]] TAGMA_DECL std::string text() const override;
   /// Throws InvalidArgument that names both sides if this is not the reader that somebody else asks for.
   void check(const reader_options& other) const;
 
@@ -4526,13 +4526,13 @@ class reader final : public serving {
     std::exception_ptr error;
 
    private:
-    void ended(std::exception_ptr e) noexcept override;
+    TAGMA_DECL void ended(std::exception_ptr e) noexcept override;
   };
 
-  void serve(served_request& asked) override;
-  void interrupt(served_request& asked) override;
-  void given(served_request& asked) override;
-  void take_back(served_request& asked) override;
+  TAGMA_DECL void serve(served_request& asked) override;
+  TAGMA_DECL void interrupt(served_request& asked) override;
+  TAGMA_DECL void given(served_request& asked) override;
+  TAGMA_DECL void take_back(served_request& asked) override;
   /// What was read before an error is given first, and the error to the next request.
   void fill(read_request& r);
   [[nodiscard]] std::string next_file(read_request& r);
@@ -4583,9 +4583,9 @@ TAGMA_COLD TAGMA_DECL reader::reader(std::string name, const reader_options& opt
           options.record_bytes > 0 ? ", which is for records of fixed length" : ", expected 1 or more"});
 }
 
-TAGMA_COLD TAGMA_DECL reader::~reader() { stop(); }
+TAGMA_DECL reader::~reader() { stop(); }
 
-TAGMA_COLD TAGMA_DECL std::string reader::text() const {
+TAGMA_DECL std::string reader::text() const {
   return sentence({to_string(options_.kind), " '", name(), "'"});
 }
 
@@ -4738,7 +4738,7 @@ class read_step final : public kernel_state, public runtime::stop_hook, public r
   void stop() noexcept override { reader_->cancel(*this); }
 
  private:
-  void ended(std::exception_ptr error) noexcept override;
+  TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
 
   runtime::reader* reader_ = nullptr;
   kernel_args args_;

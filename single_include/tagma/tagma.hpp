@@ -18351,6 +18351,7 @@ TAGMA_DECL void caught::see(const std::exception& one) noexcept {
 /// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
 
 #include <pthread.h>
+#include <time.h>
 
 #include <cstdint>
 
@@ -18385,7 +18386,13 @@ class mutex_lock {
 /// Threads wait here for a change of what a mutex guards.
 class condition {
  public:
-  condition();
+  condition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
   condition(const condition&) = delete;
   condition& operator=(const condition&) = delete;
   ~condition() { pthread_cond_destroy(&condition_); }
@@ -18393,40 +18400,19 @@ class condition {
   /// Gives up the mutex, waits, and takes it again; may return without a reason.
   void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
   /// The same for at most `ns` nanoseconds.
-  void wait_for(mutex& m, std::int64_t ns);
+  void wait_for(mutex& m, std::int64_t ns) {
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t total = end.tv_nsec + ns;
+    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+  }
   void notify_all() { pthread_cond_broadcast(&condition_); }
 
  private:
   pthread_cond_t condition_;
 };
-
-}  // namespace tagma
-
-// ---- tagma/runtime/mutex.ipp
-
-/// @file
-/// Definitions of mutex.hpp: in the compiled half, or else in each file that includes it.
-
-#include <time.h>
-
-namespace tagma {
-
-TAGMA_DECL condition::condition() {
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&condition_, &attributes);
-  pthread_condattr_destroy(&attributes);
-}
-
-TAGMA_DECL void condition::wait_for(mutex& m, std::int64_t ns) {
-  timespec end{};
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  const std::int64_t total = end.tv_nsec + ns;
-  end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
-  end.tv_nsec = static_cast<long>(total % 1'000'000'000);
-  pthread_cond_timedwait(&condition_, &m.mutex_, &end);
-}
 
 }  // namespace tagma
 // ---- tagma/runtime/run_limits.hpp
@@ -20884,7 +20870,7 @@ class stored_variable final : public resource {
   stored_variable(std::string name, const tensor_spec& spec, int device, counted<accelerator> from);
   /// A variable of the host that has these elements.
   stored_variable(std::string name, const tensor_spec& spec, owned<memory_block>&& elements);
-  ~stored_variable() override;
+  TAGMA_DECL ~stored_variable() override;
 
   [[nodiscard]] const tensor_spec& spec() const { return spec_; }
   /// Of the accelerator where it is, or `on_host`.
@@ -20999,7 +20985,7 @@ class pinned_version {
   explicit pinned_version(stored_variable& v) : version_(&v.pin()) {}
   pinned_version(pinned_version&& other) noexcept : version_(other.version_) { other.version_ = nullptr; }
   pinned_version& operator=(pinned_version&& other) noexcept;
-  ~pinned_version();
+  TAGMA_DECL ~pinned_version();
   [[nodiscard]] const variable_version& operator*() const { return *version_; }
 
  private:
@@ -21031,7 +21017,7 @@ TAGMA_COLD TAGMA_DECL stored_variable::stored_variable(std::string name, const t
   set_initialized();
 }
 
-TAGMA_COLD TAGMA_DECL stored_variable::~stored_variable() {
+TAGMA_DECL stored_variable::~stored_variable() {
   while (first_ != nullptr) {
     variable_version* const gone = first_;
     first_ = gone->next_;
@@ -21589,9 +21575,9 @@ class step_runner final : public shared_work {
   /// @param takes_part the thread that calls does steps, too
   void run(run_control& control, step_pool* threads, bool takes_part, run_steps& steps);
 
-  [[nodiscard]] bool open() const noexcept override;
+  [[nodiscard]] TAGMA_DECL bool open() const noexcept override;
 
-  void help() noexcept override;
+  TAGMA_DECL void help() noexcept override;
 
  private:
   static constexpr double cheap_below = 1500;  // ns: less than it takes to hand a step to another thread
@@ -21633,12 +21619,12 @@ class step_runner final : public shared_work {
    public:
     explicit waits_of_runner(step_runner& runner) : runner_(runner), held_(runner.graph_.size()) {}
     /// An asynchronous step has ended, on a thread that need not be one of the run's.
-    void complete(std::int32_t s, std::exception_ptr error) noexcept override;
+    TAGMA_DECL void complete(std::int32_t s, std::exception_ptr error) noexcept override;
     void let_go() override { runner_.let_go(); }
 
-    void begin() override;
-    [[nodiscard]] bool passes(step_id s) noexcept override;
-    bool serve() override;
+    TAGMA_DECL void begin() override;
+    [[nodiscard]] TAGMA_DECL bool passes(step_id s) noexcept override;
+    TAGMA_DECL bool serve() override;
 
    private:
     /// The step that was held first; of those that write, if `writing`.
@@ -21827,7 +21813,7 @@ TAGMA_DECL bool step_runner::waits_of_runner::passes(step_id s) noexcept {
   return false;
 }
 
-TAGMA_COLD TAGMA_DECL bool step_runner::waits_of_runner::serve() {
+TAGMA_DECL bool step_runner::waits_of_runner::serve() {
   step_id s = take(false);
   if (s < 0) return false;
   for (bool inside = false; s >= 0; s = take(inside)) {
@@ -23372,7 +23358,7 @@ class whole_run final : public shared_work {
   void run(step_pool& threads);
 
   [[nodiscard]] bool open() const noexcept override { return !begun_.load(memory_order::relaxed); }
-  void help() noexcept override;
+  TAGMA_DECL void help() noexcept override;
 
  private:
   run_control& control_;
@@ -23688,16 +23674,16 @@ class session_core {
     /// @param in_order the calling thread does the steps, one after the other
     /// @param numbers of the run, or nullptr
     void begin(bool in_order, const run_numbers* numbers);
-    void enter() override;
+    TAGMA_DECL void enter() override;
     /// Gives the run its number, if it has none.
     void count();
     void pass_gate();
-    void leave() override;
-    void read_variables() override;
-    void begin_last() override;
-    void step(std::size_t s) override;
-    void start(std::size_t s, completion done) override;
-    [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override;
+    TAGMA_DECL void leave() override;
+    TAGMA_DECL void read_variables() override;
+    TAGMA_DECL void begin_last() override;
+    TAGMA_DECL void step(std::size_t s) override;
+    TAGMA_DECL void start(std::size_t s, completion done) override;
+    [[nodiscard]] TAGMA_DECL std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override;
     [[nodiscard]] const run_context& context() const { return context_; }
     /// All steps have ended.
     void finish();
@@ -24128,7 +24114,7 @@ TAGMA_DECL void session_core::current_run::leave() {
   inside_ = false;
 }
 
-TAGMA_COLD TAGMA_DECL void session_core::current_run::read_variables() {
+TAGMA_DECL void session_core::current_run::read_variables() {
   gate& runs = session_.state_->runs();
   runs.enter(false, control_.guard());
   try {
@@ -24140,7 +24126,7 @@ TAGMA_COLD TAGMA_DECL void session_core::current_run::read_variables() {
   runs.leave(false);
 }
 
-TAGMA_COLD TAGMA_DECL void session_core::current_run::begin_last() {
+TAGMA_DECL void session_core::current_run::begin_last() {
   enter();
   if (access_ == nullptr || all_begun_) return;
   access_->begin_all();
@@ -26156,7 +26142,7 @@ class thread_pool {
         : shared_work(helpers), task(t), context(c), tasks(n) {}
 
     [[nodiscard]] bool open() const noexcept override { return next.load(memory_order::relaxed) < tasks; }
-    void help() noexcept override;
+    TAGMA_DECL void help() noexcept override;
 
     void (*task)(void*, std::int64_t);
     void* context;
@@ -26530,7 +26516,7 @@ class executor final : public runtime::executor {
  public:
   executor(int threads, int step_threads);
   /// Not inlined: g++ guesses that every executor is this one and would copy it into each kernel.
-  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override;
+  TAGMA_DECL void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override;
   bool offer(runtime::shared_work& work) override { return pool_.offer(work); }
   void call_helpers(int count) override { pool_.wake(count); }
   void withdraw(runtime::shared_work& work) override { pool_.withdraw(work); }
@@ -26563,8 +26549,7 @@ TAGMA_DECL executor::executor(int threads, int step_threads)
   check_instruction_set();
 }
 
-[[gnu::noinline]] TAGMA_DECL void executor::parallel_for(std::int64_t count, void (*task)(void*, std::int64_t),
-                                                         void* context) {
+TAGMA_DECL void executor::parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) {
   pool_.parallel_for(count, task, context, threads_ - 1);
 }
 
