@@ -12,7 +12,6 @@
 #include "tagma/runtime/initial_value.ipp"
 #include "tagma/runtime/iterator.ipp"
 #include "tagma/runtime/kernel.ipp"
-#include "tagma/runtime/mutex.ipp"
 #include "tagma/runtime/named_containers.ipp"
 #include "tagma/runtime/placement_log.ipp"
 #include "tagma/runtime/plan_memory.ipp"

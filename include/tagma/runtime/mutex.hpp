@@ -6,6 +6,7 @@
 /// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
 
 #include <pthread.h>
+#include <time.h>
 
 #include <cstdint>
 
@@ -40,7 +41,13 @@ class mutex_lock {
 /// Threads wait here for a change of what a mutex guards.
 class condition {
  public:
-  condition();
+  condition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
   condition(const condition&) = delete;
   condition& operator=(const condition&) = delete;
   ~condition() { pthread_cond_destroy(&condition_); }
@@ -48,7 +55,14 @@ class condition {
   /// Gives up the mutex, waits, and takes it again; may return without a reason.
   void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
   /// The same for at most `ns` nanoseconds.
-  void wait_for(mutex& m, std::int64_t ns);
+  void wait_for(mutex& m, std::int64_t ns) {
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t total = end.tv_nsec + ns;
+    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+  }
   void notify_all() { pthread_cond_broadcast(&condition_); }
 
  private:
@@ -56,7 +70,3 @@ class condition {
 };
 
 }  // namespace tagma
-
-#ifndef TAGMA_COMPILED
-#include "tagma/runtime/mutex.ipp"
-#endif

@@ -12,6 +12,8 @@ using watched_thread_pool = thread_pool;
 #include "tagma/device/cpu/denormals.hpp"
 #include "tagma/runtime/executor.hpp"
 #include "tagma/runtime/wait_word.hpp"
+#include "tagma/base/epilogue.hpp"
+#undef TAGMA_COMPILED  // the library has no such pool
 #define mutex watched_mutex
 #define mutex_lock watched_mutex_lock
 #define thread_pool watched_thread_pool
