@@ -60,19 +60,37 @@
 
 #include "tagma/expr/op/softmax.hpp"
 
+#include "tagma/expr/op/queue.hpp"
+
+#include "tagma/expr/op/queue_list.hpp"
+
+#include "tagma/expr/op/reader.hpp"
+
+#include "tagma/expr/op/iterator.hpp"
+
+#include "tagma/expr/op/decode_csv.hpp"
+
+#include "tagma/expr/op/decode_raw.hpp"
+
+#include "tagma/expr/op/decode_image.hpp"
+
+#include "tagma/expr/op/parse_example.hpp"
+
+#include "tagma/expr/op/parse_sequence_example.hpp"
+
 #include "tagma/nn/clip.hpp"
 
 #include "tagma/nn/optimizers.hpp"
-
-#include "tagma/expr/on.hpp"
-
-#include "tagma/plan/program.hpp"
 
 #include "tagma/expr/op/loop.hpp"
 
 #include "tagma/expr/op/normalize.hpp"
 
 #include "tagma/nn/losses.hpp"
+
+#include "tagma/expr/on.hpp"
+
+#include "tagma/plan/program.hpp"
 
 #include "tagma/plan/heap_program.hpp"
 

@@ -76,6 +76,11 @@
 
 #include "tagma/runtime/session.hpp"
 
+#include "tagma/plan/print.hpp"
+
+#include "tagma/plan/print_any.hpp"
+
+#include "tagma/plan/print_late.hpp"
 #include "tagma/runtime/late_session.hpp"
 
 #include "tagma/base/epilogue.hpp"

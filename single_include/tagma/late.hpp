@@ -2623,6 +2623,676 @@ template <class Closure, class... Pass>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
 
+// ---- tagma/plan/print_late.hpp
+
+/// @file
+/// `explain` and `to_dot` of programs that are compiled late.
+
+// ---- tagma/plan/print_any.hpp
+#ifndef TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
+#define TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
+
+/// @file
+/// A program that is data as text: the table and the drawing of print.hpp, of plans that are made for it.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/plan/print.hpp
+#ifndef TAGMA_SINGLE_PLAN_PRINT_HPP
+#define TAGMA_SINGLE_PLAN_PRINT_HPP
+
+/// @file
+/// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
+
+// ---- tagma/graph/print.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PRINT_HPP
+#define TAGMA_SINGLE_GRAPH_PRINT_HPP
+
+/// @file
+/// A flat graph as text: names of nodes, and the drawing that Graphviz makes.
+
+#include <string>
+
+namespace tagma::ir {
+
+/// What passes found out, one entry a node of the graph.
+struct pass_results {
+  const need* needs = nullptr;
+  const node_id* group = nullptr;
+  const fusion_reason* reason = nullptr;
+
+  [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const;
+};
+
+namespace detail {
+
+/// Text between double quotes of DOT.
+[[nodiscard]] std::string escaped(std::string_view text);
+
+[[nodiscard]] std::string dot_node(const graph_view& g, const pass_results& passes, node_id i, std::string_view indent);
+
+}  // namespace detail
+
+/// The needed part of a graph in Graphviz' language DOT: a box around each loop of several operations, dotted edges
+/// where only a shape is read, dashed edges for control dependencies. Each node appears once.
+[[nodiscard]] std::string to_dot(const graph_view& g, const pass_results& passes);
+
+}  // namespace tagma::ir
+
+// ---- tagma/graph/print.ipp
+#ifndef TAGMA_SINGLE_GRAPH_PRINT_IPP
+#define TAGMA_SINGLE_GRAPH_PRINT_IPP
+
+/// @file
+/// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::ir {
+
+TAGMA_DECL bool pass_results::is_loop_member(const graph_view& g, node_id i) const {
+  return wants_value(needs[i]) && (g.info(i).is(op_kind::elementwise) || group[i] != i);
+}
+
+}  // namespace tagma::ir
+
+namespace tagma::ir::detail {
+
+TAGMA_DECL std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+TAGMA_DECL std::string dot_node(const graph_view& g, const pass_results& passes, node_id i, std::string_view indent) {
+  const node& n = g[i];
+  const op_kind kind = n.op->info->kind;
+  const char* shape = kind == op_kind::variable      ? "cylinder"
+                      : kind == op_kind::placeholder ? "invhouse"
+                      : kind == op_kind::control     ? "point"
+                                                     : "box";
+  std::string text = std::string(indent) + "n" + std::to_string(i) + " [shape=" + shape + ", label=\"" +
+                     escaped(n.op->info->name) + " #" + std::to_string(i);
+  if (!n.name.empty()) text += "\\n" + escaped(n.name) + escaped(n.suffix);
+  if (n.spec.type != dtype::none) text += "\\n" + to_string(n.spec);
+  text += '"';
+  if (passes.needs[i] == need::extents) text += ", style=dotted";
+  return text + "];\n";
+}
+
+}  // namespace tagma::ir::detail
+
+namespace tagma::ir {
+
+TAGMA_DECL std::string to_dot(const graph_view& g, const pass_results& passes) {
+  std::string text = "digraph tagma {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n";
+  const heap_array<int> members(g.size());
+  for (node_id i = 0; i < g.size(); ++i)
+    if (passes.is_loop_member(g, i)) ++members[passes.group[i]];
+  const auto in_box = [&](node_id i) { return passes.is_loop_member(g, i) && members[passes.group[i]] > 1; };
+  for (node_id i = 0; i < g.size(); ++i) {
+    if (passes.needs[i] == need::nothing) continue;
+    if (!in_box(i)) text += detail::dot_node(g, passes, i, "  ");
+    if (!in_box(i) || passes.group[i] != i) continue;
+    const std::string number = std::to_string(i);
+    text += "  subgraph cluster_" + number + " {\n    label=\"one loop, result #" + number + "\";\n";
+    text += "    style=rounded;\n";
+    for (node_id m = 0; m <= i; ++m)
+      if (passes.is_loop_member(g, m) && passes.group[m] == i) text += detail::dot_node(g, passes, m, "    ");
+    text += "  }\n";
+  }
+  const auto edge = [&text](node_id from, node_id to, const char* style) {
+    text += "  n" + std::to_string(from) + " -> n" + std::to_string(to) + style + ";\n";
+  };
+  for (node_id i = 0; i < g.size(); ++i) {
+    if (passes.needs[i] == need::nothing) continue;
+    int k = 0;
+    for (const node_id in : g.inputs(i)) edge(in, i, g.info(i).ignores_elements(k++) ? " [style=dotted]" : "");
+    if (wants_value(passes.needs[i]))
+      for (const node_id c : g.controls(i)) edge(c, i, " [style=dashed]");
+  }
+  return text + "}\n";
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PRINT_IPP
+#endif  // TAGMA_SINGLE_GRAPH_PRINT_HPP
+
+namespace tagma {
+
+namespace diagnose {
+/// What is to be explained is among the outputs of the program.
+template <int Position, class Spec>
+inline constexpr bool explains_output = Position >= 0;
+}  // namespace diagnose
+
+namespace plan {
+
+/// The table of `tagma::explain`, built row by row.
+class plan_printer {
+ public:
+  plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch);
+
+  [[nodiscard]] std::string text() const;
+
+ private:
+  static constexpr std::size_t columns = 9;
+  struct row {
+    std::string cell[columns];
+  };
+
+  [[nodiscard]] int steps() const { return static_cast<int>(plan_.steps.size()); }
+  [[nodiscard]] bool is_transfer(node_id i) const { return plan_.nodes[i].op == &ir::info<transfer>; }
+  [[nodiscard]] std::string number(node_id i) const;
+  [[nodiscard]] std::string device_name(const plan_node& n) const;
+  [[nodiscard]] node_id input(const plan_node& n, int k) const { return plan_.inputs[n.first_input + k]; }
+  [[nodiscard]] bool shares_bytes(node_id i) const { return plan_.nodes[i].op->shares_bytes(); }
+  /// The node whose bytes this one has.
+  [[nodiscard]] node_id owner(node_id i) const;
+  [[nodiscard]] std::int64_t bytes_of(node_id i) const { return tagma::bytes_of(specs_[i]); }
+  [[nodiscard]] std::int64_t block_bytes(const plan_block& b) const;
+
+  void infer_extents();
+
+  void follow_steps();
+
+  void place_blocks();
+
+  [[nodiscard]] bool in_loop(node_id i) const;
+
+  [[nodiscard]] row describe(node_id i) const;
+
+  [[nodiscard]] std::string device_text(node_id i) const;
+
+  [[nodiscard]] std::string loop_text(node_id i) const;
+
+  [[nodiscard]] std::string storage_text(node_id i) const;
+
+  [[nodiscard]] std::string lifetime(node_id i) const;
+
+  [[nodiscard]] std::string totals() const;
+
+  /// "scan #1: steps 2 to 3, 100 times", for each; "branch #1: step 2, once or never", "while #1: step 2, as long as
+  /// #4".
+  [[nodiscard]] std::string scans() const;
+  /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1", those that hold
+  /// some.
+  [[nodiscard]] std::string arenas() const;
+
+  const ir::graph_view& graph_;
+  const plan_view& plan_;
+  const ir::pass_results& passes_;
+  extent batch_;
+  node_id nodes_;  // how many there are
+  heap_array<tensor_spec> specs_;
+  heap_array<int> step_of_;   // of each node of the plan, -1 if it has none
+  heap_array<int> last_use_;  // of each node of the plan that owns bytes
+  heap_array<int> loop_;      // number of the loop of which a node of the graph is the result
+  heap_array<std::int64_t> offsets_;
+  heap_array<std::int64_t> arena_;  // of each device
+  int loops_ = 0;
+};
+
+}  // namespace plan
+
+namespace detail {
+
+/// Calls `use` with what the passes found out for the outputs of a plan. They run again, at run time: their
+/// tables are no part of a compiled plan.
+template <class Graph, class Plan, class Use>
+[[nodiscard]] std::string with_passes(Use use) {
+  const auto& planned = Plan::planned::view;
+  const auto needs = ir::prune<Graph::nodes>(planned, Plan::wanted);
+  using where = placed_graph<Graph>;
+  const auto fusion = ir::fuse<Graph::nodes>(planned, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
+  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
+}
+
+template <class Graph, class Plan>
+[[nodiscard]] std::string explain_plan(extent batch) {
+  return with_passes<Graph, Plan>([batch](const ir::pass_results& passes) {
+    return plan::plan_printer(Graph::view, Plan::view, passes, batch).text();
+  });
+}
+
+template <class Graph, class... E>
+using plan_of_outputs = compiled_plan<Graph, Graph::traits::template position<typename E::id>()...>;
+
+}  // namespace detail
+
+/// How a program runs, as a table: one row a node, with its step, its type, its device, its loop or why it has its own,
+/// its place in memory and how long it is alive; then totals.
+/// @param batch the value of every dynamic extent, for sizes in bytes
+/// Throws InvalidArgument if that value fits no run of the program.
+template <class Closure>
+[[nodiscard]] std::string explain(const program<Closure>&, extent batch = 1) {
+  return detail::explain_plan<typename program<Closure>::graph, typename program<Closure>::full_plan>(batch);
+}
+
+/// The same for a run that fetches some outputs only: `explain(program, outputs(loss), 32)`.
+/// Raises TAGMA-E144 for something that is no output of the program.
+template <class Closure, expression... E>
+[[nodiscard]] std::string explain(const program<Closure>&, const output_list<E...>&, extent batch = 1) {
+  using graph = typename program<Closure>::graph;
+  constexpr bool known =
+      (true && ... &&
+       diagnose::explains_output<graph::traits::template position<typename E::id>(), typename E::spec_type>);
+  static_assert(known, "TAGMA-E144 explain: what is asked for is no output of this program");
+  if constexpr (known)
+    return detail::explain_plan<graph, detail::plan_of_outputs<graph, E...>>(batch);
+  else
+    return {};
+}
+
+/// The graph of a program in Graphviz' language: `dot -Tsvg` draws it. Each fused loop is a box.
+template <class Closure>
+[[nodiscard]] std::string to_dot(const program<Closure>&) {
+  using graph = typename program<Closure>::graph;
+  return detail::with_passes<graph, typename program<Closure>::full_plan>(
+      [](const ir::pass_results& passes) { return ir::to_dot(graph::view, passes); });
+}
+
+}  // namespace tagma
+
+// ---- tagma/plan/print.ipp
+#ifndef TAGMA_SINGLE_PLAN_PRINT_IPP
+#define TAGMA_SINGLE_PLAN_PRINT_IPP
+
+/// @file
+/// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+#include <vector>
+
+namespace tagma::plan {
+
+TAGMA_DECL plan_printer::plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes,
+                                      extent batch)
+    : graph_(g),
+      plan_(p),
+      passes_(passes),
+      batch_(batch),
+      nodes_(static_cast<node_id>(p.nodes.size())),
+      specs_(nodes_),
+      step_of_(nodes_),
+      last_use_(nodes_),
+      loop_(g.size()),
+      offsets_(p.blocks.size()),
+      arena_(p.devices.size()) {
+  infer_extents();
+  follow_steps();
+  place_blocks();
+}
+
+TAGMA_DECL std::string plan_printer::text() const {
+  std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
+  // Copies stand before what reads them first: at the place of their step.
+  int s = 0;
+  const auto copies_before = [&](int step) {
+    for (; s < step; ++s)
+      if (is_transfer(plan_.steps[s].node)) rows.push_back(describe(plan_.steps[s].node));
+  };
+  for (node_id i = 0; i < nodes_; ++i) {
+    if (is_transfer(i)) continue;
+    copies_before(step_of_[i]);
+    rows.push_back(describe(i));
+  }
+  copies_before(steps());
+  std::size_t width[columns]{};
+  for (const row& r : rows)
+    for (std::size_t c = 0; c < columns; ++c)
+      if (r.cell[c].size() > width[c]) width[c] = r.cell[c].size();
+  std::string text;
+  for (const row& r : rows) {
+    for (std::size_t c = 0; c < columns; ++c)
+      text += r.cell[c] + (c + 1 < columns ? std::string(width[c] - r.cell[c].size() + 2, ' ') : std::string("\n"));
+  }
+  return text + totals();
+}
+
+TAGMA_DECL std::string plan_printer::number(node_id i) const {
+  return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
+}
+
+TAGMA_DECL std::string plan_printer::device_name(const plan_node& n) const {
+  const device_spec& name = plan_.devices[n.device].name;
+  return to_string(device_spec{{}, -1, -1, name.type, name.id});
+}
+
+TAGMA_DECL node_id plan_printer::owner(node_id i) const {
+  while (shares_bytes(i)) i = input(plan_.nodes[i], 0);
+  return i;
+}
+
+TAGMA_DECL std::int64_t plan_printer::block_bytes(const plan_block& b) const {
+  return bytes_of_block(
+      b, [this](node_id i) { return specs_[i].dims; }, [this](node_id i) { return bytes_of(i); });
+}
+
+TAGMA_DECL void plan_printer::infer_extents() {
+  std::vector<tensor_spec> in;
+  const bool late = finds_extents(plan_.nodes);
+  const heap_array<late_spec> found(late ? nodes_ : 0);
+  for (node_id i = 0; i < nodes_; ++i) {
+    const plan_node& n = plan_.nodes[i];
+    if (late) {
+      if (const char* problem = assume_late(plan_, i, found.data(), batch_))
+        fail(status_code::invalid_argument,
+             {"explain: ", n.op->name, " #", n.source, " with dynamic extents of ", batch_, ": ", problem});
+      check_size(specs_[i] = found[i].most);
+      continue;
+    }
+    tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
+    if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
+      in.clear();
+      const plan_node& of = inferring(plan_.nodes, plan_.inputs, n);
+      for (int k = 0; k < of.inputs; ++k) in.push_back(specs_[input(of, k)]);
+      ir::infer_args args{in,
+                          plan_.attributes.subspan(of.first_attribute, of.attribute_count),
+                          {},
+                          inferred_output(plan_.attributes, n)};
+      if (const char* problem = of.op->infer(args))
+        fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
+                                                " with dynamic extents of " + std::to_string(batch_) + ": " + problem);
+      out = args.out;
+    }
+    check_size(out);
+    specs_[i] = out;
+  }
+}
+
+TAGMA_DECL void plan_printer::follow_steps() {
+  for (node_id i = 0; i < nodes_; ++i) step_of_[i] = last_use_[i] = -1;
+  for (int s = 0; s < steps(); ++s) {
+    const plan_step& step = plan_.steps[s];
+    step_of_[step.node] = s;
+    for (int k = 0; k < step.outputs; ++k)
+      if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node)
+        step_of_[out] = s;
+    if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
+    for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
+  }
+  for (const node_id f : plan_.fetches) last_use_[owner(f)] = steps();
+}
+
+TAGMA_DECL void plan_printer::place_blocks() {
+  const std::size_t count = plan_.blocks.size();
+  const heap_array<std::int64_t> bytes(count);
+  const heap_array<std::int32_t> live(count);
+  for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
+  for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
+    arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
+    if (arena_[d] == too_many)
+      fail(status_code::resource_exhausted,
+           {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
+  }
+}
+
+TAGMA_DECL bool plan_printer::in_loop(node_id i) const {
+  return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
+}
+
+TAGMA_DECL plan_printer::row plan_printer::describe(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  row r;
+  r.cell[0] = number(i);
+  r.cell[1] = step_of_[i] < 0 ? "-" : std::to_string(step_of_[i]);
+  r.cell[2] = n.op->name;
+  r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
+  r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
+  r.cell[5] = device_text(i);
+  r.cell[6] = loop_text(i);
+  r.cell[7] = storage_text(i);
+  r.cell[8] = lifetime(i);
+  return r;
+}
+
+TAGMA_DECL std::string plan_printer::device_text(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[input(n, 0)]);
+  if (n.op->is(ir::op_kind::placeholder)) return device_name(n) + ", fed there";
+  const ir::place_reason why = plan_.reason(n);
+  std::string text = device_name(n).append(", ").append(to_string(why));
+  if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::loop_text(node_id i) const {
+  if (!in_loop(i)) return "-";
+  const node_id source = plan_.nodes[i].source, result = passes_.group[source];
+  const std::string name = "loop " + std::to_string(loop_[result]);
+  const std::string_view reason = to_string(passes_.reason[source]);
+  if (source != result) return name + ": " + std::string(reason);
+  return reason.empty() ? name : name + ", its result: " + std::string(reason);
+}
+
+TAGMA_DECL std::string plan_printer::storage_text(node_id i) const {
+  const plan_node& n = plan_.nodes[i];
+  if (n.is_in(storage_kind::none)) {
+    if (n.spec.type == dtype::none) return "none";
+    if (!in_loop(i)) return "extents only";
+    return n.op->is(ir::op_kind::elementwise) ? "registers" : "its loop's result";
+  }
+  if (n.op->is(ir::op_kind::update)) return "variable " + number(owner(i)) + ", in place";
+  if (shares_bytes(i)) return "view of " + number(input(n, 0));
+  switch (n.storage) {
+    case storage_kind::feed:
+      return "feed";
+    case storage_kind::variable:
+      return "variable, " + std::to_string(bytes_of(i)) + " bytes";
+    case storage_kind::resource:
+      return std::string("resource '").append(n.name).append("'");
+    case storage_kind::literal:
+      return "literal";
+    case storage_kind::constant: {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
+      return digits;
+    }
+    case storage_kind::row: {
+      const plan_row& of = plan_.rows[n.slot];
+      if (of.rule == row_rule::listed) {
+        std::string text = "by turns";
+        plan_.each_member(i, [&](node_id one) { append_parts(text, {" ", number(one)}); });
+        return text;
+      }
+      return of.base == ir::no_node ? "a row of arena " + std::to_string(offsets_[of.slot]) + ", " +
+                                          std::to_string(block_bytes(plan_.blocks[of.slot])) + " bytes"
+                                    : "a row of " + number(of.base);
+    }
+    default:
+      break;
+  }
+  std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
+  const plan_block& block = plan_.blocks[n.slot];
+  if (block.rows != ir::no_node)
+    text += n.op->is(ir::op_kind::iterations) ? ", all rows" : ", the first row";
+  else if (block.node != i)
+    text += ", over a tensor that ends";
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::lifetime(node_id i) const {
+  const storage_kind storage = plan_.nodes[i].storage;
+  if (storage == storage_kind::none || shares_bytes(i)) return "-";
+  if (storage == storage_kind::row) return "in each iteration";
+  if (storage != storage_kind::arena) return "always";
+  const int first = step_of_[i] < 0 ? plan_.blocks[plan_.nodes[i].slot].first : step_of_[i], last = last_use_[i];
+  if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
+  return last <= first ? "step " + std::to_string(first)
+                       : "steps " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+TAGMA_DECL std::string plan_printer::totals() const {
+  std::int64_t separate = 0, variables = 0, copied = 0;
+  int fused = 0, copies = 0;
+  for (node_id i = 0; i < nodes_; ++i) {
+    if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
+    if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
+    if (in_loop(i)) {
+      ++fused;
+      if (step_of_[i] < 0) separate = bounded_sum(separate, bytes_of(i));
+    }
+    if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables = bounded_sum(variables, bytes_of(i));
+  }
+  return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
+         std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
+         std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
+         " bytes\nvariables: " + std::to_string(variables) + " bytes\n" + scans() +
+         (copies == 0
+              ? std::string()
+              : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
+}
+
+TAGMA_DECL std::string plan_printer::scans() const {
+  std::string text;
+  for (const plan_loop& l : plan_.loops) {
+    const extent most = specs_[l.head].dims[0];
+    const bool branch = l.ends == loop_end::by_number && most == 1;
+    append_parts(text, {branch                        ? "branch "
+                        : l.ends == loop_end::counted ? "scan "
+                                                      : "while ",
+                        number(l.head), ": step", l.end - l.first == 1 ? " " : "s ", l.first});
+    if (l.end - l.first > 1) append_parts(text, {" to ", l.end - 1});
+    if (l.ends == loop_end::counted)
+      append_parts(text, {", ", most, " times"});
+    else
+      append_parts(text, {branch                          ? ", if "
+                          : l.ends == loop_end::by_number ? ", as often as "
+                                                          : ", as long as ",
+                          number(l.condition)});
+    if (l.ends != loop_end::counted && most > 1) append_parts(text, {", at most ", most, " times"});
+    text += l.reversed && !branch ? ", from the last\n" : "\n";
+  }
+  return text;
+}
+
+TAGMA_DECL std::string plan_printer::arenas() const {
+  std::string text;
+  for (std::size_t d = 0; d < arena_.size(); ++d) {
+    if (d > 0 && arena_[d] == 0) continue;
+    append_parts(text, {d == 0 ? "" : ", ", arena_[d], " bytes"});
+    const device_spec& name = plan_.devices[d].name;
+    if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
+  }
+  return text;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_PRINT_IPP
+#endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
+
+namespace tagma {
+
+namespace detail {
+
+/// What the passes find out for some outputs of a program that is data. A plan does not keep that, so they run again.
+class any_passes {
+ public:
+  /// @param program outlives it
+  any_passes(const any_program& program, array_view<const int> outputs)
+      : graph_(program.graph()), planned_(graph_), site_(graph_, program.soft()), wanted_(outputs.size()) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) wanted_[i] = graph_.roots[outputs[i]];
+    needs_ = ir::prune<heap_room>(planned_.view(), wanted());
+    fusion_ = ir::fuse<heap_room>(planned_.view(), needs_, wanted(), site_.view().device);
+  }
+
+  [[nodiscard]] const ir::graph_view& graph() const { return graph_; }
+  [[nodiscard]] const plan::planned_heap_graph& planned() const { return planned_; }
+  [[nodiscard]] array_view<const ir::node_id> wanted() const { return {wanted_.data(), wanted_.size()}; }
+  [[nodiscard]] plan::plan_site site() const { return site_.view(); }
+  [[nodiscard]] ir::pass_results results() const {
+    return {needs_.data(), fusion_.group.data(), fusion_.reason.data()};
+  }
+
+ private:
+  ir::graph_view graph_;
+  plan::planned_heap_graph planned_;
+  plan::heap_site site_;
+  std::vector<ir::node_id> wanted_;
+  fixed_array<ir::need, heap_room> needs_;
+  ir::fusion<heap_room> fusion_;
+};
+
+[[nodiscard]] TAGMA_COLD inline std::vector<int> all_outputs(const any_program& program) {
+  std::vector<int> all;
+  for (std::size_t i = 0; i < program.outputs().size(); ++i) all.push_back(static_cast<int>(i));
+  return all;
+}
+
+[[nodiscard]] TAGMA_COLD inline std::string explain_outputs(const any_program& program, array_view<const int> outputs,
+                                                            extent batch) {
+  const any_passes passes(program, outputs);
+  const plan::heap_plan made(passes.planned(), passes.wanted(), passes.site());
+  if (made.contradictory())
+    fail(status_code::invalid_argument,
+         "TAGMA-E067 explain: reads and updates of variables wait for one another; order them with tagma::after");
+  const plan::plan_view view = made.view();
+  const ir::pass_results results = passes.results();
+  return plan::plan_printer(passes.graph(), view, results, batch).text();
+}
+
+}  // namespace detail
+
+/// As `explain` of a compiled program. Where kernels of the compiler go on with a loop behind them, plans of data have
+/// a step for each.
+/// @param batch the value of every dynamic extent, for sizes in bytes
+/// Throws InvalidArgument if that value fits no run of the program, or the program cannot be placed.
+[[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, extent batch = 1) {
+  return detail::explain_outputs(program, detail::all_outputs(program), batch);
+}
+/// The same for a run that fetches some outputs only: `explain(data, {"loss"}, 32)`.
+/// Throws InvalidArgument, with TAGMA-E144, for a name that is no output of the program.
+[[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, const std::vector<std::string>& outputs,
+                                                    extent batch = 1) {
+  std::vector<int> chosen;
+  for (const std::string& name : outputs) {
+    chosen.push_back(program.find_output(name));
+    if (chosen.back() < 0)
+      fail(status_code::invalid_argument,
+           {"TAGMA-E144 explain: what is asked for is no output of this program: ", name});
+  }
+  return detail::explain_outputs(program, chosen, batch);
+}
+
+/// As `to_dot` of a compiled program.
+[[nodiscard]] TAGMA_COLD inline std::string to_dot(const any_program& program) {
+  const detail::any_passes passes(program, detail::all_outputs(program));
+  return ir::to_dot(passes.graph(), passes.results());
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
+
+namespace tagma {
+
+/// As of programs that the C++ compiler compiles.
+/// @{
+template <class Closure>
+[[nodiscard]] std::string explain(const late_program<Closure>& program, extent batch = 1) {
+  return explain(program.data(), batch);
+}
+/// Raises TAGMA-E144 for what is no output of the program.
+template <class Closure, class... E>
+[[nodiscard]] std::string explain(const late_program<Closure>& program, const output_list<E...>&, extent batch = 1) {
+  using traits = typename late_program<Closure>::graph::traits;
+  static_assert((true && ... && (traits::template position<typename E::id>() >= 0)),
+                "TAGMA-E144 explain: what is asked for is no output of this program");
+  const auto name = [&](int output) {
+    return program.data().outputs()[static_cast<std::size_t>(output < 0 ? 0 : output)];
+  };
+  return explain(program.data(), std::vector<std::string>{name(traits::template position<typename E::id>())...}, batch);
+}
+template <class Closure>
+[[nodiscard]] std::string to_dot(const late_program<Closure>& program) {
+  return to_dot(program.data());
+}
+/// @}
+
+}  // namespace tagma
 // ---- tagma/runtime/late_session.hpp
 
 /// @file
@@ -2796,6 +3466,7 @@ struct run_check<late_graph<Closure>, Arguments...> : fetch_check {
 /// Resources and devices are found when the session begins.
 template <class Closure>
 struct graph_tables<late_graph<Closure>> {
+  static constexpr bool is_late = true;
   static constexpr fixed_array<plan::plan_resource, 0> resources{};
 };
 
@@ -2809,6 +3480,15 @@ class program_session<late_program<Closure>> {
       : program_(program), data_(runtime::begin_session(program.data(), options)) {}
 
   [[nodiscard]] runtime::session_core& core() { return data_->core(); }
+  [[nodiscard]] TAGMA_COLD int resource_position(std::string_view kind, std::string_view name) const {
+    int position = 0;
+    for (const ir::node& n : program_.data().graph().nodes) {
+      if (!n.op->info->is(ir::op_kind::resource)) continue;
+      if (n.op->info->name == kind && n.name == name) return position;
+      ++position;
+    }
+    return -1;
+  }
 
   template <int... Output, class Take, class... Arguments>
   void run(const Take& take, const source_line& at, const Arguments&... arguments) {

@@ -1931,7 +1931,7 @@ class session<any_program> {
   }
   /// With feeds whose number only the process knows: `run(outputs, feeds, timeout(500ms))`.
   template <class... Limits>
-    requires(std::is_same_v<Limits, run_limits> && ...)
+    requires(std::is_same_v<Limits, run_limits>&&...)
   std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds,
                               const Limits&... given) {
     std::vector<any_tensor> results(outputs.size());
@@ -2667,6 +2667,8 @@ TAGMA_DECL std::string plan_printer::arenas() const {
 #endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
 
 // ---- tagma/plan/print_any.hpp
+#ifndef TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
+#define TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
 
 /// @file
 /// A program that is data as text: the table and the drawing of print.hpp, of plans that are made for it.
@@ -2755,6 +2757,7 @@ class any_passes {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
 
 // ---- tagma/base/epilogue.hpp
 

@@ -3397,7 +3397,7 @@ class session<any_program> {
   }
   /// With feeds whose number only the process knows: `run(outputs, feeds, timeout(500ms))`.
   template <class... Limits>
-    requires(std::is_same_v<Limits, run_limits> && ...)
+    requires(std::is_same_v<Limits, run_limits>&&...)
   std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds,
                               const Limits&... given) {
     std::vector<any_tensor> results(outputs.size());

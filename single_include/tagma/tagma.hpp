@@ -14258,15 +14258,34 @@ class graph_builder {
     return true;
   }
 
-  /// The nodes of a composition. What it waits for, or runs beside, is for its result.
+  /// The nodes of a composition. What it waits for, or runs beside, is for its result; and for variables that it reads,
+  /// which it reads as one operation would.
   constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
                             array_view<const node_id> colocated) {
+    if (after.empty() && colocated.empty()) return expanded(r, in);
+    scratch_array<node_id, 8> waited(in.size());
+    for (std::size_t k = 0; k < in.size(); ++k)
+      waited[k] = !after.empty() && is_of_variable(in[k]) ? waiting(in[k], after, {}) : in[k];
+    const node_id before = g_.size(), result = expanded(r, waited.view());
+    if (g_.overflow()) return 0;
+    if (result < before) return waiting(result, after, colocated);
+    const node bound = g_[result];
+    return g_.emit_as(*bound.op, bound.spec, g_.inputs(result), g_.attributes(result),
+                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+  }
+  constexpr node_id expanded(const record& r, array_view<const node_id> in) {
     expand_args args{{g_}, in, r.attributes, {}};
     r.op->expand(args);
-    if (g_.overflow() || (after.empty() && colocated.empty())) return args.result;
-    const node bound = g_[args.result];
-    return g_.emit_as(*bound.op, bound.spec, g_.inputs(args.result), g_.attributes(args.result),
-                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+    return args.result;
+  }
+  /// A node as it is behind others.
+  constexpr node_id waiting(node_id of, array_view<const node_id> after, array_view<const node_id> colocated) {
+    return g_.emit_as(rules<op::identity>, g_.spec(of), {&of, 1}, {}, {after, {}, {}, -1, 0, colocated});
+  }
+  /// True for a variable, and for what shares its bytes.
+  [[nodiscard]] constexpr bool is_of_variable(node_id id) const {
+    while (g_.info(id).shares_bytes()) id = g_.input(id, 0);
+    return g_.info(id).is(op_kind::variable);
   }
 
   built_graph<Nodes, Roots, Scoped, Looped>& built_;
@@ -17809,6 +17828,8 @@ struct fed_node {
 /// Placeholders and variables of a graph, in its order.
 template <class Graph>
 struct graph_tables {
+  /// False: the compiler knows the graph.
+  static constexpr bool is_late = false;
   static constexpr std::size_t count(ir::op_kind kind) {
     std::size_t n = 0;
     for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
@@ -25866,6 +25887,11 @@ class program_session {
               finder_of_resources<tables>()) {}
 
   [[nodiscard]] runtime::session_core& core() { return core_; }
+  [[nodiscard]] static int resource_position(std::string_view kind, std::string_view name) {
+    for (std::size_t i = 0; i < tables::resources.size(); ++i)
+      if (tables::resources[i].name == name && tables::resources[i].kind == kind) return static_cast<int>(i);
+    return -1;
+  }
 
   /// Runs the plan of the outputs `Output`, by position.
   /// @param take called with the number and the value of each
@@ -26045,6 +26071,10 @@ class session {
   }
 
   [[nodiscard]] runtime::session_core& core() { return own_.core(); }
+  /// The position of a resource among those of the program, or -1.
+  [[nodiscard]] int resource_position(std::string_view kind, std::string_view name) const {
+    return own_.resource_position(kind, name);
+  }
 
  private:
   template <class E>

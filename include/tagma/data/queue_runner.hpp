@@ -76,7 +76,8 @@ template <class Tables>
   return -1;
 }
 template <class Queue, class Session>
-inline constexpr bool is_queue_of = position_of_queue<typename Session::tables>(Queue::name) >= 0;
+inline constexpr bool is_queue_of = Session::tables::is_late ||
+                                    position_of_queue<typename Session::tables>(Queue::name) >= 0;
 }  // namespace diagnose
 
 /// Threads that call functions again and again, each of which adds to one queue. A thread ends with a function that
@@ -134,7 +135,10 @@ class queue_runner {
   template <class Queue, class Session>
   [[nodiscard]] TAGMA_COLD static counted<runtime::queue> queue_in(Session& session) {
     if constexpr (diagnose::is_queue_of<Queue, Session>) {
-      constexpr int i = diagnose::position_of_queue<typename Session::tables>(Queue::name);
+      const int i = session.resource_position("queue", Queue::name);
+      if (i < 0)  // known in time where the compiler knows the graph
+        fail(status_code::invalid_argument,
+             {"TAGMA-E234 queue_runner: the queue is not one of the program of the session: ", Queue::name});
       return counted<runtime::queue>(static_cast<runtime::queue*>(&session.core().resource_at(i)));
     } else {
       return {};

@@ -14,6 +14,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/operation_faces.hpp"
+#include "tagma/device/own_operations.hpp"
 #include "tagma/expr/name.hpp"
 #include "tagma/expr/on.hpp"
 #include "tagma/expr/op/loop.hpp"
@@ -38,7 +39,7 @@ using compositions =
 
 /// The operation or composition of a name, or nullptr.
 [[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_face_to_build(std::string_view name) {
-  if (const ir::operation_face* const found = find_operation_face(name)) return found;
+  if (const ir::operation_face* const found = find_operation(name)) return found;
   static constexpr detail::face_list all = [] {
     detail::face_list list;
     detail::add_faces(compositions{}, list);
@@ -159,7 +160,8 @@ class graph_builder {
   }
   graph_node add(std::string_view operation, const node_list& inputs, const std::vector<attribute_value>& attributes) {
     const ir::operation_face* const face = device::operations::find_face_to_build(operation);
-    if (face == nullptr) fail(status_code::not_found, {"graph_builder: there is no operation ", operation});
+    if (face == nullptr) fail(status_code::not_found,
+           {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
     std::vector<ir::attribute> bits;
     for (const attribute_value& a : attributes) bits.push_back(a.bits());
     return keep(make(face, inputs, bits, {}));

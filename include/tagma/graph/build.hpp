@@ -468,15 +468,34 @@ class graph_builder {
     return true;
   }
 
-  /// The nodes of a composition. What it waits for, or runs beside, is for its result.
+  /// The nodes of a composition. What it waits for, or runs beside, is for its result; and for variables that it reads,
+  /// which it reads as one operation would.
   constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
                             array_view<const node_id> colocated) {
+    if (after.empty() && colocated.empty()) return expanded(r, in);
+    scratch_array<node_id, 8> waited(in.size());
+    for (std::size_t k = 0; k < in.size(); ++k)
+      waited[k] = !after.empty() && is_of_variable(in[k]) ? waiting(in[k], after, {}) : in[k];
+    const node_id before = g_.size(), result = expanded(r, waited.view());
+    if (g_.overflow()) return 0;
+    if (result < before) return waiting(result, after, colocated);
+    const node bound = g_[result];
+    return g_.emit_as(*bound.op, bound.spec, g_.inputs(result), g_.attributes(result),
+                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+  }
+  constexpr node_id expanded(const record& r, array_view<const node_id> in) {
     expand_args args{{g_}, in, r.attributes, {}};
     r.op->expand(args);
-    if (g_.overflow() || (after.empty() && colocated.empty())) return args.result;
-    const node bound = g_[args.result];
-    return g_.emit_as(*bound.op, bound.spec, g_.inputs(args.result), g_.attributes(args.result),
-                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+    return args.result;
+  }
+  /// A node as it is behind others.
+  constexpr node_id waiting(node_id of, array_view<const node_id> after, array_view<const node_id> colocated) {
+    return g_.emit_as(rules<op::identity>, g_.spec(of), {&of, 1}, {}, {after, {}, {}, -1, 0, colocated});
+  }
+  /// True for a variable, and for what shares its bytes.
+  [[nodiscard]] constexpr bool is_of_variable(node_id id) const {
+    while (g_.info(id).shares_bytes()) id = g_.input(id, 0);
+    return g_.info(id).is(op_kind::variable);
   }
 
   built_graph<Nodes, Roots, Scoped, Looped>& built_;

@@ -70,6 +70,8 @@ struct fed_node {
 /// Placeholders and variables of a graph, in its order.
 template <class Graph>
 struct graph_tables {
+  /// False: the compiler knows the graph.
+  static constexpr bool is_late = false;
   static constexpr std::size_t count(ir::op_kind kind) {
     std::size_t n = 0;
     for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;

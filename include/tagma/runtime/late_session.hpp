@@ -133,6 +133,7 @@ struct run_check<late_graph<Closure>, Arguments...> : fetch_check {
 /// Resources and devices are found when the session begins.
 template <class Closure>
 struct graph_tables<late_graph<Closure>> {
+  static constexpr bool is_late = true;
   static constexpr fixed_array<plan::plan_resource, 0> resources{};
 };
 
@@ -146,6 +147,15 @@ class program_session<late_program<Closure>> {
       : program_(program), data_(runtime::begin_session(program.data(), options)) {}
 
   [[nodiscard]] runtime::session_core& core() { return data_->core(); }
+  [[nodiscard]] TAGMA_COLD int resource_position(std::string_view kind, std::string_view name) const {
+    int position = 0;
+    for (const ir::node& n : program_.data().graph().nodes) {
+      if (!n.op->info->is(ir::op_kind::resource)) continue;
+      if (n.op->info->name == kind && n.name == name) return position;
+      ++position;
+    }
+    return -1;
+  }
 
   template <int... Output, class Take, class... Arguments>
   void run(const Take& take, const source_line& at, const Arguments&... arguments) {

@@ -118,6 +118,11 @@ class program_session {
               finder_of_resources<tables>()) {}
 
   [[nodiscard]] runtime::session_core& core() { return core_; }
+  [[nodiscard]] static int resource_position(std::string_view kind, std::string_view name) {
+    for (std::size_t i = 0; i < tables::resources.size(); ++i)
+      if (tables::resources[i].name == name && tables::resources[i].kind == kind) return static_cast<int>(i);
+    return -1;
+  }
 
   /// Runs the plan of the outputs `Output`, by position.
   /// @param take called with the number and the value of each
@@ -297,6 +302,10 @@ class session {
   }
 
   [[nodiscard]] runtime::session_core& core() { return own_.core(); }
+  /// The position of a resource among those of the program, or -1.
+  [[nodiscard]] int resource_position(std::string_view kind, std::string_view name) const {
+    return own_.resource_position(kind, name);
+  }
 
  private:
   template <class E>

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// `explain` and `to_dot` of programs that are compiled late.
+
+#include "tagma/plan/late_program.hpp"
+#include "tagma/plan/print_any.hpp"
+
+namespace tagma {
+
+/// As of programs that the C++ compiler compiles.
+/// @{
+template <class Closure>
+[[nodiscard]] std::string explain(const late_program<Closure>& program, extent batch = 1) {
+  return explain(program.data(), batch);
+}
+/// Raises TAGMA-E144 for what is no output of the program.
+template <class Closure, class... E>
+[[nodiscard]] std::string explain(const late_program<Closure>& program, const output_list<E...>&, extent batch = 1) {
+  using traits = typename late_program<Closure>::graph::traits;
+  static_assert((true && ... && (traits::template position<typename E::id>() >= 0)),
+                "TAGMA-E144 explain: what is asked for is no output of this program");
+  const auto name = [&](int output) {
+    return program.data().outputs()[static_cast<std::size_t>(output < 0 ? 0 : output)];
+  };
+  return explain(program.data(), std::vector<std::string>{name(traits::template position<typename E::id>())...}, batch);
+}
+template <class Closure>
+[[nodiscard]] std::string to_dot(const late_program<Closure>& program) {
+  return to_dot(program.data());
+}
+/// @}
+
+}  // namespace tagma
