@@ -1488,13 +1488,13 @@ namespace tagma::runtime {
 TAGMA_COLD TAGMA_DECL plan_memory::plan_memory(accelerator& from, const bound_plan& plan)
     : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
 
-TAGMA_COLD TAGMA_DECL std::byte* plan_memory::arena(std::int16_t d, std::int64_t bytes) {
+TAGMA_DECL std::byte* plan_memory::arena(std::int16_t d, std::int64_t bytes) {
   owned<memory_block>& block = arenas_[d];
   block = from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
   return block->data;
 }
 
-TAGMA_COLD TAGMA_DECL std::byte* plan_memory::scalars(std::int16_t d, array_view<std::byte> values) {
+TAGMA_DECL std::byte* plan_memory::scalars(std::int16_t d, array_view<std::byte> values) {
   owned<memory_block>& block = scalars_[d];
   if (!block) {
     const int number = plan_.device_at(d).number;
@@ -1504,7 +1504,7 @@ TAGMA_COLD TAGMA_DECL std::byte* plan_memory::scalars(std::int16_t d, array_view
   return block->data;
 }
 
-TAGMA_COLD TAGMA_DECL std::byte* plan_memory::feed(ir::node_id id) {
+TAGMA_DECL std::byte* plan_memory::feed(ir::node_id id) {
   const plan::plan_node& n = plan_.plan().nodes[id];
   owned<memory_block>& block = feeds_[n.slot];
   if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});

@@ -1105,6 +1105,1737 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_SHUFFLE_HPP
 
+// ---- tagma/expr/op/queue.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
+#define TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
+
+/// @file
+/// Queues of tuples as nodes of a graph. A step that waits for a queue holds no thread.
+
+#include <tuple>
+#include <utility>
+
+// ---- tagma/ir/queue.hpp
+#ifndef TAGMA_SINGLE_IR_QUEUE_HPP
+#define TAGMA_SINGLE_IR_QUEUE_HPP
+
+/// @file
+/// Queues as attributes of nodes: what tells them apart, and the types and shapes of their components.
+
+namespace tagma {
+
+enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
+
+[[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
+  constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// What tells queues apart beside their components.
+struct queue_options {
+  queue_kind kind = queue_kind::fifo;
+  extent capacity = -1;          ///< elements; below 0: no limit; 0: whoever enqueues waits for ever
+  extent min_after_dequeue = 0;  ///< of a shuffled one that is open: elements that stay, to choose among
+  std::uint64_t seed = 0;        ///< of a shuffled one
+};
+
+namespace ir {
+
+/// Of each component: element type, rank, and all extents that there may be.
+inline constexpr std::size_t queue_component_words = 2 + max_rank;
+
+template <class... Specs>
+constexpr void write_components(attribute* to) {
+  const tensor_spec all[] = {Specs::value...};
+  for (const tensor_spec& s : all) {
+    *to++ = static_cast<attribute>(s.type);
+    *to++ = s.dims.rank;
+    for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
+  }
+}
+/// Component `i` of such attributes; of type `none` if there are fewer.
+[[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
+  const std::size_t first = static_cast<std::size_t>(i) * queue_component_words;
+  tensor_spec s;
+  if (first + queue_component_words > components.size()) return s;
+  s.type = static_cast<dtype>(components[first]);
+  for (attribute axis = 0; axis < components[first + 1]; ++axis)
+    s.dims.push_back(components[first + 2 + static_cast<std::size_t>(axis)]);
+  return s;
+}
+
+/// Kind, capacity, min_after_dequeue and seed, then the components.
+inline constexpr std::size_t queue_option_words = 4;
+template <queue_options Options, class... Specs>
+inline constexpr auto queue_attributes = [] {
+  attributes<queue_option_words + sizeof...(Specs) * queue_component_words> a;
+  a.values[0] = static_cast<attribute>(Options.kind);
+  a.values[1] = Options.capacity;
+  a.values[2] = Options.min_after_dequeue;
+  a.values[3] = static_cast<attribute>(Options.seed);
+  write_components<Specs...>(a.values + queue_option_words);
+  return a;
+}();
+/// How many elements, the components, and whether fewer will do.
+template <extent Count, bool UpTo, class... Specs>
+inline constexpr auto dequeue_attributes = [] {
+  attributes<2 + sizeof...(Specs) * queue_component_words> a;
+  a.values[0] = Count;
+  write_components<Specs...>(a.values + 1);
+  a.values[1 + sizeof...(Specs) * queue_component_words] = UpTo;
+  return a;
+}();
+
+/// Takes the words of one component.
+constexpr void take_component(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
+  const extent rank = t.attribute("rank", 0, max_rank);
+  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
+  if (t.fine() && words.size() >= queue_component_words)
+    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
+}
+/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
+/// are refused.
+[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
+  constexpr auto one = static_cast<int>(queue_component_words);
+  const int words = t.rest() - behind;
+  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
+  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
+  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
+  return t.fine() ? all : attribute_list{};
+}
+/// The words of the components of a queue.
+[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
+  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
+}
+[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
+  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
+}
+[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
+  return same;
+}
+/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
+/// priorities or none. Returns the attributes of the first.
+[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
+  const attribute_list one = t.resource(first, "queue");
+  for (int i = 1; t.fine() && i < queues; ++i) {
+    const attribute_list other = t.resource(first + i, "queue");
+    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
+                is_priority_queue(one) == is_priority_queue(other),
+            "the queues have other components");
+  }
+  return one;
+}
+/// True if a component has an open extent; the most axes of one.
+[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
+  bool open = false;
+  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
+  return open;
+}
+[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
+  int most = 0;
+  for (int i = 0; i < most_outputs; ++i)
+    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
+  return most;
+}
+
+}  // namespace ir
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_IR_QUEUE_HPP
+
+namespace tagma {
+namespace op {
+
+/// A queue. Its attributes are those of `ir::queue_attributes`.
+struct queue : resource {
+  static constexpr const char* name = "queue";
+  static constexpr void takes(auto& t) {
+    t.inputs(0);
+    const extent kind = t.attribute("kind", 0, static_cast<extent>(queue_kind::priority));
+    const extent capacity = t.attribute("capacity", INT64_MIN, INT64_MAX);
+    const extent least = t.attribute("min_after_dequeue", 0, INT64_MAX);
+    t.attribute("seed", INT64_MIN, INT64_MAX), t.rule("TAGMA-E222");
+    t.needs(least == 0 || (kind == static_cast<extent>(queue_kind::shuffle) && (capacity < 0 || least < capacity)),
+            "min_after_dequeue is of a shuffled queue, and less than its capacity");
+    t.rule("TAGMA-E220"), (void)ir::take_components(t, 0);
+  }
+};
+
+/// Adds the other operands to the queue that is input 0: one tuple, or if attribute 0 says so, one for each row. If
+/// attribute 1 says so, input 1 is the priority, or one for each row. How many elements that were.
+struct enqueue {
+  static constexpr const char* name = "enqueue";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  /// Of the queues that are `queues` inputs from `first` on; what is enqueued stands behind them.
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    t.inputs(first + queues, ir::most_outputs + first + queues + 1);
+    const ir::attribute_list queue = ir::take_queues(t, first, queues), all = ir::components_of_queue(queue);
+    const bool many = t.flag("many"), priority = t.flag("priority");
+    t.needs(priority == ir::is_priority_queue(queue), "a priority is of a priority queue, which needs one");
+    const int next = first + queues + priority, given = static_cast<int>(all.size() / ir::queue_component_words);
+    t.rule("TAGMA-E223"), t.inputs(next + given);
+    if (priority) t.int64_at(next - 1), t.axes(next - 1, many, many);
+    for (int i = 0; t.fine() && i < given; ++i) {
+      const tensor_spec one = ir::queue_component(all, i), in = t.in(next + i);
+      const bool rows = !many || in.dims.rank > 0;
+      t.needs(
+          rows && in.type == one.type && compatible(many ? in.dims.sub(1, rows ? in.dims.rank : 1) : in.dims, one.dims),
+          "the operands need the types and shapes of the components of the queue");
+    }
+    t.rule("");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// A tuple of the queue, or several along a new first axis. Attribute 0 is how many, -1 for one without that axis;
+/// behind it are the types and shapes of the components.
+struct dequeue {
+  static constexpr const char* name = "dequeue";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 0, false}); }
+  /// What kinds of dequeuing differ in.
+  struct form {
+    extent least = -1;  ///< tuples
+    extent up_to = 0, most_up_to = 0;
+    bool open = false;  ///< a component has an open extent
+  };
+  /// Of the queues that are `queues` inputs from `first` on.
+  static constexpr void takes_tuples(auto& t, int first, int queues, const form& f) {
+    t.inputs(first + queues);
+    const ir::attribute_list queue = ir::take_queues(t, first, queues);
+    const extent count = t.attribute("count", f.least, INT64_MAX);
+    const ir::attribute_list components = ir::take_components(t, 1);
+    const bool up_to = t.attribute("up_to", f.up_to, f.most_up_to) != 0;
+    t.needs(ir::same_words(components, ir::components_of_queue(queue)), "the components are not those of the queue");
+    if (!t.fine()) return;
+    t.needs(count >= 0 || !up_to, "one tuple is no batch");
+    t.needs(ir::has_open_component(components) == f.open,
+            f.open ? "no component has an open extent" : "a component has an open extent");
+    t.rule("TAGMA-E224");
+    t.needs(count < 0 || !f.open || queue[0] == static_cast<extent>(queue_kind::padding),
+            "elements of open extents form a batch in a padding queue");
+    t.rule("TAGMA-E002");
+    t.needs(count < 0 || ir::most_axes_of_component(components) < max_rank, "a batch would have seven axes");
+    t.rule("");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
+
+  /// What result `a.output` is for `count` elements.
+  static constexpr const char* infer_with(ir::infer_args& a, extent count) {
+    const tensor_spec one = ir::queue_component(a.attributes.subspan(1, a.attributes.size() - 1), a.output);
+    a.out = {one.type, {}};
+    if (a.attributes[0] >= 0 && one.type != dtype::none) a.out.dims.push_back(count);
+    for (const extent e : one.dims.span()) a.out.dims.push_back(e);
+    if (one.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer components
+    return nullptr;
+  }
+};
+
+/// Of a queue that closes, as many as there are.
+struct dequeue_up_to : dequeue {
+  static constexpr const char* name = "dequeue_up_to";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {0, 1, 1, false}); }
+  static constexpr bool late = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
+};
+
+/// Of components with open extents. The last attribute tells whether as many as there are will do.
+struct dequeue_open : dequeue {
+  static constexpr const char* name = "dequeue_open";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 1, true}); }
+  static constexpr bool late = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    return infer_with(a, a.attributes[a.attributes.size() - 1] != 0 ? dyn : a.attributes[0]);
+  }
+};
+
+/// How many elements the queue has.
+struct queue_size {
+  static constexpr const char* name = "queue_size";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    t.inputs(first + queues), (void)ir::take_queues(t, first, queues);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// Closes the queue; at once if attribute 0 says so. How many elements it has then.
+struct queue_close : queue_size {
+  static constexpr const char* name = "queue_close";
+  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
+  static constexpr void takes_of(auto& t, int first, int queues) {
+    queue_size::takes_of(t, first, queues), t.flag("now");
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// What is enqueued has the components of the queue.
+template <class Own, class Given>
+inline constexpr bool are_components = false;
+template <class... Own, class... Given>
+  requires(sizeof...(Own) == sizeof...(Given))
+inline constexpr bool are_components<std::tuple<Own...>, std::tuple<Given...>> =
+    (true && ... && (Own::value.type == Given::value.type && compatible(Own::value.dims, Given::value.dims)));
+/// Its rows have.
+template <class Own, class Given>
+inline constexpr bool have_components = false;
+template <class... Own, class... Given>
+  requires(sizeof...(Own) == sizeof...(Given))
+inline constexpr bool have_components<std::tuple<Own...>, std::tuple<Given...>> =
+    (true && ... &&
+     (Own::value.type == Given::value.type && Given::value.dims.rank == Own::value.dims.rank + 1 &&
+      compatible(Own::value.dims, Given::value.dims.sub(1, Given::value.dims.rank))));
+/// Several elements have one shape, or are padded.
+template <class Queue>
+inline constexpr bool form_batches = Queue::forms_batches;
+}  // namespace diagnose
+
+/// A queue of a container, as programs name it:
+///
+///     constexpr tg::queue_of<"examples", tg::queue_options{.capacity = 100}, tg::spec<float, 28, 28>> examples;
+///     auto put = tg::enqueue(examples, image);
+///     auto images = tg::dequeue_many<32>(examples);
+///
+/// Equal names are one queue, of all sessions over the container.
+/// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
+template <fixed_string Name, queue_options Options, class... Specs>
+struct queue_of {
+  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
+                "TAGMA-E220 queue_of: a tuple has one to eight components");
+  static_assert(Options.min_after_dequeue == 0 ||
+                    (Options.kind == queue_kind::shuffle && Options.min_after_dequeue > 0 &&
+                     (Options.capacity < 0 || Options.min_after_dequeue < Options.capacity)),
+                "TAGMA-E222 queue_of: min_after_dequeue is of a shuffled queue, and less than its capacity");
+
+  static constexpr std::string_view name = Name.view();
+  static constexpr queue_options options = Options;
+  static constexpr bool is_priority = Options.kind == queue_kind::priority;
+  static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
+  static constexpr bool forms_batches = Options.kind == queue_kind::padding || !is_open;
+  static constexpr std::size_t components = sizeof...(Specs);
+  /// What is enqueued: of a priority queue the priority before the components.
+  using enqueued = std::conditional_t<is_priority, std::tuple<spec<std::int64_t>, Specs...>, std::tuple<Specs...>>;
+  template <extent Count, bool UpTo>
+  static constexpr auto attributes = ir::dequeue_attributes<Count, UpTo, Specs...>;
+
+  /// The node that stands for it.
+  [[nodiscard]] static constexpr auto handle() {
+    return make_resource<op::queue, Name, ir::queue_attributes<Options, Specs...>>();
+  }
+  /// An operation on it.
+  template <class Op, auto Attributes, class Place, expression... E>
+  [[nodiscard]] static constexpr auto operation(const E&... e) {
+    return make_operation<Op, Attributes, Place>(handle(), e...);
+  }
+};
+
+namespace detail {
+
+/// Asked by a member, since nvcc finds no specialisation for values of classes.
+template <class T>
+concept named_queue = requires {
+  typename T::enqueued;
+};
+
+template <std::size_t Count, class Node, std::size_t... I>
+[[nodiscard]] constexpr auto first_results(const Node& all, std::index_sequence<I...>) {
+  if constexpr (Count == 1)
+    return std::get<0>(all);
+  else
+    return std::make_tuple(std::get<I>(all)...);
+}
+template <class Queue, extent Count, bool UpTo, class Place>
+[[nodiscard]] constexpr auto take_from(const Queue& q) {
+  using tag =
+      std::conditional_t<Queue::is_open, op::dequeue_open, std::conditional_t<UpTo, op::dequeue_up_to, op::dequeue>>;
+  constexpr auto attributes = Queue::template attributes<Count, UpTo>;
+  return first_results<Queue::components>(q.template operation<tag, attributes, Place>(),
+                                          std::make_index_sequence<Queue::components>{});
+}
+
+}  // namespace detail
+
+/// Adds a tuple. Waits for room; Cancelled if the queue is closed.
+/// @param e an expression for each component; of a priority queue the priority before them, int64
+/// @return 1, int64
+/// Raises TAGMA-E223 for other types or shapes.
+template <detail::named_queue Queue, expression... E, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto enqueue(const Queue& q, const E&... e) {
+  using given = std::tuple<typename E::spec_type...>;
+  static_assert(diagnose::are_components<typename Queue::enqueued, given>,
+                "TAGMA-E223 enqueue: the operands need the types and shapes of the components of the queue");
+  if constexpr (diagnose::are_components<typename Queue::enqueued, given>)
+    return q.template operation<op::enqueue, ir::pack_attributes(false, Queue::is_priority), Place>(e...);
+}
+/// Adds a tuple for each row, as there is room.
+/// @param e [n, component...] for each component; of a priority queue the priorities before them, [n]
+/// @return n, int64
+/// Raises TAGMA-E223 for rows of other types or shapes.
+template <detail::named_queue Queue, expression... E, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto enqueue_many(const Queue& q, const E&... e) {
+  using given = std::tuple<typename E::spec_type...>;
+  static_assert(diagnose::have_components<typename Queue::enqueued, given>,
+                "TAGMA-E223 enqueue_many: the rows of the operands need the types and shapes of the components");
+  if constexpr (diagnose::have_components<typename Queue::enqueued, given>)
+    return q.template operation<op::enqueue, ir::pack_attributes(true, Queue::is_priority), Place>(e...);
+}
+/// Takes a tuple: an expression, or a tuple of several. Waits for one; OutOfRange if the queue is closed and empty.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue(const Queue& q) {
+  return detail::take_from<Queue, -1, false, Place>(q);
+}
+
+/// Elements that are taken together have one shape, or are padded.
+#define TAGMA_NEEDS_BATCHES(Who, Queue, Count)                                                           \
+  static_assert(Count >= 0, "TAGMA-E225 " Who ": takes 0 elements or more");                             \
+  static_assert(diagnose::form_batches<Queue>, "TAGMA-E224 " Who                                         \
+                                               ": elements of open extents form a batch where they are " \
+                                               "padded, in a padding queue")
+
+/// Takes `Count` tuples: of each component one tensor [Count, component...]. OutOfRange if the queue is closed and has
+/// fewer. A padding queue pads them at their ends to the largest.
+/// Raises TAGMA-E224 for open components of another queue, TAGMA-E225 for a negative count.
+template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue_many(const Queue& q) {
+  TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
+  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
+}
+/// The same, but as many as there are, one at least, where the queue is closed: [n, component...].
+template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
+  TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
+  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, true, Place>(q);
+}
+#undef TAGMA_NEEDS_BATCHES
+/// How many elements a queue has, int64.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto size_of_queue(const Queue& q) {
+  return q.template operation<op::queue_size, ir::attributes<0>{}, Place>();
+}
+/// Closes a queue behind those who wait to enqueue; how many elements it has then, int64. Cancelled if it is closed.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto close_queue(const Queue& q) {
+  return q.template operation<op::queue_close, ir::pack_attributes(false), Place>();
+}
+/// Closes a queue at once: who waits to enqueue is cancelled.
+template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
+[[nodiscard]] constexpr auto close_queue_now(const Queue& q) {
+  return q.template operation<op::queue_close, ir::pack_attributes(true), Place>();
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
+
+// ---- tagma/expr/op/queue_list.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
+#define TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
+
+/// @file
+/// A queue out of a list, by an index that a run knows.
+
+namespace tagma {
+namespace op {
+
+/// What `Base` does with the queue that the index, input 0, chooses among those behind it. Attribute 0 is how many
+/// these are; the other attributes and inputs are those of `Base`.
+template <class Base>
+struct chosen : Base {
+  using base = Base;
+  static constexpr void takes(auto& t) {
+    t.inputs(2, INT16_MAX), t.rule("TAGMA-E278");
+    t.scalar(0), t.needs(t.in(0).type == dtype::int32 || t.in(0).type == dtype::int64, "the index is int32 or int64");
+    t.rule("TAGMA-E279");
+    Base::takes_of(t, 1, static_cast<int>(t.attribute("queues", 1, t.count() - 1)));
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_as(a, &Base::infer); }
+
+ protected:
+  static constexpr const char* infer_as(ir::infer_args& a, ir::infer_function function) {
+    ir::infer_args rest = a;
+    rest.attributes = a.attributes.subspan(1);
+    const char* const problem = function(rest);
+    a.out = rest.out;
+    return problem;
+  }
+};
+struct chosen_enqueue : chosen<enqueue> {
+  static constexpr const char* name = "chosen_enqueue";
+};
+struct chosen_dequeue : chosen<dequeue> {
+  static constexpr const char* name = "chosen_dequeue";
+};
+struct chosen_dequeue_up_to : chosen<dequeue_up_to> {
+  static constexpr const char* name = "chosen_dequeue_up_to";
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_as(a, &dequeue_up_to::bound); }
+};
+struct chosen_dequeue_open : chosen<dequeue_open> {
+  static constexpr const char* name = "chosen_dequeue_open";
+};
+struct chosen_queue_size : chosen<queue_size> {
+  static constexpr const char* name = "chosen_queue_size";
+};
+struct chosen_queue_close : chosen<queue_close> {
+  static constexpr const char* name = "chosen_queue_close";
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Op>
+struct chosen_operation;
+template <>
+struct chosen_operation<op::enqueue> {
+  using type = op::chosen_enqueue;
+};
+template <>
+struct chosen_operation<op::dequeue> {
+  using type = op::chosen_dequeue;
+};
+template <>
+struct chosen_operation<op::dequeue_up_to> {
+  using type = op::chosen_dequeue_up_to;
+};
+template <>
+struct chosen_operation<op::dequeue_open> {
+  using type = op::chosen_dequeue_open;
+};
+template <>
+struct chosen_operation<op::queue_size> {
+  using type = op::chosen_queue_size;
+};
+template <>
+struct chosen_operation<op::queue_close> {
+  using type = op::chosen_queue_close;
+};
+
+/// The attributes of an operation behind how many queues there are.
+template <std::size_t Queues, auto Attributes>
+inline constexpr auto chosen_attributes = [] {
+  constexpr std::size_t count = Attributes.list().size();
+  ir::attributes<1 + count> a;
+  a.values[0] = static_cast<ir::attribute>(Queues);
+  for (std::size_t i = 0; i < count; ++i) a.values[1 + i] = Attributes.list()[i];
+  return a;
+}();
+
+/// Stands for one of the queues, as a `queue_of` does.
+template <class Index, class First, class... Rest>
+struct queue_in_list {
+  static constexpr std::string_view name = "";
+  static constexpr bool is_priority = First::is_priority;
+  static constexpr bool is_open = First::is_open;
+  static constexpr bool forms_batches = (First::forms_batches && ... && Rest::forms_batches);
+  static constexpr std::size_t components = First::components;
+  using enqueued = typename First::enqueued;
+  template <extent Count, bool UpTo>
+  static constexpr auto attributes = First::template attributes<Count, UpTo>;
+
+  template <class Op, auto Attributes, class Place, expression... E>
+  [[nodiscard]] constexpr auto operation(const E&... e) const {
+    using tag = typename chosen_operation<Op>::type;
+    return make_operation<tag, chosen_attributes<1 + sizeof...(Rest), Attributes>, Place>(index, First::handle(),
+                                                                                          Rest::handle()..., e...);
+  }
+
+  Index index;
+};
+
+template <class T>
+struct is_index_of_list : std::is_integral<T> {};
+template <expression E>
+struct is_index_of_list<E>
+    : std::bool_constant<E::spec_type::value.dims.rank == 0 &&
+                         (E::spec_type::value.type == dtype::int32 || E::spec_type::value.type == dtype::int64)> {};
+
+}  // namespace detail
+
+namespace diagnose {
+/// An index is a number, or a scalar of one.
+template <class Index>
+inline constexpr bool is_index_of_list = detail::is_index_of_list<Index>::value;
+/// Queues have equal components, and priorities or none.
+template <class First, class... Rest>
+inline constexpr bool are_alike = (true && ... &&
+                                   (std::is_same_v<typename First::enqueued, typename Rest::enqueued> &&
+                                    First::is_priority == Rest::is_priority));
+}  // namespace diagnose
+
+/// The queue at a place of a list, for `enqueue`, `dequeue` and all else that is done with one queue:
+///
+///     auto q = tg::queue_from_list(which, left, right);
+///     auto put = tg::enqueue(q, image);
+///
+/// @param index which one, from 0: a scalar of int32 or int64, or a number
+/// @param first, rest queues of equal components; their kinds and capacities may differ
+/// A run throws InvalidArgument for an index that is not in the list, and uses none of the queues then.
+/// Raises TAGMA-E278 for another index, TAGMA-E279 for queues of other components.
+template <class Index, detail::named_queue First, detail::named_queue... Rest, class Place = TAGMA_FRESH_TYPE(Index)>
+[[nodiscard]] constexpr auto queue_from_list(const Index& index, const First&, const Rest&...) {
+  static_assert(diagnose::is_index_of_list<Index>,
+                "TAGMA-E278 queue_from_list: the index is a scalar of int32 or int64, or a whole number");
+  static_assert(diagnose::are_alike<First, Rest...>,
+                "TAGMA-E279 queue_from_list: the queues need equal components, and all of them priorities or none");
+  if constexpr (diagnose::is_index_of_list<Index> && diagnose::are_alike<First, Rest...>) {
+    using own = std::remove_cvref_t<decltype(detail::as_expression<std::int64_t, Place, 0>(index))>;
+    return detail::queue_in_list<own, First, Rest...>{detail::as_expression<std::int64_t, Place, 0>(index)};
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
+
+// ---- tagma/expr/op/reader.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_READER_HPP
+#define TAGMA_SINGLE_EXPR_OP_READER_HPP
+
+/// @file
+/// Readers of records as nodes of a graph, which take the names of their files from a queue.
+
+#include <tuple>
+
+// ---- tagma/ir/reader.hpp
+#ifndef TAGMA_SINGLE_IR_READER_HPP
+#define TAGMA_SINGLE_IR_READER_HPP
+
+/// @file
+/// Readers of records as attributes of nodes: what tells them apart.
+
+namespace tagma {
+
+/// What a record of a file is.
+enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
+
+[[nodiscard]] constexpr std::string_view to_string(reader_kind kind) {
+  constexpr std::string_view names[] = {"text line reader", "fixed length record reader", "TFRecord reader",
+                                        "whole file reader", "identity reader"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// How the bytes of files are compressed; `detect`: as a file begins.
+enum class file_compression : unsigned char { none, gzip, zlib, detect };
+
+struct reader_options {
+  reader_kind kind = reader_kind::text_lines;
+  file_compression compression = file_compression::none;
+  extent skip_header_lines = 0;  ///< of text lines
+  extent record_bytes = 0;       ///< of records of fixed length: of a record, at least 1
+  extent header_bytes = 0;       ///< before the first record of a file
+  extent footer_bytes = 0;       ///< behind the last
+  extent hop_bytes = 0;          ///< from one record to the next; 0: record_bytes
+};
+
+namespace ir {
+
+template <reader_options O>
+inline constexpr auto reader_attributes = pack_attributes(static_cast<attribute>(O.kind),
+                                                          static_cast<attribute>(O.compression), O.skip_header_lines,
+                                                          O.record_bytes, O.header_bytes, O.footer_bytes, O.hop_bytes);
+
+/// The options behind such attributes.
+[[nodiscard]] constexpr reader_options reader_options_of(attribute_list a) {
+  return {static_cast<reader_kind>(a[0]), static_cast<file_compression>(a[1]), a[2], a[3], a[4], a[5], a[6]};
+}
+
+}  // namespace ir
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_IR_READER_HPP
+
+namespace tagma {
+namespace op {
+
+/// A reader. Its attributes are those of `ir::reader_attributes`.
+struct reader : resource {
+  static constexpr const char* name = "reader";
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.rule("TAGMA-E246");
+    const extent kind = t.attribute("kind", 0, static_cast<extent>(reader_kind::identity));
+    t.attribute("compression", 0, static_cast<extent>(file_compression::detect)), t.size("skip_header_lines");
+    const bool fixed = kind == static_cast<extent>(reader_kind::fixed_length);
+    t.attribute("record_bytes", fixed ? 1 : 0, fixed ? INT64_MAX : 0);
+    t.size("header_bytes"), t.size("footer_bytes"), t.size("hop_bytes");
+  }
+};
+
+/// Of the reader that is input 0, whose files come from the queue that is input 1: the key and the value of a record.
+struct read {
+  static constexpr const char* name = "read";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = 2;
+  static constexpr void takes(auto& t) { takes_records(t), t.attribute("count", -1, -1); }
+  /// A reader, and a queue of the names of files.
+  static constexpr void takes_records(auto& t) {
+    t.inputs(2), (void)t.resource(0, "reader");
+    const ir::attribute_list files = t.resource(1, "queue"), names = ir::components_of_queue(files);
+    t.rule("TAGMA-E247");
+    t.needs(names.size() == ir::queue_component_words && !ir::is_priority_queue(files) &&
+                ir::queue_component(names, 0) == tensor_spec{dtype::string, {}},
+            "the queue has the names of files, and no priorities");
+    t.rule("");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::string, {}};
+    return nullptr;
+  }
+};
+
+/// Up to as many as attribute 0 says, of one file.
+struct read_up_to : read {
+  static constexpr const char* name = "read_up_to";
+  static constexpr void takes(auto& t) { takes_records(t), t.rule("TAGMA-E248"), t.size("count", 1); }
+  static constexpr bool late = true;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::string, shape{dyn}};
+    return nullptr;
+  }
+  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) {
+    a.out = {dtype::string, shape{a.attributes[0]}};
+    return nullptr;
+  }
+};
+
+/// A number that the reader counts: attribute 0 tells which. If that is 2, it begins anew first.
+struct reader_count : queue_size {
+  static constexpr const char* name = "reader_count";
+  static constexpr void takes(auto& t) { t.inputs(1), (void)t.resource(0, "reader"), t.attribute("which", 0, 2); }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// Names of files are texts, one at a time, of a queue that is known when the program is compiled.
+template <class Queue>
+inline constexpr bool has_file_names =
+    std::is_same_v<typename Queue::enqueued, std::tuple<spec<string_element>>>&& requires {
+  Queue::handle();
+};
+/// Sizes that a reader can have.
+template <reader_options O>
+inline constexpr bool are_reader_options = O.skip_header_lines >= 0 && O.header_bytes >= 0 && O.footer_bytes >= 0 &&
+                                           O.hop_bytes >= 0 &&
+                                           (O.kind == reader_kind::fixed_length ? O.record_bytes > 0
+                                                                                : O.record_bytes == 0);
+}  // namespace diagnose
+
+/// A reader of a container, as programs name it:
+///
+///     constexpr tg::queue_of<"files", tg::queue_options{}, tg::spec<std::string_view>> files;
+///     constexpr tg::reader_of<"lines", tg::reader_options{.skip_header_lines = 1}> lines;
+///     auto [key, line] = tg::read(lines, files);
+///
+/// Equal names are one reader, of all sessions over the container: each record is read once.
+template <fixed_string Name, reader_options Options = reader_options{}>
+struct reader_of {
+  static_assert(
+      diagnose::are_reader_options<Options>,
+      "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
+
+  static constexpr reader_options options = Options;
+  [[nodiscard]] static constexpr auto handle() {
+    return make_resource<op::reader, Name, ir::reader_attributes<Options>>();
+  }
+};
+
+namespace detail {
+template <class T>
+concept named_reader = std::is_same_v<std::remove_cv_t<decltype(T::options)>, reader_options>;
+}  // namespace detail
+
+#define TAGMA_NEEDS_FILE_NAMES(Who, Queue)       \
+  static_assert(diagnose::has_file_names<Queue>, \
+                "TAGMA-E247 " Who ": the queue has the names of files, spec<std::string_view>, and no priorities")
+
+/// The next record: a tuple of its key and its value, scalars of strings. Where the file that is read has ended, the
+/// queue gives the name of the next one; if that is closed and empty, OutOfRange. A file that cannot be opened or is
+/// broken is an error, which names it; what is read after that is the next file.
+/// Raises TAGMA-E247 for a queue of anything but names.
+template <detail::named_reader Reader, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto read(const Reader& r, const Queue& files) {
+  TAGMA_NEEDS_FILE_NAMES("read", Queue);
+  return make_operation<op::read, ir::pack_attributes(-1), Place>(r.handle(), files.handle());
+}
+/// Up to `Count` records of one file, at least one: keys and values, [n]. Waits only while it has none.
+/// Raises TAGMA-E248 if `Count` is less than 1.
+template <extent Count, detail::named_reader Reader, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto read_up_to(const Reader& r, const Queue& files) {
+  TAGMA_NEEDS_FILE_NAMES("read_up_to", Queue);
+  static_assert(Count > 0, "TAGMA-E248 read_up_to: takes one record or more");
+  if constexpr (Count > 0)
+    return make_operation<op::read_up_to, ir::pack_attributes(Count), Place>(r.handle(), files.handle());
+}
+#undef TAGMA_NEEDS_FILE_NAMES
+/// How many records a reader has given, int64.
+template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto records_produced(const Reader& r) {
+  return make_operation<op::reader_count, ir::pack_attributes(0), Place>(r.handle());
+}
+/// How many files it has read to their ends, int64. An end is found by the read behind the last record.
+template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto files_completed(const Reader& r) {
+  return make_operation<op::reader_count, ir::pack_attributes(1), Place>(r.handle());
+}
+/// Lets a reader leave its file and count anew; 0, int64. Its queue stays what it is.
+template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
+[[nodiscard]] constexpr auto reset_reader(const Reader& r) {
+  return make_operation<op::reader_count, ir::pack_attributes(2), Place>(r.handle());
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_READER_HPP
+
+// ---- tagma/expr/op/iterator.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
+#define TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
+
+/// @file
+/// Iterators over datasets as nodes of a graph.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+namespace op {
+
+/// An iterator over a dataset. Its attributes are those of an element that is dequeued.
+struct iterator : resource {
+  static constexpr const char* name = "iterator";
+  static constexpr void takes(auto& t) {
+    t.inputs(0), t.attribute("count", -1, -1), t.rule("TAGMA-E253");
+    (void)ir::take_components(t, 1), t.attribute("up_to", 0, 0);
+  }
+};
+
+/// The next element of the iterator that is input 0. The attributes are those of `dequeue`.
+struct get_next : dequeue {
+  static constexpr const char* name = "get_next";
+  static constexpr void takes(auto& t) { takes_element(t, false); }
+  /// An element of the iterator that is input 0.
+  static constexpr void takes_element(auto& t, bool open) {
+    t.inputs(1);
+    const ir::attribute_list of = t.resource(0, "iterator"), own = t.rest_of_attributes();
+    t.attribute("count", -1, -1);
+    const ir::attribute_list components = ir::take_components(t, 1);
+    t.attribute("up_to", 0, 0);
+    t.needs(ir::same_words(own, of), "the components are not those of the iterator");
+    t.needs(!t.fine() || ir::has_open_component(components) == open,
+            open ? "no component has an open extent" : "a component has an open extent");
+  }
+};
+/// Of components with open extents.
+struct get_next_open : dequeue_open {
+  static constexpr const char* name = "get_next_open";
+  static constexpr void takes(auto& t) { get_next::takes_element(t, true); }
+};
+
+}  // namespace op
+
+/// An iterator of a container, as programs name it:
+///
+///     constexpr tg::iterator_of<"train", tg::spec<float, tg::dyn, 784>, tg::spec<std::uint8_t, tg::dyn>> batches;
+///     auto [images, labels] = tg::get_next(batches);
+///
+/// C++ gives it a dataset by `set_iterator`. Equal names are one iterator, of all sessions over the container: each
+/// element is given once.
+/// @tparam Specs of the components of an element; with `dyn` each element may have another extent. Up to eight.
+template <fixed_string Name, class... Specs>
+struct iterator_of {
+  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
+                "TAGMA-E253 iterator_of: an element has one to eight components");
+
+  using components = std::tuple<Specs...>;
+  static constexpr std::string_view name = Name.view();
+  static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
+  static constexpr auto attributes = ir::dequeue_attributes<-1, false, Specs...>;
+  [[nodiscard]] static constexpr auto handle() { return make_resource<op::iterator, Name, attributes>(); }
+};
+
+namespace detail {
+/// Asked by members, since nvcc finds no specialisation for values of classes.
+template <class T>
+concept named_iterator = requires {
+  typename T::components;
+  T::is_open;
+};
+}  // namespace detail
+
+/// The next element: an expression, or a tuple of several. One node gives one element in a run, however many read it.
+/// FailedPrecondition if the iterator was given no dataset, OutOfRange behind the last element, the error of an element
+/// that could not be had; the next run goes on behind that.
+template <detail::named_iterator Iterator, class Place = TAGMA_FRESH_TYPE(Iterator)>
+[[nodiscard]] constexpr auto get_next(const Iterator& it) {
+  using tag = std::conditional_t<Iterator::is_open, op::get_next_open, op::get_next>;
+  constexpr auto attributes = Iterator::attributes;
+  constexpr std::size_t count = std::tuple_size_v<typename Iterator::components>;
+  return detail::first_results<count>(make_operation<tag, attributes, Place>(it.handle()),
+                                      std::make_index_sequence<count>{});
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
+
+// ---- tagma/expr/op/decode_csv.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
+#define TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
+
+/// @file
+/// Records of comma-separated values as columns.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+/// A text of up to 15 characters, as a constant.
+struct short_text {
+  char characters[16]{};
+
+  constexpr short_text() = default;
+  template <std::size_t Size>
+    requires(Size <= 16)
+  constexpr short_text(const char (&text)[Size]) {
+    for (std::size_t i = 0; i < Size; ++i) characters[i] = text[i];
+  }
+};
+
+/// What tells fields of records apart.
+struct csv_format {
+  char delimiter = ',';
+  bool quotes = true;  ///< a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it
+  short_text na_value{};  ///< a field with this text is missing, as an empty one is
+};
+
+/// A column whose fields may not be missing.
+template <class T>
+struct required_column {
+  static constexpr extent width = 0;
+  using type = T;
+};
+template <class T>
+inline constexpr required_column<T> required{};
+/// `Count` columns of one type that may not be missing, as one tensor with an axis more.
+template <class T, extent Count>
+struct required_columns {
+  static constexpr extent width = Count;
+  using type = T;
+};
+template <class T, extent Count>
+inline constexpr required_columns<T, Count> required_row{};
+
+namespace ir {
+
+/// What a result of `decode_csv` is read from.
+struct csv_result {
+  dtype type = dtype::none;
+  extent width = 0;      ///< columns; 0: one, without an axis of its own
+  attribute given = -1;  ///< the operand with the value of a missing field; below 0 it is required
+};
+/// Attributes of `decode_csv`: delimiter, quotes, both halves of the missing text, how many results there are, three
+/// words for each, and the columns that are selected, if any.
+inline constexpr std::size_t csv_head_words = 5, csv_result_words = 3;
+[[nodiscard]] constexpr csv_result csv_result_of(attribute_list a, std::size_t i) {
+  const std::size_t at = csv_head_words + csv_result_words * i;
+  if (i >= static_cast<std::size_t>(a[4])) return {};
+  return {static_cast<dtype>(a[at]), a[at + 1], a[at + 2]};
+}
+[[nodiscard]] constexpr attribute_list csv_selection_of(attribute_list a) {
+  const std::size_t first = csv_head_words + csv_result_words * static_cast<std::size_t>(a[4]);
+  return a.subspan(first, a.size() - first);
+}
+
+}  // namespace ir
+
+namespace op {
+
+/// Fields of the records in input 0; the other inputs are the values of fields that are missing. Attributes are those
+/// of `ir::csv_result_of`.
+struct decode_csv {
+  static constexpr const char* name = "decode_csv";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    constexpr extent most_columns = 1 << 20;
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.attribute("delimiter", -128, 127), t.flag("quotes");
+    for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
+    t.rule("TAGMA-E250");
+    const extent results = t.attribute("results", 1, ir::most_outputs);
+    extent columns = 0;
+    for (extent i = 0; t.fine() && i < results; ++i) {
+      const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
+      t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
+                  type == dtype::string,
+              "fields are float, double, int32, int64 or string");
+      const extent width = t.attribute("width", 0, most_columns);
+      t.needs(width == 0 || t.rank(0) < max_rank, "columns would be a seventh axis");
+      const extent given = t.attribute("value", -1, t.count() - 1);
+      t.needs(given != 0 && (given < 0 || width == 0), "a value is an operand behind the records, of one column");
+      if (given > 0)
+        t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
+      columns += width > 0 ? width : 1;
+    }
+    t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
+    for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
+  }
+  static constexpr int outputs = ir::most_outputs;
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const ir::csv_result result = ir::csv_result_of(a.attributes, static_cast<std::size_t>(a.output));
+    a.out = {result.type, a.in[0].dims};
+    if (result.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer results
+    if (result.width > 0) a.out.dims.push_back(result.width);
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class F>
+struct csv_field_of {
+  using type = F;
+  static constexpr extent width = 0;
+  static constexpr bool required = false;
+};
+template <expression E>
+struct csv_field_of<E> {
+  using type = std::conditional_t<E::spec_type::value.dims.rank == 0, typename E::element_type, void>;
+  static constexpr extent width = 0;
+  static constexpr bool required = false;
+};
+template <class F>
+  requires(requires { F::width; } && !expression<F>)
+struct csv_field_of<F> {
+  using type = typename F::type;
+  static constexpr extent width = F::width;
+  static constexpr bool required = true;
+};
+
+template <csv_format Format, class Selected, class... Fields>
+struct csv_attributes;
+template <csv_format Format, int... Column, class... Fields>
+struct csv_attributes<Format, std::integer_sequence<int, Column...>, Fields...> {
+  static constexpr auto value = [] {
+    ir::attributes<ir::csv_head_words + ir::csv_result_words * sizeof...(Fields) + sizeof...(Column)> a;
+    ir::attribute* to = a.values;
+    *to++ = Format.delimiter;
+    *to++ = Format.quotes;
+    for (int half = 0; half < 2; ++half) {
+      std::uint64_t word = 0;
+      for (int i = 7; i >= 0; --i)
+        word = word << 8 | static_cast<unsigned char>(Format.na_value.characters[8 * half + i]);
+      *to++ = static_cast<ir::attribute>(word);
+    }
+    *to++ = sizeof...(Fields);
+    ir::attribute next = 1;
+    const auto add = [&](dtype type, extent width, bool required) {
+      *to++ = static_cast<ir::attribute>(type);
+      *to++ = width;
+      *to++ = required ? -1 : next++;
+    };
+    (add(dtype_of<typename csv_field_of<Fields>::type>, csv_field_of<Fields>::width, csv_field_of<Fields>::required),
+     ...);
+    ((*to++ = Column), ...);
+    return a;
+  }();
+};
+
+/// The operands: values of fields that may be missing.
+template <class Place, int Index, class F>
+[[nodiscard]] constexpr auto csv_operand(const F& field) {
+  if constexpr (csv_field_of<F>::required)
+    return std::tuple<>();
+  else
+    return std::tuple(as_expression<typename csv_field_of<F>::type, Place, Index>(field));
+}
+template <auto Attributes, class Place, int Count, class R, class... Fields, int... I>
+[[nodiscard]] constexpr auto make_csv(const R& records, std::integer_sequence<int, I...>, const Fields&... fields) {
+  const auto all =
+      std::apply([&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(records, e...); },
+                 std::tuple_cat(csv_operand<Place, I>(fields)...));
+  if constexpr (Count == 1)
+    return std::get<0>(all);
+  else
+    return std::tuple(std::get<I>(all)...);
+}
+
+}  // namespace detail
+
+namespace diagnose {
+/// Records are texts.
+template <class Records>
+inline constexpr bool are_records = Records::value.type == dtype::string;
+/// A field is a number of a type that fields are read as, or `required`.
+template <class T>
+inline constexpr bool is_csv_type =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
+    std::is_same_v<T, std::int64_t> || std::is_same_v<T, string_element>;
+template <class... Fields>
+inline constexpr bool are_csv_fields = sizeof...(Fields) > 0 && sizeof...(Fields) <= ir::most_outputs &&
+                                       (true && ... &&
+                                        (is_csv_type<typename detail::csv_field_of<Fields>::type> &&
+                                         detail::csv_field_of<Fields>::width >= 0));
+/// Columns increase from 0, one for each that is read.
+template <extent Read, int... Column>
+inline constexpr bool are_columns = [] {
+  int before = -1;
+  bool fine = sizeof...(Column) == 0 || sizeof...(Column) == Read;
+  ((fine = fine && Column > before, before = Column), ...);
+  return fine;
+}();
+}  // namespace diagnose
+
+/// Takes records apart into columns.
+///
+///     auto [age, weights, name] =
+///         tg::decode_csv(line, 0.0f, tg::required_row<float, 8>, tg::required<std::string_view>);
+///
+/// @tparam Format the delimiter, quotes, and the text of a missing field
+/// @tparam Column which fields of a record are read, from 0, in increasing order; none: all of them
+/// @param records strings of any shape, each one record without its line end
+/// @param fields of each column `required<T>`, `required_row<T, n>` for n of them, or the value of a missing field: a
+/// number or a scalar expression, of a text `text_constant`. T is float, double, int32, int64 or string.
+/// @return a tuple of tensors of the shape of the records, of `required_row` with an axis of its own; of one field just
+/// that
+/// Throws InvalidArgument that names the record, counted from 0, and the field.
+/// Raises TAGMA-E249 to TAGMA-E251.
+template <csv_format Format = csv_format{}, int... Column, expression R, class... Fields,
+          class Place = TAGMA_FRESH_TYPE(R)>
+[[nodiscard]] constexpr auto decode_csv(const R& records, const Fields&... fields) {
+  constexpr bool sound = diagnose::are_records<typename R::spec_type> && diagnose::are_csv_fields<Fields...>;
+  static_assert(diagnose::are_records<typename R::spec_type>, "TAGMA-E249 decode_csv: records are strings");
+  static_assert(diagnose::are_csv_fields<Fields...>,
+                "TAGMA-E250 decode_csv: one to eight fields, each tagma::required<T>, required_row<T, n>, or the value "
+                "of a missing one: float, double, int32, int64 or string, a text as tagma::text_constant");
+  if constexpr (sound) {
+    constexpr extent count =
+        (extent{0} + ... + (detail::csv_field_of<Fields>::width > 0 ? detail::csv_field_of<Fields>::width : 1));
+    static_assert(diagnose::are_columns<count, Column...>,
+                  "TAGMA-E251 decode_csv: columns increase from 0, and are as many as the fields");
+    if constexpr (diagnose::are_columns<count, Column...>) {
+      using attributes = detail::csv_attributes<Format, std::integer_sequence<int, Column...>, Fields...>;
+      return detail::make_csv<attributes::value, Place, static_cast<int>(sizeof...(Fields))>(
+          records, std::make_integer_sequence<int, static_cast<int>(sizeof...(Fields))>{}, fields...);
+    }
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
+
+// ---- tagma/expr/op/decode_raw.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
+#define TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
+
+/// @file
+/// Texts that are the bytes of elements.
+
+namespace tagma {
+namespace op {
+
+/// The bytes of each text of input 0 as elements, along a new last axis. Attributes: their type, how many there are,
+/// and whether the least significant byte comes first.
+struct decode_raw {
+  static constexpr const char* name = "decode_raw";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_bytes(t, 0, INT64_MAX); }
+  static constexpr void takes_bytes(auto& t, extent least, extent most) {
+    t.inputs(1), t.rule("TAGMA-E255"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.axes(0, 0, max_rank - 1), t.element_type("type"), t.attribute("elements", least, most), t.flag("little_endian");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
+    a.out.dims.push_back(a.attributes[1]);
+    return nullptr;
+  }
+};
+/// As many elements as the first text has.
+struct decode_raw_open : decode_raw {
+  static constexpr const char* name = "decode_raw_open";
+  static constexpr void takes(auto& t) { takes_bytes(t, dyn, dyn); }
+  static constexpr bool late = true;
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// Texts that have room for one more axis, and elements that are bytes.
+template <class Texts, class T, extent Count>
+inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::value.dims.rank < max_rank&& dtype_of<T> !=
+                                    dtype::none&& dtype_of<T> != dtype::string &&
+                                (Count >= 0 || Count == dyn);
+}  // namespace diagnose
+
+/// The bytes of each text as elements: of texts [...] a tensor [..., Count].
+/// @tparam T of the elements: a number or bool
+/// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
+/// @tparam LittleEndian whether the least significant byte of an element comes first
+/// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.
+template <class T, extent Count = dyn, bool LittleEndian = true, expression E>
+[[nodiscard]] constexpr auto decode_raw(const E& texts) {
+  static_assert(diagnose::are_raw<typename E::spec_type, T, Count>,
+                "TAGMA-E255 decode_raw: makes numbers of texts that have five axes at most");
+  if constexpr (diagnose::are_raw<typename E::spec_type, T, Count>) {
+    using tag = std::conditional_t<Count == dyn, op::decode_raw_open, op::decode_raw>;
+    return make_operation<tag, ir::pack_attributes(static_cast<ir::attribute>(dtype_of<T>), Count, LittleEndian)>(
+        texts);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
+
+// ---- tagma/expr/op/decode_image.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
+
+/// @file
+/// Texts that are pictures.
+
+namespace tagma {
+namespace op {
+
+/// The PNG or JPEG that each text of input 0 is, along new axes of height, width and channels, which are the
+/// attributes.
+struct decode_image {
+  static constexpr const char* name = "decode_image";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.rule("TAGMA-E258"), t.needs(t.in(0).type == dtype::string, "takes texts");
+    t.axes(0, 0, max_rank - 3), t.rule("TAGMA-E259");
+    t.size("height", 1), t.size("width", 1);
+    const extent channels = t.attribute("channels", 1, 4);
+    t.needs(channels != 2, "a picture has 1, 3 or 4 channels");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::uint8, a.in[0].dims};
+    for (std::size_t i = 0; i < 3; ++i) a.out.dims.push_back(a.attributes[i]);
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// Texts that have room for three more axes.
+template <class Texts>
+inline constexpr bool are_pictures = Texts::value.type == dtype::string&& Texts::value.dims.rank <= max_rank - 3;
+template <extent Height, extent Width, extent Channels>
+inline constexpr bool is_picture_size = Height > 0 && Width > 0 && (Channels == 1 || Channels == 3 || Channels == 4);
+}  // namespace diagnose
+
+/// Pictures in PNG or JPEG: of texts [...] a tensor of `std::uint8_t` [..., Height, Width, Channels]. Programs that run
+/// it are compiled with `TAGMA_WITH_PNG`, `TAGMA_WITH_JPEG` or both.
+/// @tparam Channels 1: grey, 3: RGB, 4: RGBA; a picture that has others is converted
+/// Throws InvalidArgument for a text that is no picture and for a picture of another size, DataLoss for one that is
+/// damaged. Raises TAGMA-E258 and TAGMA-E259.
+template <extent Height, extent Width, extent Channels, expression E>
+[[nodiscard]] constexpr auto decode_image(const E& texts) {
+  using texts_type = typename E::spec_type;
+  static_assert(diagnose::are_pictures<texts_type>,
+                "TAGMA-E258 decode_image: makes pictures of texts that have three axes at most");
+  if constexpr (diagnose::are_pictures<texts_type>) {
+    static_assert(diagnose::is_picture_size<Height, Width, Channels>,
+                  "TAGMA-E259 decode_image: height and width are positive numbers, channels 1, 3 or 4");
+    if constexpr (diagnose::is_picture_size<Height, Width, Channels>)
+      return make_operation<op::decode_image, ir::pack_attributes(Height, Width, Channels)>(texts);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
+
+// ---- tagma/expr/op/parse_example.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
+#define TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
+
+/// @file
+/// tf.train.Example as tensors.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+namespace ir {
+
+/// A feature in the attributes of `parse_example`: of each the operand that fills it where it is missing (0: it is
+/// required), its type and shape as those of a component of a queue, how long its name is, and the name, eight
+/// characters a word.
+struct example_feature {
+  attribute given = 0;
+  tensor_spec spec;
+  std::size_t name_size = 0;
+  attribute_list name_words;
+
+  /// The name.
+  template <class String>
+  void append_name(String& to) const {
+    for (std::size_t i = 0; i < name_size; ++i)
+      to += static_cast<char>(static_cast<std::uint64_t>(name_words[i / 8]) >> 8 * (i % 8));
+  }
+};
+/// Feature `i` of such attributes; of type `none` if there are fewer.
+[[nodiscard]] constexpr example_feature example_feature_of(attribute_list a, int i) {
+  std::size_t at = 0;
+  while (at < a.size()) {
+    example_feature f;
+    f.given = a[at];
+    f.spec = queue_component(a.subspan(at + 1, queue_component_words), 0);
+    f.name_size = static_cast<std::size_t>(a[at + 1 + queue_component_words]);
+    const std::size_t words = (f.name_size + 7) / 8, first = at + 2 + queue_component_words;
+    f.name_words = a.subspan(first, words);
+    if (i-- == 0) return f;
+    at = first + words;
+  }
+  return {};
+}
+
+/// Takes the words of a feature behind its first one. Returns its type and shape.
+[[nodiscard]] constexpr tensor_spec take_feature(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  take_component(t);
+  const tensor_spec one = t.fine() ? queue_component(words, 0) : tensor_spec{};
+  t.needs(one.type == dtype::float32 || one.type == dtype::int64 || one.type == dtype::string,
+          "features are float, int64 or strings");
+  t.needs(one.dims.is_static() || one.dims.rank == 1, "only a shape of one axis is open");
+  const extent size = t.attribute("length of a name", 0, extent{8} * (t.rest() > 1 ? t.rest() - 1 : 0));
+  for (extent i = 0; t.fine() && i < size; i += 8) t.attribute("name", INT64_MIN, INT64_MAX);
+  return one;
+}
+
+}  // namespace ir
+
+namespace op {
+
+/// Features of the messages in input 0; the other inputs fill those that are missing. Attributes are those of
+/// `ir::example_feature_of`.
+struct parse_example {
+  static constexpr const char* name = "parse_example";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = ir::most_outputs;
+  static constexpr void takes(auto& t) { takes_features(t, false); }
+  static constexpr void takes_features(auto& t, bool open) {
+    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
+    t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    bool any_open = false;
+    int features = 0;
+    for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
+      t.rule("TAGMA-E256");
+      const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(one.dims.is_static() || given == 0, "only a required feature has an open axis");
+      if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
+      t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
+      any_open = any_open || !one.dims.is_static();
+    }
+    t.needs(features > 0, "there is no feature");
+    t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
+    a.out = {dtype::int64, {}};  // where there are fewer
+    if (f.spec.type == dtype::none) return nullptr;
+    a.out = {f.spec.type, a.in[0].dims};
+    for (const extent e : f.spec.dims.span()) a.out.dims.push_back(e);
+    return nullptr;
+  }
+};
+/// Of features with any number of values.
+struct parse_example_open : parse_example {
+  static constexpr const char* name = "parse_example_open";
+  static constexpr void takes(auto& t) { takes_features(t, true); }
+  static constexpr bool late = true;
+};
+
+}  // namespace op
+
+/// A feature by its name: of each message as many values as the shape has elements; an extent `dyn`, which only a shape
+/// of one axis may have, stands for any number of them, which are padded at their ends with zeros or empty texts to the
+/// most.
+/// With `.otherwise(value)` it may be missing: then all its elements are that number or scalar expression.
+template <fixed_string Name, class Spec, class Value>
+struct optional_feature {
+  static constexpr auto name = Name;
+  using spec_type = Spec;
+  using value_type = Value;
+  Value value;
+};
+template <fixed_string Name, class Spec>
+struct required_feature {
+  static constexpr auto name = Name;
+  using spec_type = Spec;
+  using value_type = void;
+  template <class Value>
+  [[nodiscard]] constexpr auto otherwise(const Value& value) const {
+    return optional_feature<Name, Spec, Value>{value};
+  }
+};
+template <fixed_string Name, class T, extent... Extents>
+inline constexpr required_feature<Name, spec<T, Extents...>> feature{};
+
+namespace detail {
+
+template <class F>
+concept named_feature = requires {
+  typename F::spec_type;
+  typename F::value_type;
+  F::name.view();
+};
+template <class F>
+[[nodiscard]] constexpr std::size_t words_of_feature() {
+  return 2 + ir::queue_component_words + (F::name.view().size() + 7) / 8;
+}
+/// Writes what `ir::example_feature_of` reads.
+template <class F>
+constexpr void write_feature(ir::attribute*& to, ir::attribute given) {
+  *to++ = given;
+  ir::write_components<typename F::spec_type>(to);
+  to += ir::queue_component_words;
+  const std::string_view name = F::name.view();
+  *to++ = static_cast<ir::attribute>(name.size());
+  for (std::size_t i = 0; i < name.size(); i += 8) {
+    std::uint64_t word = 0;
+    for (std::size_t c = 0; c < 8 && i + c < name.size(); ++c)
+      word |= std::uint64_t{static_cast<unsigned char>(name[i + c])} << 8 * c;
+    *to++ = static_cast<ir::attribute>(word);
+  }
+}
+template <class... F>
+struct example_attributes {
+  static constexpr auto value = [] {
+    ir::attributes<(std::size_t{0} + ... + words_of_feature<F>())> a;
+    ir::attribute *to = a.values, next = 1;
+    (write_feature<F>(to, std::is_void_v<typename F::value_type> ? 0 : next++), ...);
+    return a;
+  }();
+};
+
+template <class Place, int Index, class F>
+[[nodiscard]] constexpr auto feature_operand(const F& f) {
+  if constexpr (std::is_void_v<typename F::value_type>)
+    return std::tuple<>();
+  else
+    return std::tuple(as_expression<typename F::spec_type::element_type, Place, Index>(f.value));
+}
+template <class Op, auto Attributes, class Place, class E, class... F, int... I>
+[[nodiscard]] constexpr auto make_features(const E& messages, std::integer_sequence<int, I...>, const F&... f) {
+  const auto all =
+      std::apply([&](const auto&... operands) { return make_operation<Op, Attributes, Place>(messages, operands...); },
+                 std::tuple_cat(feature_operand<Place, I>(f)...));
+  if constexpr (sizeof...(F) == 1)
+    return std::get<0>(all);
+  else
+    return std::tuple(std::get<I>(all)...);
+}
+
+}  // namespace detail
+
+namespace diagnose {
+/// A type that features have, of a shape that is static or one open axis, with a value of that type for missing ones.
+template <class F>
+inline constexpr bool is_feature = false;
+template <detail::named_feature F>
+inline constexpr bool is_feature<F> = [] {
+  using T = typename F::spec_type::element_type;
+  using V = typename F::value_type;
+  constexpr shape dims = F::spec_type::value.dims;
+  bool fine = std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, string_element>;
+  fine = fine && (dims.is_static() || (dims.rank == 1 && std::is_void_v<V>));
+  if constexpr (expression<V>)
+    fine = fine && std::is_same_v<typename V::element_type, T> && V::spec_type::value.dims.rank == 0;
+  else if constexpr (!std::is_void_v<V>)
+    fine = fine && !std::is_same_v<T, string_element> && std::is_convertible_v<V, T> &&
+           !(std::is_floating_point_v<V> && std::is_integral_v<T>);
+  return fine;
+}();
+template <class... F>
+inline constexpr bool are_features = (true && ... && is_feature<F>);
+/// Messages are texts, and their axes and those of a feature are six at most.
+template <class Messages, class... F>
+inline constexpr bool have_features = Messages::value.type == dtype::string && sizeof...(F) > 0 &&
+                                      sizeof...(F) <= ir::most_outputs &&
+                                      (true && ... &&
+                                       (Messages::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
+}  // namespace diagnose
+
+/// Features of messages of tf.train.Example:
+///
+///     auto [image, label, tags] =
+///         tg::parse_example(message, tg::feature<"image", float, 28, 28>, tg::feature<"label",
+///         std::int64_t>.otherwise(-1),
+///                           tg::feature<"tags", std::string_view, tg::dyn>);
+///
+/// @param messages strings of any shape
+/// @param f one to eight features of float, int64 or strings
+/// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
+/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
+/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
+template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
+  static_assert(diagnose::are_features<F...>,
+                "TAGMA-E256 parse_example: a feature is tagma::feature<\"name\", T, extents...> of float, int64 or "
+                "strings, static or [dyn], and .otherwise(...) of its type where it may be missing");
+  if constexpr (diagnose::are_features<F...>) {
+    static_assert(
+        diagnose::have_features<typename E::spec_type, F...>,
+        "TAGMA-E257 parse_example: takes messages, which are strings, and one to eight features of them, with "
+        "six axes at most together");
+    if constexpr (diagnose::have_features<typename E::spec_type, F...>) {
+      constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
+      using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
+      return detail::make_features<tag, detail::example_attributes<F...>::value, Place>(
+          messages, std::make_integer_sequence<int, static_cast<int>(sizeof...(F))>{}, f...);
+    }
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
+
+// ---- tagma/expr/op/parse_sequence_example.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+#define TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+
+/// @file
+/// tf.train.SequenceExample as tensors.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+namespace ir {
+/// What `example_feature::given` says of a list: it is required, or has no steps where it is missing, or only how many
+/// steps it has is asked for.
+enum class list_use : attribute { required, may_be_missing, length };
+}  // namespace ir
+
+namespace op {
+
+/// Lists of features of the messages in input 0. Attributes are those of `ir::example_feature_of`, with `ir::list_use`.
+struct parse_feature_lists {
+  static constexpr const char* name = "parse_feature_lists";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+  static constexpr int outputs = ir::most_outputs;
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
+    int lists = 0;
+    for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
+      t.rule("TAGMA-E280");
+      const bool length = t.attribute("use", 0, 2) == static_cast<extent>(ir::list_use::length);
+      const tensor_spec one = ir::take_feature(t);
+      t.needs(!length || one == tensor_spec{dtype::int64, {}}, "the length of a list is int64");
+      t.rule("TAGMA-E281");
+      t.needs(t.rank(0) + (length ? 0 : 1 + one.dims.rank) <= max_rank, "there would be more than six axes");
+    }
+    t.needs(lists > 0, "there is no list");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
+    a.out = {dtype::int64, {}};  // where there are fewer
+    if (f.spec.type == dtype::none) return nullptr;
+    a.out = {f.spec.type, a.in[0].dims};
+    if (static_cast<ir::list_use>(f.given) == ir::list_use::length) return nullptr;
+    a.out.dims.push_back(dyn);
+    for (const extent e : f.spec.dims.span()) a.out.dims.push_back(e);
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+/// A list of features by its name: [steps], and behind that the shape of one step. Of several messages, those with
+/// fewer steps are padded at their ends with zeros or empty texts to the most. An extent `dyn`, which only a shape of
+/// one axis may have, stands for any number of values of each step, which are padded in the same way.
+/// A list that is missing is an error; with `.may_be_missing()` it has no steps.
+template <fixed_string Name, class Spec, ir::list_use Use>
+struct named_list {
+  static constexpr auto name = Name;
+  using spec_type = Spec;
+  static constexpr ir::list_use use = Use;
+  [[nodiscard]] constexpr auto may_be_missing() const {
+    return named_list < Name, Spec, Use == ir::list_use::length ? Use : ir::list_use::may_be_missing > {};
+  }
+};
+template <fixed_string Name, class T, extent... Extents>
+inline constexpr named_list<Name, spec<T, Extents...>, ir::list_use::required> feature_list{};
+/// How many steps a list has, int64; 0 where it is missing.
+template <fixed_string Name>
+inline constexpr named_list<Name, spec<std::int64_t>, ir::list_use::length> list_length{};
+
+namespace detail {
+
+template <class F>
+concept listed = std::is_same_v<std::remove_cv_t<decltype(F::use)>, ir::list_use>;
+
+template <class... F>
+struct list_attributes {
+  static constexpr auto value = [] {
+    ir::attributes<(std::size_t{0} + ... + words_of_feature<F>())> a;
+    ir::attribute* to = a.values;
+    (write_feature<F>(to, static_cast<ir::attribute>(F::use)), ...);
+    return a;
+  }();
+};
+
+template <class Place, class E, class... F, std::size_t... I>
+[[nodiscard]] constexpr auto parse_lists(const E& messages, const std::tuple<F...>&, std::index_sequence<I...>) {
+  if constexpr (sizeof...(F) == 0) {
+    return std::tuple<>();
+  } else {
+    const auto all = make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(messages);
+    return std::tuple(std::get<I>(all)...);
+  }
+}
+template <class Place, class E, class... F>
+[[nodiscard]] constexpr auto parse_context(const E& messages, const std::tuple<F...>& features) {
+  if constexpr (sizeof...(F) == 0) {
+    return std::tuple<>();
+  } else {
+    constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
+    using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
+    const auto all = std::apply(
+        [&](const auto&... f) {
+          return make_features<tag, example_attributes<F...>::value, Place>(
+              messages, std::make_integer_sequence<int, static_cast<int>(sizeof...(F))>{}, f...);
+        },
+        features);
+    if constexpr (sizeof...(F) == 1)
+      return std::tuple(all);
+    else
+      return all;
+  }
+}
+/// Result `I` of a call with these operands, of which lists and others were parsed apart.
+template <std::size_t I, class... F, class Lists, class Context>
+[[nodiscard]] constexpr auto result_of_list(const Lists& lists, const Context& context) {
+  constexpr bool is_list[] = {listed<F>...};
+  constexpr std::size_t before = [] {
+    constexpr bool kinds[] = {listed<F>...};
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < I; ++i) n += kinds[i] == kinds[I];
+    return n;
+  }();
+  if constexpr (is_list[I])
+    return std::get<before>(lists);
+  else
+    return std::get<before>(context);
+}
+template <class F>
+[[nodiscard]] constexpr auto one_if_list(const F& f) {
+  if constexpr (listed<F>)
+    return std::tuple(f);
+  else
+    return std::tuple<>();
+}
+template <class F>
+[[nodiscard]] constexpr auto one_unless_list(const F& f) {
+  if constexpr (listed<F>)
+    return std::tuple<>();
+  else
+    return std::tuple(f);
+}
+template <class Place, class E, std::size_t... I, class... F>
+[[nodiscard]] constexpr auto make_sequences(const E& messages, std::index_sequence<I...>, const F&... f) {
+  const auto of_lists = std::tuple_cat(one_if_list(f)...);
+  const auto lists = parse_lists<Place>(
+      messages, of_lists, std::make_index_sequence<std::tuple_size_v<std::remove_const_t<decltype(of_lists)>>>{});
+  const auto context = parse_context<Place>(messages, std::tuple_cat(one_unless_list(f)...));
+  if constexpr (sizeof...(F) == 1)
+    return result_of_list<0, F...>(lists, context);
+  else
+    return std::tuple(result_of_list<I, F...>(lists, context)...);
+}
+
+}  // namespace detail
+
+namespace diagnose {
+/// A list of a type that features have, whose steps are of a shape that is static or one open axis; or a feature.
+template <class F>
+inline constexpr bool is_of_sequence = is_feature<F>;
+template <detail::listed F>
+inline constexpr bool is_of_sequence<F> = [] {
+  using T = typename F::spec_type::element_type;
+  constexpr shape dims = F::spec_type::value.dims;
+  return (std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> ||
+          std::is_same_v<T, string_element>)&&(dims.is_static() || dims.rank == 1);
+}();
+template <class... F>
+inline constexpr bool are_of_sequence = (true && ... && is_of_sequence<F>);
+/// How many lists there are; how many axes a result has behind those of the messages.
+template <class... F>
+inline constexpr int count_lists = (0 + ... + (detail::listed<F> ? 1 : 0));
+template <class F>
+inline constexpr int axes_of = F::spec_type::value.dims.rank + (detail::listed<F> ? 1 : 0);
+/// Messages are texts, and their axes and those of a result are six at most.
+template <class Messages, class... F>
+inline constexpr bool have_sequences =
+    Messages::value.type == dtype::string && sizeof...(F) > 0 &&
+    count_lists<F...> <= ir::most_outputs&& static_cast<int>(sizeof...(F)) - count_lists<F...> <= ir::most_outputs &&
+    (true && ... && (Messages::value.dims.rank + axes_of<F> <= max_rank));
+}  // namespace diagnose
+
+/// Features of the context of messages of tf.train.SequenceExample, and lists of features:
+///
+///     auto [label, words, pixels, length] =
+///         tg::parse_sequence_example(message, tg::feature<"label", std::int64_t>.otherwise(-1),
+///                                    tg::feature_list<"words", std::string_view>, tg::feature_list<"pixels", float,
+///                                    8>, tg::list_length<"words">);
+///
+/// @param messages strings of any shape
+/// @param f in any order up to eight features of the context, as those of `parse_example`, and up to eight lists or
+/// lengths of lists, of float, int64 or strings
+/// @return a tuple of a tensor for each; of one just that
+/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, the feature or
+/// list, and the step. Raises TAGMA-E280 and TAGMA-E281.
+template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto parse_sequence_example(const E& messages, const F&... f) {
+  static_assert(diagnose::are_of_sequence<F...>,
+                "TAGMA-E280 parse_sequence_example: takes tagma::feature, tagma::feature_list and tagma::list_length, "
+                "of float, int64 or strings, static or [dyn]");
+  if constexpr (diagnose::are_of_sequence<F...>) {
+    static_assert(diagnose::have_sequences<typename E::spec_type, F...>,
+                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, and up to eight features and "
+                  "eight lists of them, with six axes at most together");
+    if constexpr (diagnose::have_sequences<typename E::spec_type, F...>)
+      return detail::make_sequences<Place>(messages, std::index_sequence_for<F...>{}, f...);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
+
 // ---- tagma/plan/heap_program.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_PROGRAM_HPP
 #define TAGMA_SINGLE_PLAN_HEAP_PROGRAM_HPP
@@ -2737,1729 +4468,6 @@ using all_families = families<arithmetic, comparison, conversion, elementary, re
 
 }  // namespace tagma::device::operations
 #endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-// ---- tagma/expr/op/decode_csv.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
-#define TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
-
-/// @file
-/// Records of comma-separated values as columns.
-
-#include <tuple>
-#include <utility>
-
-namespace tagma {
-
-/// A text of up to 15 characters, as a constant.
-struct short_text {
-  char characters[16]{};
-
-  constexpr short_text() = default;
-  template <std::size_t Size>
-    requires(Size <= 16)
-  constexpr short_text(const char (&text)[Size]) {
-    for (std::size_t i = 0; i < Size; ++i) characters[i] = text[i];
-  }
-};
-
-/// What tells fields of records apart.
-struct csv_format {
-  char delimiter = ',';
-  bool quotes = true;  ///< a field may stand in quotes, in which delimiters, line ends and doubled quotes belong to it
-  short_text na_value{};  ///< a field with this text is missing, as an empty one is
-};
-
-/// A column whose fields may not be missing.
-template <class T>
-struct required_column {
-  static constexpr extent width = 0;
-  using type = T;
-};
-template <class T>
-inline constexpr required_column<T> required{};
-/// `Count` columns of one type that may not be missing, as one tensor with an axis more.
-template <class T, extent Count>
-struct required_columns {
-  static constexpr extent width = Count;
-  using type = T;
-};
-template <class T, extent Count>
-inline constexpr required_columns<T, Count> required_row{};
-
-namespace ir {
-
-/// What a result of `decode_csv` is read from.
-struct csv_result {
-  dtype type = dtype::none;
-  extent width = 0;      ///< columns; 0: one, without an axis of its own
-  attribute given = -1;  ///< the operand with the value of a missing field; below 0 it is required
-};
-/// Attributes of `decode_csv`: delimiter, quotes, both halves of the missing text, how many results there are, three
-/// words for each, and the columns that are selected, if any.
-inline constexpr std::size_t csv_head_words = 5, csv_result_words = 3;
-[[nodiscard]] constexpr csv_result csv_result_of(attribute_list a, std::size_t i) {
-  const std::size_t at = csv_head_words + csv_result_words * i;
-  if (i >= static_cast<std::size_t>(a[4])) return {};
-  return {static_cast<dtype>(a[at]), a[at + 1], a[at + 2]};
-}
-[[nodiscard]] constexpr attribute_list csv_selection_of(attribute_list a) {
-  const std::size_t first = csv_head_words + csv_result_words * static_cast<std::size_t>(a[4]);
-  return a.subspan(first, a.size() - first);
-}
-
-}  // namespace ir
-
-namespace op {
-
-/// Fields of the records in input 0; the other inputs are the values of fields that are missing. Attributes are those
-/// of `ir::csv_result_of`.
-struct decode_csv {
-  static constexpr const char* name = "decode_csv";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) {
-    constexpr extent most_columns = 1 << 20;
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E249"), t.needs(t.in(0).type == dtype::string, "takes texts");
-    t.attribute("delimiter", -128, 127), t.flag("quotes");
-    for (int half = 0; half < 2; ++half) t.attribute("missing text", INT64_MIN, INT64_MAX);
-    t.rule("TAGMA-E250");
-    const extent results = t.attribute("results", 1, ir::most_outputs);
-    extent columns = 0;
-    for (extent i = 0; t.fine() && i < results; ++i) {
-      const auto type = static_cast<dtype>(t.attribute("type", 1, static_cast<extent>(dtype::string)));
-      t.needs(type == dtype::float32 || type == dtype::float64 || type == dtype::int32 || type == dtype::int64 ||
-                  type == dtype::string,
-              "fields are float, double, int32, int64 or string");
-      const extent width = t.attribute("width", 0, most_columns);
-      t.needs(width == 0 || t.rank(0) < max_rank, "columns would be a seventh axis");
-      const extent given = t.attribute("value", -1, t.count() - 1);
-      t.needs(given != 0 && (given < 0 || width == 0), "a value is an operand behind the records, of one column");
-      if (given > 0)
-        t.needs(t.in(static_cast<int>(given)) == tensor_spec{type, {}}, "a value has the type of its column");
-      columns += width > 0 ? width : 1;
-    }
-    t.rule("TAGMA-E251"), t.needs(t.rest() == 0 || t.rest() == columns, "columns are as many as the fields");
-    for (extent before = -1; t.fine() && t.rest() > 0;) before = t.attribute("column", before + 1, INT32_MAX);
-  }
-  static constexpr int outputs = ir::most_outputs;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    const ir::csv_result result = ir::csv_result_of(a.attributes, static_cast<std::size_t>(a.output));
-    a.out = {result.type, a.in[0].dims};
-    if (result.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer results
-    if (result.width > 0) a.out.dims.push_back(result.width);
-    return nullptr;
-  }
-};
-
-}  // namespace op
-
-namespace detail {
-
-template <class F>
-struct csv_field_of {
-  using type = F;
-  static constexpr extent width = 0;
-  static constexpr bool required = false;
-};
-template <expression E>
-struct csv_field_of<E> {
-  using type = std::conditional_t<E::spec_type::value.dims.rank == 0, typename E::element_type, void>;
-  static constexpr extent width = 0;
-  static constexpr bool required = false;
-};
-template <class F>
-  requires(requires { F::width; } && !expression<F>)
-struct csv_field_of<F> {
-  using type = typename F::type;
-  static constexpr extent width = F::width;
-  static constexpr bool required = true;
-};
-
-template <csv_format Format, class Selected, class... Fields>
-struct csv_attributes;
-template <csv_format Format, int... Column, class... Fields>
-struct csv_attributes<Format, std::integer_sequence<int, Column...>, Fields...> {
-  static constexpr auto value = [] {
-    ir::attributes<ir::csv_head_words + ir::csv_result_words * sizeof...(Fields) + sizeof...(Column)> a;
-    ir::attribute* to = a.values;
-    *to++ = Format.delimiter;
-    *to++ = Format.quotes;
-    for (int half = 0; half < 2; ++half) {
-      std::uint64_t word = 0;
-      for (int i = 7; i >= 0; --i)
-        word = word << 8 | static_cast<unsigned char>(Format.na_value.characters[8 * half + i]);
-      *to++ = static_cast<ir::attribute>(word);
-    }
-    *to++ = sizeof...(Fields);
-    ir::attribute next = 1;
-    const auto add = [&](dtype type, extent width, bool required) {
-      *to++ = static_cast<ir::attribute>(type);
-      *to++ = width;
-      *to++ = required ? -1 : next++;
-    };
-    (add(dtype_of<typename csv_field_of<Fields>::type>, csv_field_of<Fields>::width, csv_field_of<Fields>::required),
-     ...);
-    ((*to++ = Column), ...);
-    return a;
-  }();
-};
-
-/// The operands: values of fields that may be missing.
-template <class Place, int Index, class F>
-[[nodiscard]] constexpr auto csv_operand(const F& field) {
-  if constexpr (csv_field_of<F>::required)
-    return std::tuple<>();
-  else
-    return std::tuple(as_expression<typename csv_field_of<F>::type, Place, Index>(field));
-}
-template <auto Attributes, class Place, int Count, class R, class... Fields, int... I>
-[[nodiscard]] constexpr auto make_csv(const R& records, std::integer_sequence<int, I...>, const Fields&... fields) {
-  const auto all =
-      std::apply([&](const auto&... e) { return make_operation<op::decode_csv, Attributes, Place>(records, e...); },
-                 std::tuple_cat(csv_operand<Place, I>(fields)...));
-  if constexpr (Count == 1)
-    return std::get<0>(all);
-  else
-    return std::tuple(std::get<I>(all)...);
-}
-
-}  // namespace detail
-
-namespace diagnose {
-/// Records are texts.
-template <class Records>
-inline constexpr bool are_records = Records::value.type == dtype::string;
-/// A field is a number of a type that fields are read as, or `required`.
-template <class T>
-inline constexpr bool is_csv_type =
-    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
-    std::is_same_v<T, std::int64_t> || std::is_same_v<T, string_element>;
-template <class... Fields>
-inline constexpr bool are_csv_fields = sizeof...(Fields) > 0 && sizeof...(Fields) <= ir::most_outputs &&
-                                       (true && ... &&
-                                        (is_csv_type<typename detail::csv_field_of<Fields>::type> &&
-                                         detail::csv_field_of<Fields>::width >= 0));
-/// Columns increase from 0, one for each that is read.
-template <extent Read, int... Column>
-inline constexpr bool are_columns = [] {
-  int before = -1;
-  bool fine = sizeof...(Column) == 0 || sizeof...(Column) == Read;
-  ((fine = fine && Column > before, before = Column), ...);
-  return fine;
-}();
-}  // namespace diagnose
-
-/// Takes records apart into columns.
-///
-///     auto [age, weights, name] =
-///         tg::decode_csv(line, 0.0f, tg::required_row<float, 8>, tg::required<std::string_view>);
-///
-/// @tparam Format the delimiter, quotes, and the text of a missing field
-/// @tparam Column which fields of a record are read, from 0, in increasing order; none: all of them
-/// @param records strings of any shape, each one record without its line end
-/// @param fields of each column `required<T>`, `required_row<T, n>` for n of them, or the value of a missing field: a
-/// number or a scalar expression, of a text `text_constant`. T is float, double, int32, int64 or string.
-/// @return a tuple of tensors of the shape of the records, of `required_row` with an axis of its own; of one field just
-/// that
-/// Throws InvalidArgument that names the record, counted from 0, and the field.
-/// Raises TAGMA-E249 to TAGMA-E251.
-template <csv_format Format = csv_format{}, int... Column, expression R, class... Fields,
-          class Place = TAGMA_FRESH_TYPE(R)>
-[[nodiscard]] constexpr auto decode_csv(const R& records, const Fields&... fields) {
-  constexpr bool sound = diagnose::are_records<typename R::spec_type> && diagnose::are_csv_fields<Fields...>;
-  static_assert(diagnose::are_records<typename R::spec_type>, "TAGMA-E249 decode_csv: records are strings");
-  static_assert(diagnose::are_csv_fields<Fields...>,
-                "TAGMA-E250 decode_csv: one to eight fields, each tagma::required<T>, required_row<T, n>, or the value "
-                "of a missing one: float, double, int32, int64 or string, a text as tagma::text_constant");
-  if constexpr (sound) {
-    constexpr extent count =
-        (extent{0} + ... + (detail::csv_field_of<Fields>::width > 0 ? detail::csv_field_of<Fields>::width : 1));
-    static_assert(diagnose::are_columns<count, Column...>,
-                  "TAGMA-E251 decode_csv: columns increase from 0, and are as many as the fields");
-    if constexpr (diagnose::are_columns<count, Column...>) {
-      using attributes = detail::csv_attributes<Format, std::integer_sequence<int, Column...>, Fields...>;
-      return detail::make_csv<attributes::value, Place, static_cast<int>(sizeof...(Fields))>(
-          records, std::make_integer_sequence<int, static_cast<int>(sizeof...(Fields))>{}, fields...);
-    }
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_CSV_HPP
-// ---- tagma/expr/op/decode_image.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
-#define TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
-
-/// @file
-/// Texts that are pictures.
-
-namespace tagma {
-namespace op {
-
-/// The PNG or JPEG that each text of input 0 is, along new axes of height, width and channels, which are the
-/// attributes.
-struct decode_image {
-  static constexpr const char* name = "decode_image";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) {
-    t.inputs(1), t.rule("TAGMA-E258"), t.needs(t.in(0).type == dtype::string, "takes texts");
-    t.axes(0, 0, max_rank - 3), t.rule("TAGMA-E259");
-    t.size("height", 1), t.size("width", 1);
-    const extent channels = t.attribute("channels", 1, 4);
-    t.needs(channels != 2, "a picture has 1, 3 or 4 channels");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::uint8, a.in[0].dims};
-    for (std::size_t i = 0; i < 3; ++i) a.out.dims.push_back(a.attributes[i]);
-    return nullptr;
-  }
-};
-
-}  // namespace op
-
-namespace diagnose {
-/// Texts that have room for three more axes.
-template <class Texts>
-inline constexpr bool are_pictures = Texts::value.type == dtype::string&& Texts::value.dims.rank <= max_rank - 3;
-template <extent Height, extent Width, extent Channels>
-inline constexpr bool is_picture_size = Height > 0 && Width > 0 && (Channels == 1 || Channels == 3 || Channels == 4);
-}  // namespace diagnose
-
-/// Pictures in PNG or JPEG: of texts [...] a tensor of `std::uint8_t` [..., Height, Width, Channels]. Programs that run
-/// it are compiled with `TAGMA_WITH_PNG`, `TAGMA_WITH_JPEG` or both.
-/// @tparam Channels 1: grey, 3: RGB, 4: RGBA; a picture that has others is converted
-/// Throws InvalidArgument for a text that is no picture and for a picture of another size, DataLoss for one that is
-/// damaged. Raises TAGMA-E258 and TAGMA-E259.
-template <extent Height, extent Width, extent Channels, expression E>
-[[nodiscard]] constexpr auto decode_image(const E& texts) {
-  using texts_type = typename E::spec_type;
-  static_assert(diagnose::are_pictures<texts_type>,
-                "TAGMA-E258 decode_image: makes pictures of texts that have three axes at most");
-  if constexpr (diagnose::are_pictures<texts_type>) {
-    static_assert(diagnose::is_picture_size<Height, Width, Channels>,
-                  "TAGMA-E259 decode_image: height and width are positive numbers, channels 1, 3 or 4");
-    if constexpr (diagnose::is_picture_size<Height, Width, Channels>)
-      return make_operation<op::decode_image, ir::pack_attributes(Height, Width, Channels)>(texts);
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_IMAGE_HPP
-// ---- tagma/expr/op/decode_raw.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
-#define TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
-
-/// @file
-/// Texts that are the bytes of elements.
-
-namespace tagma {
-namespace op {
-
-/// The bytes of each text of input 0 as elements, along a new last axis. Attributes: their type, how many there are,
-/// and whether the least significant byte comes first.
-struct decode_raw {
-  static constexpr const char* name = "decode_raw";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) { takes_bytes(t, 0, INT64_MAX); }
-  static constexpr void takes_bytes(auto& t, extent least, extent most) {
-    t.inputs(1), t.rule("TAGMA-E255"), t.needs(t.in(0).type == dtype::string, "takes texts");
-    t.axes(0, 0, max_rank - 1), t.element_type("type"), t.attribute("elements", least, most), t.flag("little_endian");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
-    a.out.dims.push_back(a.attributes[1]);
-    return nullptr;
-  }
-};
-/// As many elements as the first text has.
-struct decode_raw_open : decode_raw {
-  static constexpr const char* name = "decode_raw_open";
-  static constexpr void takes(auto& t) { takes_bytes(t, dyn, dyn); }
-  static constexpr bool late = true;
-};
-
-}  // namespace op
-
-namespace diagnose {
-/// Texts that have room for one more axis, and elements that are bytes.
-template <class Texts, class T, extent Count>
-inline constexpr bool are_raw = Texts::value.type == dtype::string&& Texts::value.dims.rank < max_rank&& dtype_of<T> !=
-                                    dtype::none&& dtype_of<T> != dtype::string &&
-                                (Count >= 0 || Count == dyn);
-}  // namespace diagnose
-
-/// The bytes of each text as elements: of texts [...] a tensor [..., Count].
-/// @tparam T of the elements: a number or bool
-/// @tparam Count how many each text has; `dyn`: as many as the first, all others as many
-/// @tparam LittleEndian whether the least significant byte of an element comes first
-/// Throws InvalidArgument for a text of another size. Raises TAGMA-E255.
-template <class T, extent Count = dyn, bool LittleEndian = true, expression E>
-[[nodiscard]] constexpr auto decode_raw(const E& texts) {
-  static_assert(diagnose::are_raw<typename E::spec_type, T, Count>,
-                "TAGMA-E255 decode_raw: makes numbers of texts that have five axes at most");
-  if constexpr (diagnose::are_raw<typename E::spec_type, T, Count>) {
-    using tag = std::conditional_t<Count == dyn, op::decode_raw_open, op::decode_raw>;
-    return make_operation<tag, ir::pack_attributes(static_cast<ir::attribute>(dtype_of<T>), Count, LittleEndian)>(
-        texts);
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_DECODE_RAW_HPP
-// ---- tagma/expr/op/iterator.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
-#define TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
-
-/// @file
-/// Iterators over datasets as nodes of a graph.
-
-#include <tuple>
-#include <utility>
-
-// ---- tagma/expr/op/queue.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
-#define TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
-
-/// @file
-/// Queues of tuples as nodes of a graph. A step that waits for a queue holds no thread.
-
-#include <tuple>
-#include <utility>
-
-// ---- tagma/ir/queue.hpp
-#ifndef TAGMA_SINGLE_IR_QUEUE_HPP
-#define TAGMA_SINGLE_IR_QUEUE_HPP
-
-/// @file
-/// Queues as attributes of nodes: what tells them apart, and the types and shapes of their components.
-
-namespace tagma {
-
-enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
-
-[[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
-  constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-/// What tells queues apart beside their components.
-struct queue_options {
-  queue_kind kind = queue_kind::fifo;
-  extent capacity = -1;          ///< elements; below 0: no limit; 0: whoever enqueues waits for ever
-  extent min_after_dequeue = 0;  ///< of a shuffled one that is open: elements that stay, to choose among
-  std::uint64_t seed = 0;        ///< of a shuffled one
-};
-
-namespace ir {
-
-/// Of each component: element type, rank, and all extents that there may be.
-inline constexpr std::size_t queue_component_words = 2 + max_rank;
-
-template <class... Specs>
-constexpr void write_components(attribute* to) {
-  const tensor_spec all[] = {Specs::value...};
-  for (const tensor_spec& s : all) {
-    *to++ = static_cast<attribute>(s.type);
-    *to++ = s.dims.rank;
-    for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
-  }
-}
-/// Component `i` of such attributes; of type `none` if there are fewer.
-[[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
-  const std::size_t first = static_cast<std::size_t>(i) * queue_component_words;
-  tensor_spec s;
-  if (first + queue_component_words > components.size()) return s;
-  s.type = static_cast<dtype>(components[first]);
-  for (attribute axis = 0; axis < components[first + 1]; ++axis)
-    s.dims.push_back(components[first + 2 + static_cast<std::size_t>(axis)]);
-  return s;
-}
-
-/// Kind, capacity, min_after_dequeue and seed, then the components.
-inline constexpr std::size_t queue_option_words = 4;
-template <queue_options Options, class... Specs>
-inline constexpr auto queue_attributes = [] {
-  attributes<queue_option_words + sizeof...(Specs) * queue_component_words> a;
-  a.values[0] = static_cast<attribute>(Options.kind);
-  a.values[1] = Options.capacity;
-  a.values[2] = Options.min_after_dequeue;
-  a.values[3] = static_cast<attribute>(Options.seed);
-  write_components<Specs...>(a.values + queue_option_words);
-  return a;
-}();
-/// How many elements, the components, and whether fewer will do.
-template <extent Count, bool UpTo, class... Specs>
-inline constexpr auto dequeue_attributes = [] {
-  attributes<2 + sizeof...(Specs) * queue_component_words> a;
-  a.values[0] = Count;
-  write_components<Specs...>(a.values + 1);
-  a.values[1 + sizeof...(Specs) * queue_component_words] = UpTo;
-  return a;
-}();
-
-/// Takes the words of one component.
-constexpr void take_component(auto& t) {
-  const attribute_list words = t.rest_of_attributes();
-  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
-  const extent rank = t.attribute("rank", 0, max_rank);
-  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
-  if (t.fine() && words.size() >= queue_component_words)
-    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
-}
-/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
-/// are refused.
-[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
-  constexpr auto one = static_cast<int>(queue_component_words);
-  const int words = t.rest() - behind;
-  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
-  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
-  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
-  return t.fine() ? all : attribute_list{};
-}
-/// The words of the components of a queue.
-[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
-  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
-}
-[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
-  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
-}
-[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
-  bool same = a.size() == b.size();
-  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
-  return same;
-}
-/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
-/// priorities or none. Returns the attributes of the first.
-[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
-  const attribute_list one = t.resource(first, "queue");
-  for (int i = 1; t.fine() && i < queues; ++i) {
-    const attribute_list other = t.resource(first + i, "queue");
-    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
-                is_priority_queue(one) == is_priority_queue(other),
-            "the queues have other components");
-  }
-  return one;
-}
-/// True if a component has an open extent; the most axes of one.
-[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
-  bool open = false;
-  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
-  return open;
-}
-[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
-  int most = 0;
-  for (int i = 0; i < most_outputs; ++i)
-    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
-  return most;
-}
-
-}  // namespace ir
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_IR_QUEUE_HPP
-
-namespace tagma {
-namespace op {
-
-/// A queue. Its attributes are those of `ir::queue_attributes`.
-struct queue : resource {
-  static constexpr const char* name = "queue";
-  static constexpr void takes(auto& t) {
-    t.inputs(0);
-    const extent kind = t.attribute("kind", 0, static_cast<extent>(queue_kind::priority));
-    const extent capacity = t.attribute("capacity", INT64_MIN, INT64_MAX);
-    const extent least = t.attribute("min_after_dequeue", 0, INT64_MAX);
-    t.attribute("seed", INT64_MIN, INT64_MAX), t.rule("TAGMA-E222");
-    t.needs(least == 0 || (kind == static_cast<extent>(queue_kind::shuffle) && (capacity < 0 || least < capacity)),
-            "min_after_dequeue is of a shuffled queue, and less than its capacity");
-    t.rule("TAGMA-E220"), (void)ir::take_components(t, 0);
-  }
-};
-
-/// Adds the other operands to the queue that is input 0: one tuple, or if attribute 0 says so, one for each row. If
-/// attribute 1 says so, input 1 is the priority, or one for each row. How many elements that were.
-struct enqueue {
-  static constexpr const char* name = "enqueue";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
-  /// Of the queues that are `queues` inputs from `first` on; what is enqueued stands behind them.
-  static constexpr void takes_of(auto& t, int first, int queues) {
-    t.inputs(first + queues, ir::most_outputs + first + queues + 1);
-    const ir::attribute_list queue = ir::take_queues(t, first, queues), all = ir::components_of_queue(queue);
-    const bool many = t.flag("many"), priority = t.flag("priority");
-    t.needs(priority == ir::is_priority_queue(queue), "a priority is of a priority queue, which needs one");
-    const int next = first + queues + priority, given = static_cast<int>(all.size() / ir::queue_component_words);
-    t.rule("TAGMA-E223"), t.inputs(next + given);
-    if (priority) t.int64_at(next - 1), t.axes(next - 1, many, many);
-    for (int i = 0; t.fine() && i < given; ++i) {
-      const tensor_spec one = ir::queue_component(all, i), in = t.in(next + i);
-      const bool rows = !many || in.dims.rank > 0;
-      t.needs(
-          rows && in.type == one.type && compatible(many ? in.dims.sub(1, rows ? in.dims.rank : 1) : in.dims, one.dims),
-          "the operands need the types and shapes of the components of the queue");
-    }
-    t.rule("");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::int64, {}};
-    return nullptr;
-  }
-};
-
-/// A tuple of the queue, or several along a new first axis. Attribute 0 is how many, -1 for one without that axis;
-/// behind it are the types and shapes of the components.
-struct dequeue {
-  static constexpr const char* name = "dequeue";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr int outputs = ir::most_outputs;
-  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
-  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 0, false}); }
-  /// What kinds of dequeuing differ in.
-  struct form {
-    extent least = -1;  ///< tuples
-    extent up_to = 0, most_up_to = 0;
-    bool open = false;  ///< a component has an open extent
-  };
-  /// Of the queues that are `queues` inputs from `first` on.
-  static constexpr void takes_tuples(auto& t, int first, int queues, const form& f) {
-    t.inputs(first + queues);
-    const ir::attribute_list queue = ir::take_queues(t, first, queues);
-    const extent count = t.attribute("count", f.least, INT64_MAX);
-    const ir::attribute_list components = ir::take_components(t, 1);
-    const bool up_to = t.attribute("up_to", f.up_to, f.most_up_to) != 0;
-    t.needs(ir::same_words(components, ir::components_of_queue(queue)), "the components are not those of the queue");
-    if (!t.fine()) return;
-    t.needs(count >= 0 || !up_to, "one tuple is no batch");
-    t.needs(ir::has_open_component(components) == f.open,
-            f.open ? "no component has an open extent" : "a component has an open extent");
-    t.rule("TAGMA-E224");
-    t.needs(count < 0 || !f.open || queue[0] == static_cast<extent>(queue_kind::padding),
-            "elements of open extents form a batch in a padding queue");
-    t.rule("TAGMA-E002");
-    t.needs(count < 0 || ir::most_axes_of_component(components) < max_rank, "a batch would have seven axes");
-    t.rule("");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
-
-  /// What result `a.output` is for `count` elements.
-  static constexpr const char* infer_with(ir::infer_args& a, extent count) {
-    const tensor_spec one = ir::queue_component(a.attributes.subspan(1, a.attributes.size() - 1), a.output);
-    a.out = {one.type, {}};
-    if (a.attributes[0] >= 0 && one.type != dtype::none) a.out.dims.push_back(count);
-    for (const extent e : one.dims.span()) a.out.dims.push_back(e);
-    if (one.type == dtype::none) a.out = {dtype::int64, {}};  // there are fewer components
-    return nullptr;
-  }
-};
-
-/// Of a queue that closes, as many as there are.
-struct dequeue_up_to : dequeue {
-  static constexpr const char* name = "dequeue_up_to";
-  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
-  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {0, 1, 1, false}); }
-  static constexpr bool late = true;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_with(a, dyn); }
-  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_with(a, a.attributes[0]); }
-};
-
-/// Of components with open extents. The last attribute tells whether as many as there are will do.
-struct dequeue_open : dequeue {
-  static constexpr const char* name = "dequeue_open";
-  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
-  static constexpr void takes_of(auto& t, int first, int queues) { takes_tuples(t, first, queues, {-1, 0, 1, true}); }
-  static constexpr bool late = true;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    return infer_with(a, a.attributes[a.attributes.size() - 1] != 0 ? dyn : a.attributes[0]);
-  }
-};
-
-/// How many elements the queue has.
-struct queue_size {
-  static constexpr const char* name = "queue_size";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
-  static constexpr void takes_of(auto& t, int first, int queues) {
-    t.inputs(first + queues), (void)ir::take_queues(t, first, queues);
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::int64, {}};
-    return nullptr;
-  }
-};
-
-/// Closes the queue; at once if attribute 0 says so. How many elements it has then.
-struct queue_close : queue_size {
-  static constexpr const char* name = "queue_close";
-  static constexpr void takes(auto& t) { takes_of(t, 0, 1); }
-  static constexpr void takes_of(auto& t, int first, int queues) {
-    queue_size::takes_of(t, first, queues), t.flag("now");
-  }
-};
-
-}  // namespace op
-
-namespace diagnose {
-/// What is enqueued has the components of the queue.
-template <class Own, class Given>
-inline constexpr bool are_components = false;
-template <class... Own, class... Given>
-  requires(sizeof...(Own) == sizeof...(Given))
-inline constexpr bool are_components<std::tuple<Own...>, std::tuple<Given...>> =
-    (true && ... && (Own::value.type == Given::value.type && compatible(Own::value.dims, Given::value.dims)));
-/// Its rows have.
-template <class Own, class Given>
-inline constexpr bool have_components = false;
-template <class... Own, class... Given>
-  requires(sizeof...(Own) == sizeof...(Given))
-inline constexpr bool have_components<std::tuple<Own...>, std::tuple<Given...>> =
-    (true && ... &&
-     (Own::value.type == Given::value.type && Given::value.dims.rank == Own::value.dims.rank + 1 &&
-      compatible(Own::value.dims, Given::value.dims.sub(1, Given::value.dims.rank))));
-/// Several elements have one shape, or are padded.
-template <class Queue>
-inline constexpr bool form_batches = Queue::forms_batches;
-}  // namespace diagnose
-
-/// A queue of a container, as programs name it:
-///
-///     constexpr tg::queue_of<"examples", tg::queue_options{.capacity = 100}, tg::spec<float, 28, 28>> examples;
-///     auto put = tg::enqueue(examples, image);
-///     auto images = tg::dequeue_many<32>(examples);
-///
-/// Equal names are one queue, of all sessions over the container.
-/// @tparam Specs of the components; with `dyn` each element may have another extent. Up to eight.
-template <fixed_string Name, queue_options Options, class... Specs>
-struct queue_of {
-  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
-                "TAGMA-E220 queue_of: a tuple has one to eight components");
-  static_assert(Options.min_after_dequeue == 0 ||
-                    (Options.kind == queue_kind::shuffle && Options.min_after_dequeue > 0 &&
-                     (Options.capacity < 0 || Options.min_after_dequeue < Options.capacity)),
-                "TAGMA-E222 queue_of: min_after_dequeue is of a shuffled queue, and less than its capacity");
-
-  static constexpr std::string_view name = Name.view();
-  static constexpr queue_options options = Options;
-  static constexpr bool is_priority = Options.kind == queue_kind::priority;
-  static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
-  static constexpr bool forms_batches = Options.kind == queue_kind::padding || !is_open;
-  static constexpr std::size_t components = sizeof...(Specs);
-  /// What is enqueued: of a priority queue the priority before the components.
-  using enqueued = std::conditional_t<is_priority, std::tuple<spec<std::int64_t>, Specs...>, std::tuple<Specs...>>;
-  template <extent Count, bool UpTo>
-  static constexpr auto attributes = ir::dequeue_attributes<Count, UpTo, Specs...>;
-
-  /// The node that stands for it.
-  [[nodiscard]] static constexpr auto handle() {
-    return make_resource<op::queue, Name, ir::queue_attributes<Options, Specs...>>();
-  }
-  /// An operation on it.
-  template <class Op, auto Attributes, class Place, expression... E>
-  [[nodiscard]] static constexpr auto operation(const E&... e) {
-    return make_operation<Op, Attributes, Place>(handle(), e...);
-  }
-};
-
-namespace detail {
-
-/// Asked by a member, since nvcc finds no specialisation for values of classes.
-template <class T>
-concept named_queue = requires {
-  typename T::enqueued;
-};
-
-template <std::size_t Count, class Node, std::size_t... I>
-[[nodiscard]] constexpr auto first_results(const Node& all, std::index_sequence<I...>) {
-  if constexpr (Count == 1)
-    return std::get<0>(all);
-  else
-    return std::make_tuple(std::get<I>(all)...);
-}
-template <class Queue, extent Count, bool UpTo, class Place>
-[[nodiscard]] constexpr auto take_from(const Queue& q) {
-  using tag =
-      std::conditional_t<Queue::is_open, op::dequeue_open, std::conditional_t<UpTo, op::dequeue_up_to, op::dequeue>>;
-  constexpr auto attributes = Queue::template attributes<Count, UpTo>;
-  return first_results<Queue::components>(q.template operation<tag, attributes, Place>(),
-                                          std::make_index_sequence<Queue::components>{});
-}
-
-}  // namespace detail
-
-/// Adds a tuple. Waits for room; Cancelled if the queue is closed.
-/// @param e an expression for each component; of a priority queue the priority before them, int64
-/// @return 1, int64
-/// Raises TAGMA-E223 for other types or shapes.
-template <detail::named_queue Queue, expression... E, class Place = TAGMA_FRESH_TYPE(Queue)>
-[[nodiscard]] constexpr auto enqueue(const Queue& q, const E&... e) {
-  using given = std::tuple<typename E::spec_type...>;
-  static_assert(diagnose::are_components<typename Queue::enqueued, given>,
-                "TAGMA-E223 enqueue: the operands need the types and shapes of the components of the queue");
-  if constexpr (diagnose::are_components<typename Queue::enqueued, given>)
-    return q.template operation<op::enqueue, ir::pack_attributes(false, Queue::is_priority), Place>(e...);
-}
-/// Adds a tuple for each row, as there is room.
-/// @param e [n, component...] for each component; of a priority queue the priorities before them, [n]
-/// @return n, int64
-/// Raises TAGMA-E223 for rows of other types or shapes.
-template <detail::named_queue Queue, expression... E, class Place = TAGMA_FRESH_TYPE(Queue)>
-[[nodiscard]] constexpr auto enqueue_many(const Queue& q, const E&... e) {
-  using given = std::tuple<typename E::spec_type...>;
-  static_assert(diagnose::have_components<typename Queue::enqueued, given>,
-                "TAGMA-E223 enqueue_many: the rows of the operands need the types and shapes of the components");
-  if constexpr (diagnose::have_components<typename Queue::enqueued, given>)
-    return q.template operation<op::enqueue, ir::pack_attributes(true, Queue::is_priority), Place>(e...);
-}
-/// Takes a tuple: an expression, or a tuple of several. Waits for one; OutOfRange if the queue is closed and empty.
-template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
-[[nodiscard]] constexpr auto dequeue(const Queue& q) {
-  return detail::take_from<Queue, -1, false, Place>(q);
-}
-
-/// Elements that are taken together have one shape, or are padded.
-#define TAGMA_NEEDS_BATCHES(Who, Queue, Count)                                                           \
-  static_assert(Count >= 0, "TAGMA-E225 " Who ": takes 0 elements or more");                             \
-  static_assert(diagnose::form_batches<Queue>, "TAGMA-E224 " Who                                         \
-                                               ": elements of open extents form a batch where they are " \
-                                               "padded, in a padding queue")
-
-/// Takes `Count` tuples: of each component one tensor [Count, component...]. OutOfRange if the queue is closed and has
-/// fewer. A padding queue pads them at their ends to the largest.
-/// Raises TAGMA-E224 for open components of another queue, TAGMA-E225 for a negative count.
-template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
-[[nodiscard]] constexpr auto dequeue_many(const Queue& q) {
-  TAGMA_NEEDS_BATCHES("dequeue_many", Queue, Count);
-  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, false, Place>(q);
-}
-/// The same, but as many as there are, one at least, where the queue is closed: [n, component...].
-template <extent Count, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
-[[nodiscard]] constexpr auto dequeue_up_to(const Queue& q) {
-  TAGMA_NEEDS_BATCHES("dequeue_up_to", Queue, Count);
-  if constexpr (diagnose::form_batches<Queue> && Count >= 0) return detail::take_from<Queue, Count, true, Place>(q);
-}
-#undef TAGMA_NEEDS_BATCHES
-/// How many elements a queue has, int64.
-template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
-[[nodiscard]] constexpr auto size_of_queue(const Queue& q) {
-  return q.template operation<op::queue_size, ir::attributes<0>{}, Place>();
-}
-/// Closes a queue behind those who wait to enqueue; how many elements it has then, int64. Cancelled if it is closed.
-template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
-[[nodiscard]] constexpr auto close_queue(const Queue& q) {
-  return q.template operation<op::queue_close, ir::pack_attributes(false), Place>();
-}
-/// Closes a queue at once: who waits to enqueue is cancelled.
-template <detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Queue)>
-[[nodiscard]] constexpr auto close_queue_now(const Queue& q) {
-  return q.template operation<op::queue_close, ir::pack_attributes(true), Place>();
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_QUEUE_HPP
-
-namespace tagma {
-namespace op {
-
-/// An iterator over a dataset. Its attributes are those of an element that is dequeued.
-struct iterator : resource {
-  static constexpr const char* name = "iterator";
-  static constexpr void takes(auto& t) {
-    t.inputs(0), t.attribute("count", -1, -1), t.rule("TAGMA-E253");
-    (void)ir::take_components(t, 1), t.attribute("up_to", 0, 0);
-  }
-};
-
-/// The next element of the iterator that is input 0. The attributes are those of `dequeue`.
-struct get_next : dequeue {
-  static constexpr const char* name = "get_next";
-  static constexpr void takes(auto& t) { takes_element(t, false); }
-  /// An element of the iterator that is input 0.
-  static constexpr void takes_element(auto& t, bool open) {
-    t.inputs(1);
-    const ir::attribute_list of = t.resource(0, "iterator"), own = t.rest_of_attributes();
-    t.attribute("count", -1, -1);
-    const ir::attribute_list components = ir::take_components(t, 1);
-    t.attribute("up_to", 0, 0);
-    t.needs(ir::same_words(own, of), "the components are not those of the iterator");
-    t.needs(!t.fine() || ir::has_open_component(components) == open,
-            open ? "no component has an open extent" : "a component has an open extent");
-  }
-};
-/// Of components with open extents.
-struct get_next_open : dequeue_open {
-  static constexpr const char* name = "get_next_open";
-  static constexpr void takes(auto& t) { get_next::takes_element(t, true); }
-};
-
-}  // namespace op
-
-/// An iterator of a container, as programs name it:
-///
-///     constexpr tg::iterator_of<"train", tg::spec<float, tg::dyn, 784>, tg::spec<std::uint8_t, tg::dyn>> batches;
-///     auto [images, labels] = tg::get_next(batches);
-///
-/// C++ gives it a dataset by `set_iterator`. Equal names are one iterator, of all sessions over the container: each
-/// element is given once.
-/// @tparam Specs of the components of an element; with `dyn` each element may have another extent. Up to eight.
-template <fixed_string Name, class... Specs>
-struct iterator_of {
-  static_assert(sizeof...(Specs) > 0 && sizeof...(Specs) <= ir::most_outputs,
-                "TAGMA-E253 iterator_of: an element has one to eight components");
-
-  using components = std::tuple<Specs...>;
-  static constexpr std::string_view name = Name.view();
-  static constexpr bool is_open = !(true && ... && Specs::value.dims.is_static());
-  static constexpr auto attributes = ir::dequeue_attributes<-1, false, Specs...>;
-  [[nodiscard]] static constexpr auto handle() { return make_resource<op::iterator, Name, attributes>(); }
-};
-
-namespace detail {
-/// Asked by members, since nvcc finds no specialisation for values of classes.
-template <class T>
-concept named_iterator = requires {
-  typename T::components;
-  T::is_open;
-};
-}  // namespace detail
-
-/// The next element: an expression, or a tuple of several. One node gives one element in a run, however many read it.
-/// FailedPrecondition if the iterator was given no dataset, OutOfRange behind the last element, the error of an element
-/// that could not be had; the next run goes on behind that.
-template <detail::named_iterator Iterator, class Place = TAGMA_FRESH_TYPE(Iterator)>
-[[nodiscard]] constexpr auto get_next(const Iterator& it) {
-  using tag = std::conditional_t<Iterator::is_open, op::get_next_open, op::get_next>;
-  constexpr auto attributes = Iterator::attributes;
-  constexpr std::size_t count = std::tuple_size_v<typename Iterator::components>;
-  return detail::first_results<count>(make_operation<tag, attributes, Place>(it.handle()),
-                                      std::make_index_sequence<count>{});
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_ITERATOR_HPP
-// ---- tagma/expr/op/parse_example.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
-#define TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
-
-/// @file
-/// tf.train.Example as tensors.
-
-#include <tuple>
-#include <utility>
-
-namespace tagma {
-
-namespace ir {
-
-/// A feature in the attributes of `parse_example`: of each the operand that fills it where it is missing (0: it is
-/// required), its type and shape as those of a component of a queue, how long its name is, and the name, eight
-/// characters a word.
-struct example_feature {
-  attribute given = 0;
-  tensor_spec spec;
-  std::size_t name_size = 0;
-  attribute_list name_words;
-
-  /// The name.
-  template <class String>
-  void append_name(String& to) const {
-    for (std::size_t i = 0; i < name_size; ++i)
-      to += static_cast<char>(static_cast<std::uint64_t>(name_words[i / 8]) >> 8 * (i % 8));
-  }
-};
-/// Feature `i` of such attributes; of type `none` if there are fewer.
-[[nodiscard]] constexpr example_feature example_feature_of(attribute_list a, int i) {
-  std::size_t at = 0;
-  while (at < a.size()) {
-    example_feature f;
-    f.given = a[at];
-    f.spec = queue_component(a.subspan(at + 1, queue_component_words), 0);
-    f.name_size = static_cast<std::size_t>(a[at + 1 + queue_component_words]);
-    const std::size_t words = (f.name_size + 7) / 8, first = at + 2 + queue_component_words;
-    f.name_words = a.subspan(first, words);
-    if (i-- == 0) return f;
-    at = first + words;
-  }
-  return {};
-}
-
-/// Takes the words of a feature behind its first one. Returns its type and shape.
-[[nodiscard]] constexpr tensor_spec take_feature(auto& t) {
-  const attribute_list words = t.rest_of_attributes();
-  take_component(t);
-  const tensor_spec one = t.fine() ? queue_component(words, 0) : tensor_spec{};
-  t.needs(one.type == dtype::float32 || one.type == dtype::int64 || one.type == dtype::string,
-          "features are float, int64 or strings");
-  t.needs(one.dims.is_static() || one.dims.rank == 1, "only a shape of one axis is open");
-  const extent size = t.attribute("length of a name", 0, extent{8} * (t.rest() > 1 ? t.rest() - 1 : 0));
-  for (extent i = 0; t.fine() && i < size; i += 8) t.attribute("name", INT64_MIN, INT64_MAX);
-  return one;
-}
-
-}  // namespace ir
-
-namespace op {
-
-/// Features of the messages in input 0; the other inputs fill those that are missing. Attributes are those of
-/// `ir::example_feature_of`.
-struct parse_example {
-  static constexpr const char* name = "parse_example";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr int outputs = ir::most_outputs;
-  static constexpr void takes(auto& t) { takes_features(t, false); }
-  static constexpr void takes_features(auto& t, bool open) {
-    t.inputs(1, 1 + ir::most_outputs), t.rule("TAGMA-E257");
-    t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
-    bool any_open = false;
-    int features = 0;
-    for (; t.fine() && t.rest() > 0 && features < ir::most_outputs; ++features) {
-      t.rule("TAGMA-E256");
-      const auto given = static_cast<int>(t.attribute("value", 0, t.count() - 1));
-      const tensor_spec one = ir::take_feature(t);
-      t.needs(one.dims.is_static() || given == 0, "only a required feature has an open axis");
-      if (given > 0) t.needs(t.in(given) == tensor_spec{one.type, {}}, "a value has the type of its feature");
-      t.rule("TAGMA-E257"), t.needs(t.rank(0) + one.dims.rank <= max_rank, "there would be more than six axes");
-      any_open = any_open || !one.dims.is_static();
-    }
-    t.needs(features > 0, "there is no feature");
-    t.needs(any_open == open, open ? "no feature has an open axis" : "a feature has an open axis");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
-    a.out = {dtype::int64, {}};  // where there are fewer
-    if (f.spec.type == dtype::none) return nullptr;
-    a.out = {f.spec.type, a.in[0].dims};
-    for (const extent e : f.spec.dims.span()) a.out.dims.push_back(e);
-    return nullptr;
-  }
-};
-/// Of features with any number of values.
-struct parse_example_open : parse_example {
-  static constexpr const char* name = "parse_example_open";
-  static constexpr void takes(auto& t) { takes_features(t, true); }
-  static constexpr bool late = true;
-};
-
-}  // namespace op
-
-/// A feature by its name: of each message as many values as the shape has elements; an extent `dyn`, which only a shape
-/// of one axis may have, stands for any number of them, which are padded at their ends with zeros or empty texts to the
-/// most.
-/// With `.otherwise(value)` it may be missing: then all its elements are that number or scalar expression.
-template <fixed_string Name, class Spec, class Value>
-struct optional_feature {
-  static constexpr auto name = Name;
-  using spec_type = Spec;
-  using value_type = Value;
-  Value value;
-};
-template <fixed_string Name, class Spec>
-struct required_feature {
-  static constexpr auto name = Name;
-  using spec_type = Spec;
-  using value_type = void;
-  template <class Value>
-  [[nodiscard]] constexpr auto otherwise(const Value& value) const {
-    return optional_feature<Name, Spec, Value>{value};
-  }
-};
-template <fixed_string Name, class T, extent... Extents>
-inline constexpr required_feature<Name, spec<T, Extents...>> feature{};
-
-namespace detail {
-
-template <class F>
-concept named_feature = requires {
-  typename F::spec_type;
-  typename F::value_type;
-  F::name.view();
-};
-template <class F>
-[[nodiscard]] constexpr std::size_t words_of_feature() {
-  return 2 + ir::queue_component_words + (F::name.view().size() + 7) / 8;
-}
-/// Writes what `ir::example_feature_of` reads.
-template <class F>
-constexpr void write_feature(ir::attribute*& to, ir::attribute given) {
-  *to++ = given;
-  ir::write_components<typename F::spec_type>(to);
-  to += ir::queue_component_words;
-  const std::string_view name = F::name.view();
-  *to++ = static_cast<ir::attribute>(name.size());
-  for (std::size_t i = 0; i < name.size(); i += 8) {
-    std::uint64_t word = 0;
-    for (std::size_t c = 0; c < 8 && i + c < name.size(); ++c)
-      word |= std::uint64_t{static_cast<unsigned char>(name[i + c])} << 8 * c;
-    *to++ = static_cast<ir::attribute>(word);
-  }
-}
-template <class... F>
-struct example_attributes {
-  static constexpr auto value = [] {
-    ir::attributes<(std::size_t{0} + ... + words_of_feature<F>())> a;
-    ir::attribute *to = a.values, next = 1;
-    (write_feature<F>(to, std::is_void_v<typename F::value_type> ? 0 : next++), ...);
-    return a;
-  }();
-};
-
-template <class Place, int Index, class F>
-[[nodiscard]] constexpr auto feature_operand(const F& f) {
-  if constexpr (std::is_void_v<typename F::value_type>)
-    return std::tuple<>();
-  else
-    return std::tuple(as_expression<typename F::spec_type::element_type, Place, Index>(f.value));
-}
-template <class Op, auto Attributes, class Place, class E, class... F, int... I>
-[[nodiscard]] constexpr auto make_features(const E& messages, std::integer_sequence<int, I...>, const F&... f) {
-  const auto all =
-      std::apply([&](const auto&... operands) { return make_operation<Op, Attributes, Place>(messages, operands...); },
-                 std::tuple_cat(feature_operand<Place, I>(f)...));
-  if constexpr (sizeof...(F) == 1)
-    return std::get<0>(all);
-  else
-    return std::tuple(std::get<I>(all)...);
-}
-
-}  // namespace detail
-
-namespace diagnose {
-/// A type that features have, of a shape that is static or one open axis, with a value of that type for missing ones.
-template <class F>
-inline constexpr bool is_feature = false;
-template <detail::named_feature F>
-inline constexpr bool is_feature<F> = [] {
-  using T = typename F::spec_type::element_type;
-  using V = typename F::value_type;
-  constexpr shape dims = F::spec_type::value.dims;
-  bool fine = std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, string_element>;
-  fine = fine && (dims.is_static() || (dims.rank == 1 && std::is_void_v<V>));
-  if constexpr (expression<V>)
-    fine = fine && std::is_same_v<typename V::element_type, T> && V::spec_type::value.dims.rank == 0;
-  else if constexpr (!std::is_void_v<V>)
-    fine = fine && !std::is_same_v<T, string_element> && std::is_convertible_v<V, T> &&
-           !(std::is_floating_point_v<V> && std::is_integral_v<T>);
-  return fine;
-}();
-template <class... F>
-inline constexpr bool are_features = (true && ... && is_feature<F>);
-/// Messages are texts, and their axes and those of a feature are six at most.
-template <class Messages, class... F>
-inline constexpr bool have_features = Messages::value.type == dtype::string && sizeof...(F) > 0 &&
-                                      sizeof...(F) <= ir::most_outputs &&
-                                      (true && ... &&
-                                       (Messages::value.dims.rank + F::spec_type::value.dims.rank <= max_rank));
-}  // namespace diagnose
-
-/// Features of messages of tf.train.Example:
-///
-///     auto [image, label, tags] =
-///         tg::parse_example(message, tg::feature<"image", float, 28, 28>, tg::feature<"label",
-///         std::int64_t>.otherwise(-1),
-///                           tg::feature<"tags", std::string_view, tg::dyn>);
-///
-/// @param messages strings of any shape
-/// @param f one to eight features of float, int64 or strings
-/// @return a tuple of tensors of the shape of the messages and, behind it, that of the feature; of one feature just
-/// that Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, and the
-/// feature that is missing, of another kind or of another length. Raises TAGMA-E256 and TAGMA-E257.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto parse_example(const E& messages, const F&... f) {
-  static_assert(diagnose::are_features<F...>,
-                "TAGMA-E256 parse_example: a feature is tagma::feature<\"name\", T, extents...> of float, int64 or "
-                "strings, static or [dyn], and .otherwise(...) of its type where it may be missing");
-  if constexpr (diagnose::are_features<F...>) {
-    static_assert(
-        diagnose::have_features<typename E::spec_type, F...>,
-        "TAGMA-E257 parse_example: takes messages, which are strings, and one to eight features of them, with "
-        "six axes at most together");
-    if constexpr (diagnose::have_features<typename E::spec_type, F...>) {
-      constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
-      using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
-      return detail::make_features<tag, detail::example_attributes<F...>::value, Place>(
-          messages, std::make_integer_sequence<int, static_cast<int>(sizeof...(F))>{}, f...);
-    }
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_EXAMPLE_HPP
-// ---- tagma/expr/op/parse_sequence_example.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
-#define TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
-
-/// @file
-/// tf.train.SequenceExample as tensors.
-
-#include <tuple>
-#include <utility>
-
-namespace tagma {
-
-namespace ir {
-/// What `example_feature::given` says of a list: it is required, or has no steps where it is missing, or only how many
-/// steps it has is asked for.
-enum class list_use : attribute { required, may_be_missing, length };
-}  // namespace ir
-
-namespace op {
-
-/// Lists of features of the messages in input 0. Attributes are those of `ir::example_feature_of`, with `ir::list_use`.
-struct parse_feature_lists {
-  static constexpr const char* name = "parse_feature_lists";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stops_gradient = true;
-  static constexpr int outputs = ir::most_outputs;
-  static constexpr bool late = true;
-  static constexpr void takes(auto& t) {
-    t.inputs(1), t.rule("TAGMA-E281"), t.needs(t.in(0).type == dtype::string, "takes messages, which are strings");
-    int lists = 0;
-    for (; t.fine() && t.rest() > 0 && lists < ir::most_outputs; ++lists) {
-      t.rule("TAGMA-E280");
-      const bool length = t.attribute("use", 0, 2) == static_cast<extent>(ir::list_use::length);
-      const tensor_spec one = ir::take_feature(t);
-      t.needs(!length || one == tensor_spec{dtype::int64, {}}, "the length of a list is int64");
-      t.rule("TAGMA-E281");
-      t.needs(t.rank(0) + (length ? 0 : 1 + one.dims.rank) <= max_rank, "there would be more than six axes");
-    }
-    t.needs(lists > 0, "there is no list");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    const ir::example_feature f = ir::example_feature_of(a.attributes, a.output);
-    a.out = {dtype::int64, {}};  // where there are fewer
-    if (f.spec.type == dtype::none) return nullptr;
-    a.out = {f.spec.type, a.in[0].dims};
-    if (static_cast<ir::list_use>(f.given) == ir::list_use::length) return nullptr;
-    a.out.dims.push_back(dyn);
-    for (const extent e : f.spec.dims.span()) a.out.dims.push_back(e);
-    return nullptr;
-  }
-};
-
-}  // namespace op
-
-/// A list of features by its name: [steps], and behind that the shape of one step. Of several messages, those with
-/// fewer steps are padded at their ends with zeros or empty texts to the most. An extent `dyn`, which only a shape of
-/// one axis may have, stands for any number of values of each step, which are padded in the same way.
-/// A list that is missing is an error; with `.may_be_missing()` it has no steps.
-template <fixed_string Name, class Spec, ir::list_use Use>
-struct named_list {
-  static constexpr auto name = Name;
-  using spec_type = Spec;
-  static constexpr ir::list_use use = Use;
-  [[nodiscard]] constexpr auto may_be_missing() const {
-    return named_list < Name, Spec, Use == ir::list_use::length ? Use : ir::list_use::may_be_missing > {};
-  }
-};
-template <fixed_string Name, class T, extent... Extents>
-inline constexpr named_list<Name, spec<T, Extents...>, ir::list_use::required> feature_list{};
-/// How many steps a list has, int64; 0 where it is missing.
-template <fixed_string Name>
-inline constexpr named_list<Name, spec<std::int64_t>, ir::list_use::length> list_length{};
-
-namespace detail {
-
-template <class F>
-concept listed = std::is_same_v<std::remove_cv_t<decltype(F::use)>, ir::list_use>;
-
-template <class... F>
-struct list_attributes {
-  static constexpr auto value = [] {
-    ir::attributes<(std::size_t{0} + ... + words_of_feature<F>())> a;
-    ir::attribute* to = a.values;
-    (write_feature<F>(to, static_cast<ir::attribute>(F::use)), ...);
-    return a;
-  }();
-};
-
-template <class Place, class E, class... F, std::size_t... I>
-[[nodiscard]] constexpr auto parse_lists(const E& messages, const std::tuple<F...>&, std::index_sequence<I...>) {
-  if constexpr (sizeof...(F) == 0) {
-    return std::tuple<>();
-  } else {
-    const auto all = make_operation<op::parse_feature_lists, list_attributes<F...>::value, Place>(messages);
-    return std::tuple(std::get<I>(all)...);
-  }
-}
-template <class Place, class E, class... F>
-[[nodiscard]] constexpr auto parse_context(const E& messages, const std::tuple<F...>& features) {
-  if constexpr (sizeof...(F) == 0) {
-    return std::tuple<>();
-  } else {
-    constexpr bool open = !(true && ... && F::spec_type::value.dims.is_static());
-    using tag = std::conditional_t<open, op::parse_example_open, op::parse_example>;
-    const auto all = std::apply(
-        [&](const auto&... f) {
-          return make_features<tag, example_attributes<F...>::value, Place>(
-              messages, std::make_integer_sequence<int, static_cast<int>(sizeof...(F))>{}, f...);
-        },
-        features);
-    if constexpr (sizeof...(F) == 1)
-      return std::tuple(all);
-    else
-      return all;
-  }
-}
-/// Result `I` of a call with these operands, of which lists and others were parsed apart.
-template <std::size_t I, class... F, class Lists, class Context>
-[[nodiscard]] constexpr auto result_of_list(const Lists& lists, const Context& context) {
-  constexpr bool is_list[] = {listed<F>...};
-  constexpr std::size_t before = [] {
-    constexpr bool kinds[] = {listed<F>...};
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < I; ++i) n += kinds[i] == kinds[I];
-    return n;
-  }();
-  if constexpr (is_list[I])
-    return std::get<before>(lists);
-  else
-    return std::get<before>(context);
-}
-template <class F>
-[[nodiscard]] constexpr auto one_if_list(const F& f) {
-  if constexpr (listed<F>)
-    return std::tuple(f);
-  else
-    return std::tuple<>();
-}
-template <class F>
-[[nodiscard]] constexpr auto one_unless_list(const F& f) {
-  if constexpr (listed<F>)
-    return std::tuple<>();
-  else
-    return std::tuple(f);
-}
-template <class Place, class E, std::size_t... I, class... F>
-[[nodiscard]] constexpr auto make_sequences(const E& messages, std::index_sequence<I...>, const F&... f) {
-  const auto of_lists = std::tuple_cat(one_if_list(f)...);
-  const auto lists = parse_lists<Place>(
-      messages, of_lists, std::make_index_sequence<std::tuple_size_v<std::remove_const_t<decltype(of_lists)>>>{});
-  const auto context = parse_context<Place>(messages, std::tuple_cat(one_unless_list(f)...));
-  if constexpr (sizeof...(F) == 1)
-    return result_of_list<0, F...>(lists, context);
-  else
-    return std::tuple(result_of_list<I, F...>(lists, context)...);
-}
-
-}  // namespace detail
-
-namespace diagnose {
-/// A list of a type that features have, whose steps are of a shape that is static or one open axis; or a feature.
-template <class F>
-inline constexpr bool is_of_sequence = is_feature<F>;
-template <detail::listed F>
-inline constexpr bool is_of_sequence<F> = [] {
-  using T = typename F::spec_type::element_type;
-  constexpr shape dims = F::spec_type::value.dims;
-  return (std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> ||
-          std::is_same_v<T, string_element>)&&(dims.is_static() || dims.rank == 1);
-}();
-template <class... F>
-inline constexpr bool are_of_sequence = (true && ... && is_of_sequence<F>);
-/// How many lists there are; how many axes a result has behind those of the messages.
-template <class... F>
-inline constexpr int count_lists = (0 + ... + (detail::listed<F> ? 1 : 0));
-template <class F>
-inline constexpr int axes_of = F::spec_type::value.dims.rank + (detail::listed<F> ? 1 : 0);
-/// Messages are texts, and their axes and those of a result are six at most.
-template <class Messages, class... F>
-inline constexpr bool have_sequences =
-    Messages::value.type == dtype::string && sizeof...(F) > 0 &&
-    count_lists<F...> <= ir::most_outputs&& static_cast<int>(sizeof...(F)) - count_lists<F...> <= ir::most_outputs &&
-    (true && ... && (Messages::value.dims.rank + axes_of<F> <= max_rank));
-}  // namespace diagnose
-
-/// Features of the context of messages of tf.train.SequenceExample, and lists of features:
-///
-///     auto [label, words, pixels, length] =
-///         tg::parse_sequence_example(message, tg::feature<"label", std::int64_t>.otherwise(-1),
-///                                    tg::feature_list<"words", std::string_view>, tg::feature_list<"pixels", float,
-///                                    8>, tg::list_length<"words">);
-///
-/// @param messages strings of any shape
-/// @param f in any order up to eight features of the context, as those of `parse_example`, and up to eight lists or
-/// lengths of lists, of float, int64 or strings
-/// @return a tuple of a tensor for each; of one just that
-/// Throws DataLoss for a message that is none, InvalidArgument that names the message, counted from 0, the feature or
-/// list, and the step. Raises TAGMA-E280 and TAGMA-E281.
-template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto parse_sequence_example(const E& messages, const F&... f) {
-  static_assert(diagnose::are_of_sequence<F...>,
-                "TAGMA-E280 parse_sequence_example: takes tagma::feature, tagma::feature_list and tagma::list_length, "
-                "of float, int64 or strings, static or [dyn]");
-  if constexpr (diagnose::are_of_sequence<F...>) {
-    static_assert(diagnose::have_sequences<typename E::spec_type, F...>,
-                  "TAGMA-E281 parse_sequence_example: takes messages, which are strings, and up to eight features and "
-                  "eight lists of them, with six axes at most together");
-    if constexpr (diagnose::have_sequences<typename E::spec_type, F...>)
-      return detail::make_sequences<Place>(messages, std::index_sequence_for<F...>{}, f...);
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
-// ---- tagma/expr/op/queue_list.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
-#define TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
-
-/// @file
-/// A queue out of a list, by an index that a run knows.
-
-namespace tagma {
-namespace op {
-
-/// What `Base` does with the queue that the index, input 0, chooses among those behind it. Attribute 0 is how many
-/// these are; the other attributes and inputs are those of `Base`.
-template <class Base>
-struct chosen : Base {
-  using base = Base;
-  static constexpr void takes(auto& t) {
-    t.inputs(2, INT16_MAX), t.rule("TAGMA-E278");
-    t.scalar(0), t.needs(t.in(0).type == dtype::int32 || t.in(0).type == dtype::int64, "the index is int32 or int64");
-    t.rule("TAGMA-E279");
-    Base::takes_of(t, 1, static_cast<int>(t.attribute("queues", 1, t.count() - 1)));
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_as(a, &Base::infer); }
-
- protected:
-  static constexpr const char* infer_as(ir::infer_args& a, ir::infer_function function) {
-    ir::infer_args rest = a;
-    rest.attributes = a.attributes.subspan(1);
-    const char* const problem = function(rest);
-    a.out = rest.out;
-    return problem;
-  }
-};
-struct chosen_enqueue : chosen<enqueue> {
-  static constexpr const char* name = "chosen_enqueue";
-};
-struct chosen_dequeue : chosen<dequeue> {
-  static constexpr const char* name = "chosen_dequeue";
-};
-struct chosen_dequeue_up_to : chosen<dequeue_up_to> {
-  static constexpr const char* name = "chosen_dequeue_up_to";
-  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) { return infer_as(a, &dequeue_up_to::bound); }
-};
-struct chosen_dequeue_open : chosen<dequeue_open> {
-  static constexpr const char* name = "chosen_dequeue_open";
-};
-struct chosen_queue_size : chosen<queue_size> {
-  static constexpr const char* name = "chosen_queue_size";
-};
-struct chosen_queue_close : chosen<queue_close> {
-  static constexpr const char* name = "chosen_queue_close";
-};
-
-}  // namespace op
-
-namespace detail {
-
-template <class Op>
-struct chosen_operation;
-template <>
-struct chosen_operation<op::enqueue> {
-  using type = op::chosen_enqueue;
-};
-template <>
-struct chosen_operation<op::dequeue> {
-  using type = op::chosen_dequeue;
-};
-template <>
-struct chosen_operation<op::dequeue_up_to> {
-  using type = op::chosen_dequeue_up_to;
-};
-template <>
-struct chosen_operation<op::dequeue_open> {
-  using type = op::chosen_dequeue_open;
-};
-template <>
-struct chosen_operation<op::queue_size> {
-  using type = op::chosen_queue_size;
-};
-template <>
-struct chosen_operation<op::queue_close> {
-  using type = op::chosen_queue_close;
-};
-
-/// The attributes of an operation behind how many queues there are.
-template <std::size_t Queues, auto Attributes>
-inline constexpr auto chosen_attributes = [] {
-  constexpr std::size_t count = Attributes.list().size();
-  ir::attributes<1 + count> a;
-  a.values[0] = static_cast<ir::attribute>(Queues);
-  for (std::size_t i = 0; i < count; ++i) a.values[1 + i] = Attributes.list()[i];
-  return a;
-}();
-
-/// Stands for one of the queues, as a `queue_of` does.
-template <class Index, class First, class... Rest>
-struct queue_in_list {
-  static constexpr std::string_view name = "";
-  static constexpr bool is_priority = First::is_priority;
-  static constexpr bool is_open = First::is_open;
-  static constexpr bool forms_batches = (First::forms_batches && ... && Rest::forms_batches);
-  static constexpr std::size_t components = First::components;
-  using enqueued = typename First::enqueued;
-  template <extent Count, bool UpTo>
-  static constexpr auto attributes = First::template attributes<Count, UpTo>;
-
-  template <class Op, auto Attributes, class Place, expression... E>
-  [[nodiscard]] constexpr auto operation(const E&... e) const {
-    using tag = typename chosen_operation<Op>::type;
-    return make_operation<tag, chosen_attributes<1 + sizeof...(Rest), Attributes>, Place>(index, First::handle(),
-                                                                                          Rest::handle()..., e...);
-  }
-
-  Index index;
-};
-
-template <class T>
-struct is_index_of_list : std::is_integral<T> {};
-template <expression E>
-struct is_index_of_list<E>
-    : std::bool_constant<E::spec_type::value.dims.rank == 0 &&
-                         (E::spec_type::value.type == dtype::int32 || E::spec_type::value.type == dtype::int64)> {};
-
-}  // namespace detail
-
-namespace diagnose {
-/// An index is a number, or a scalar of one.
-template <class Index>
-inline constexpr bool is_index_of_list = detail::is_index_of_list<Index>::value;
-/// Queues have equal components, and priorities or none.
-template <class First, class... Rest>
-inline constexpr bool are_alike = (true && ... &&
-                                   (std::is_same_v<typename First::enqueued, typename Rest::enqueued> &&
-                                    First::is_priority == Rest::is_priority));
-}  // namespace diagnose
-
-/// The queue at a place of a list, for `enqueue`, `dequeue` and all else that is done with one queue:
-///
-///     auto q = tg::queue_from_list(which, left, right);
-///     auto put = tg::enqueue(q, image);
-///
-/// @param index which one, from 0: a scalar of int32 or int64, or a number
-/// @param first, rest queues of equal components; their kinds and capacities may differ
-/// A run throws InvalidArgument for an index that is not in the list, and uses none of the queues then.
-/// Raises TAGMA-E278 for another index, TAGMA-E279 for queues of other components.
-template <class Index, detail::named_queue First, detail::named_queue... Rest, class Place = TAGMA_FRESH_TYPE(Index)>
-[[nodiscard]] constexpr auto queue_from_list(const Index& index, const First&, const Rest&...) {
-  static_assert(diagnose::is_index_of_list<Index>,
-                "TAGMA-E278 queue_from_list: the index is a scalar of int32 or int64, or a whole number");
-  static_assert(diagnose::are_alike<First, Rest...>,
-                "TAGMA-E279 queue_from_list: the queues need equal components, and all of them priorities or none");
-  if constexpr (diagnose::is_index_of_list<Index> && diagnose::are_alike<First, Rest...>) {
-    using own = std::remove_cvref_t<decltype(detail::as_expression<std::int64_t, Place, 0>(index))>;
-    return detail::queue_in_list<own, First, Rest...>{detail::as_expression<std::int64_t, Place, 0>(index)};
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_QUEUE_LIST_HPP
-// ---- tagma/expr/op/reader.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_READER_HPP
-#define TAGMA_SINGLE_EXPR_OP_READER_HPP
-
-/// @file
-/// Readers of records as nodes of a graph, which take the names of their files from a queue.
-
-#include <tuple>
-
-// ---- tagma/ir/reader.hpp
-#ifndef TAGMA_SINGLE_IR_READER_HPP
-#define TAGMA_SINGLE_IR_READER_HPP
-
-/// @file
-/// Readers of records as attributes of nodes: what tells them apart.
-
-namespace tagma {
-
-/// What a record of a file is.
-enum class reader_kind : unsigned char { text_lines, fixed_length, tf_record, whole_file, identity };
-
-[[nodiscard]] constexpr std::string_view to_string(reader_kind kind) {
-  constexpr std::string_view names[] = {"text line reader", "fixed length record reader", "TFRecord reader",
-                                        "whole file reader", "identity reader"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-/// How the bytes of files are compressed; `detect`: as a file begins.
-enum class file_compression : unsigned char { none, gzip, zlib, detect };
-
-struct reader_options {
-  reader_kind kind = reader_kind::text_lines;
-  file_compression compression = file_compression::none;
-  extent skip_header_lines = 0;  ///< of text lines
-  extent record_bytes = 0;       ///< of records of fixed length: of a record, at least 1
-  extent header_bytes = 0;       ///< before the first record of a file
-  extent footer_bytes = 0;       ///< behind the last
-  extent hop_bytes = 0;          ///< from one record to the next; 0: record_bytes
-};
-
-namespace ir {
-
-template <reader_options O>
-inline constexpr auto reader_attributes = pack_attributes(static_cast<attribute>(O.kind),
-                                                          static_cast<attribute>(O.compression), O.skip_header_lines,
-                                                          O.record_bytes, O.header_bytes, O.footer_bytes, O.hop_bytes);
-
-/// The options behind such attributes.
-[[nodiscard]] constexpr reader_options reader_options_of(attribute_list a) {
-  return {static_cast<reader_kind>(a[0]), static_cast<file_compression>(a[1]), a[2], a[3], a[4], a[5], a[6]};
-}
-
-}  // namespace ir
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_IR_READER_HPP
-
-namespace tagma {
-namespace op {
-
-/// A reader. Its attributes are those of `ir::reader_attributes`.
-struct reader : resource {
-  static constexpr const char* name = "reader";
-  static constexpr void takes(auto& t) {
-    t.inputs(0), t.rule("TAGMA-E246");
-    const extent kind = t.attribute("kind", 0, static_cast<extent>(reader_kind::identity));
-    t.attribute("compression", 0, static_cast<extent>(file_compression::detect)), t.size("skip_header_lines");
-    const bool fixed = kind == static_cast<extent>(reader_kind::fixed_length);
-    t.attribute("record_bytes", fixed ? 1 : 0, fixed ? INT64_MAX : 0);
-    t.size("header_bytes"), t.size("footer_bytes"), t.size("hop_bytes");
-  }
-};
-
-/// Of the reader that is input 0, whose files come from the queue that is input 1: the key and the value of a record.
-struct read {
-  static constexpr const char* name = "read";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr int outputs = 2;
-  static constexpr void takes(auto& t) { takes_records(t), t.attribute("count", -1, -1); }
-  /// A reader, and a queue of the names of files.
-  static constexpr void takes_records(auto& t) {
-    t.inputs(2), (void)t.resource(0, "reader");
-    const ir::attribute_list files = t.resource(1, "queue"), names = ir::components_of_queue(files);
-    t.rule("TAGMA-E247");
-    t.needs(names.size() == ir::queue_component_words && !ir::is_priority_queue(files) &&
-                ir::queue_component(names, 0) == tensor_spec{dtype::string, {}},
-            "the queue has the names of files, and no priorities");
-    t.rule("");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::string, {}};
-    return nullptr;
-  }
-};
-
-/// Up to as many as attribute 0 says, of one file.
-struct read_up_to : read {
-  static constexpr const char* name = "read_up_to";
-  static constexpr void takes(auto& t) { takes_records(t), t.rule("TAGMA-E248"), t.size("count", 1); }
-  static constexpr bool late = true;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::string, shape{dyn}};
-    return nullptr;
-  }
-  TAGMA_COLD static constexpr const char* bound(ir::infer_args& a) {
-    a.out = {dtype::string, shape{a.attributes[0]}};
-    return nullptr;
-  }
-};
-
-/// A number that the reader counts: attribute 0 tells which. If that is 2, it begins anew first.
-struct reader_count : queue_size {
-  static constexpr const char* name = "reader_count";
-  static constexpr void takes(auto& t) { t.inputs(1), (void)t.resource(0, "reader"), t.attribute("which", 0, 2); }
-};
-
-}  // namespace op
-
-namespace diagnose {
-/// Names of files are texts, one at a time, of a queue that is known when the program is compiled.
-template <class Queue>
-inline constexpr bool has_file_names =
-    std::is_same_v<typename Queue::enqueued, std::tuple<spec<string_element>>>&& requires {
-  Queue::handle();
-};
-/// Sizes that a reader can have.
-template <reader_options O>
-inline constexpr bool are_reader_options = O.skip_header_lines >= 0 && O.header_bytes >= 0 && O.footer_bytes >= 0 &&
-                                           O.hop_bytes >= 0 &&
-                                           (O.kind == reader_kind::fixed_length ? O.record_bytes > 0
-                                                                                : O.record_bytes == 0);
-}  // namespace diagnose
-
-/// A reader of a container, as programs name it:
-///
-///     constexpr tg::queue_of<"files", tg::queue_options{}, tg::spec<std::string_view>> files;
-///     constexpr tg::reader_of<"lines", tg::reader_options{.skip_header_lines = 1}> lines;
-///     auto [key, line] = tg::read(lines, files);
-///
-/// Equal names are one reader, of all sessions over the container: each record is read once.
-template <fixed_string Name, reader_options Options = reader_options{}>
-struct reader_of {
-  static_assert(
-      diagnose::are_reader_options<Options>,
-      "TAGMA-E246 reader_of: no number is negative, and record_bytes is of a fixed length reader, at least 1");
-
-  static constexpr reader_options options = Options;
-  [[nodiscard]] static constexpr auto handle() {
-    return make_resource<op::reader, Name, ir::reader_attributes<Options>>();
-  }
-};
-
-namespace detail {
-template <class T>
-concept named_reader = std::is_same_v<std::remove_cv_t<decltype(T::options)>, reader_options>;
-}  // namespace detail
-
-#define TAGMA_NEEDS_FILE_NAMES(Who, Queue)       \
-  static_assert(diagnose::has_file_names<Queue>, \
-                "TAGMA-E247 " Who ": the queue has the names of files, spec<std::string_view>, and no priorities")
-
-/// The next record: a tuple of its key and its value, scalars of strings. Where the file that is read has ended, the
-/// queue gives the name of the next one; if that is closed and empty, OutOfRange. A file that cannot be opened or is
-/// broken is an error, which names it; what is read after that is the next file.
-/// Raises TAGMA-E247 for a queue of anything but names.
-template <detail::named_reader Reader, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Reader)>
-[[nodiscard]] constexpr auto read(const Reader& r, const Queue& files) {
-  TAGMA_NEEDS_FILE_NAMES("read", Queue);
-  return make_operation<op::read, ir::pack_attributes(-1), Place>(r.handle(), files.handle());
-}
-/// Up to `Count` records of one file, at least one: keys and values, [n]. Waits only while it has none.
-/// Raises TAGMA-E248 if `Count` is less than 1.
-template <extent Count, detail::named_reader Reader, detail::named_queue Queue, class Place = TAGMA_FRESH_TYPE(Reader)>
-[[nodiscard]] constexpr auto read_up_to(const Reader& r, const Queue& files) {
-  TAGMA_NEEDS_FILE_NAMES("read_up_to", Queue);
-  static_assert(Count > 0, "TAGMA-E248 read_up_to: takes one record or more");
-  if constexpr (Count > 0)
-    return make_operation<op::read_up_to, ir::pack_attributes(Count), Place>(r.handle(), files.handle());
-}
-#undef TAGMA_NEEDS_FILE_NAMES
-/// How many records a reader has given, int64.
-template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
-[[nodiscard]] constexpr auto records_produced(const Reader& r) {
-  return make_operation<op::reader_count, ir::pack_attributes(0), Place>(r.handle());
-}
-/// How many files it has read to their ends, int64. An end is found by the read behind the last record.
-template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
-[[nodiscard]] constexpr auto files_completed(const Reader& r) {
-  return make_operation<op::reader_count, ir::pack_attributes(1), Place>(r.handle());
-}
-/// Lets a reader leave its file and count anew; 0, int64. Its queue stays what it is.
-template <detail::named_reader Reader, class Place = TAGMA_FRESH_TYPE(Reader)>
-[[nodiscard]] constexpr auto reset_reader(const Reader& r) {
-  return make_operation<op::reader_count, ir::pack_attributes(2), Place>(r.handle());
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_READER_HPP
 // ---- tagma/expr/op/text_constant.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP

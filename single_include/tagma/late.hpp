@@ -2623,22 +2623,6 @@ template <class Closure, class... Pass>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
 
-// ---- tagma/plan/print_late.hpp
-
-/// @file
-/// `explain` and `to_dot` of programs that are compiled late.
-
-// ---- tagma/plan/print_any.hpp
-#ifndef TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
-#define TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
-
-/// @file
-/// A program that is data as text: the table and the drawing of print.hpp, of plans that are made for it.
-
-#include <string>
-#include <string_view>
-#include <vector>
-
 // ---- tagma/plan/print.hpp
 #ifndef TAGMA_SINGLE_PLAN_PRINT_HPP
 #define TAGMA_SINGLE_PLAN_PRINT_HPP
@@ -3185,6 +3169,17 @@ TAGMA_DECL std::string plan_printer::arenas() const {
 #endif  // TAGMA_SINGLE_PLAN_PRINT_IPP
 #endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
 
+// ---- tagma/plan/print_any.hpp
+#ifndef TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
+#define TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
+
+/// @file
+/// A program that is data as text: the table and the drawing of print.hpp, of plans that are made for it.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace tagma {
 
 namespace detail {
@@ -3266,6 +3261,11 @@ class any_passes {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
+
+// ---- tagma/plan/print_late.hpp
+
+/// @file
+/// `explain` and `to_dot` of programs that are compiled late.
 
 namespace tagma {
 

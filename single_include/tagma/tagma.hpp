@@ -31064,7 +31064,7 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
   }
   const std::int64_t blocks = pieces(n, row::block_size), share = pieces(blocks, most) * row::block_size;
   const std::int64_t part = share < elements_of_task ? elements_of_task : share, parts = pieces(n, part);
-  typename row::W partial[most];
+  typename row::W partial[most]{};
   context.threads->parallel_for(parts, [&](std::int64_t p) {
     dispatch<row>(from + p * part, n - p * part < part ? n - p * part : part, partial + p);
   });
