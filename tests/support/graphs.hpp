@@ -33,10 +33,10 @@ template <expression... E>
 
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 [[nodiscard]] constexpr ir::graph_view view_of(const ir::built_graph<Nodes, Roots, Scoped>& built) {
-  return {{built.storage.nodes, static_cast<std::size_t>(built.nodes)},
-          {built.storage.edges, static_cast<std::size_t>(built.edges)},
-          {built.storage.attributes, static_cast<std::size_t>(built.attributes)},
-          {built.roots, Roots},
+  return {{built.storage.nodes.data(), static_cast<std::size_t>(built.nodes)},
+          {built.storage.edges.data(), static_cast<std::size_t>(built.edges)},
+          {built.storage.attributes.data(), static_cast<std::size_t>(built.attributes)},
+          built.roots,
           {built.requests, static_cast<std::size_t>(built.request_count)}};
 }
 

@@ -89,9 +89,9 @@ class drawing {
   }
   [[nodiscard]] constexpr ir::graph_view view() const {
     const auto count = [](int n) { return static_cast<std::size_t>(n); };
-    return {{storage_.nodes, count(g_.size())},
-            {storage_.edges, count(g_.edge_count())},
-            {storage_.attributes, 0},
+    return {{storage_.nodes.data(), count(g_.size())},
+            {storage_.edges.data(), count(g_.edge_count())},
+            {storage_.attributes.data(), 0},
             {},
             {requests_, count(count_)}};
   }

@@ -20,10 +20,10 @@ constexpr auto w = variable<"w", float, 3>(static_initializer<initializer_kind::
 constexpr bool keeps_what_is_needed() {
   const auto built = build(sum(tagma::exp(x)), mean(tagma::log(x)), after(assign(w, sum<0>(x)))(tagma::sqrt(x)));
   const auto g = view_of(built);
-  const auto first = ir::prune<room>(g, {built.roots, 1});
+  const auto first = ir::prune<room>(g, {built.roots.data(), 1});
   const bool one = first[find(g, "exp")] == need::value && first[find(g, "log")] == need::nothing &&
                    first[find(g, "assign")] == need::nothing && first[find(g, "placeholder")] == need::value;
-  const auto third = ir::prune<room>(g, {built.roots + 2, 1});
+  const auto third = ir::prune<room>(g, {built.roots.data() + 2, 1});
   const bool three = third[find(g, "assign")] == need::value && third[find(g, "sqrt")] == need::value &&
                      third[find(g, "exp")] == need::nothing;
   return one && three;
