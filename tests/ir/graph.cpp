@@ -37,7 +37,10 @@ constexpr found explore() {
   f.nodes = g.size();
 
   const auto zero = ir::emit_constant(g, dtype::float32, 0);
-  f.folded = emit(g, ir::rules<op::add>, v, zero) == v && emit(g, ir::rules<op::subtract>, v, zero) == v;
+  const auto both = emit(g, ir::rules<op::add>, v, w);
+  // Not a variable: who reads the node behind an update reads what the variable was before.
+  f.folded = emit(g, ir::rules<op::add>, both, zero) == both && emit(g, ir::rules<op::subtract>, both, zero) == both &&
+             emit(g, ir::rules<op::add>, v, zero) != v;
   f.kept_signed_zero =
       ir::constant_of(g, zero).known && ir::constant_of(g, zero).value == 0 && !ir::constant_of(g, v).known;
   (void)ir::emit_constant(g, dtype::float32, 2);
