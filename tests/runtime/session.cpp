@@ -133,6 +133,22 @@ TEST_CASE("reads see the value before the updates of a run, and what waits sees 
   CHECK(list(session.run(w)) == floats{20, 20, 20});
 }
 
+TEST_CASE("what folds away, and what is composed of others, reads variables as other operations do") {
+  const auto one = tg::variable<"one", float>(tg::ones);
+  constexpr auto step = tg::placeholder<"step", float>();
+  const auto update = tg::assign_add(one, step);
+  const auto before = tg::after(update)(tg::sum(one) * step);  // a sum of one element is that element
+  const auto behind = tg::after(update)(tg::mean(one));
+  const auto many = tg::assign_add(w, v);
+  const auto average = tg::after(many)(tg::mean(w));
+  const auto slope = tg::gradient(tg::after(update)(tg::mean(step)) * 3.0f, step);
+  tg::session session(tg::compile([=] { return tg::outputs(before, behind, average, slope); }));
+  CHECK(session.run(before, step = 2.0f) == 2);  // 1 * 2, and one is 3
+  CHECK(session.run(behind, step = 2.0f) == 5);
+  CHECK(session.run(average, v = three(1, 2, 3)) == 3);
+  CHECK(session.run(slope, step = 2.0f) == 3);
+}
+
 TEST_CASE("two equal updates are two, in their order, and many of one variable go together") {
   const auto a = tg::assign_add(w, v);
   const auto b = tg::assign_add(w, v);
