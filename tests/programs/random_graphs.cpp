@@ -301,7 +301,8 @@ class drawn_graph {
     // An open extent does not stretch, and 1 would be one that has to.
     if (open_ && dims.rank > 0 && dims[0] == 1) dims[0] = 2;
     array a{dims, std::vector<double>(size_of(dims))};
-    for (double& x : a.at) x = number();
+    // No two are equal where gradients are compared: of equals, each may be the largest.
+    for (double& x : a.at) x = number() + (compares_ ? 1e-9 * static_cast<double>(random_() % 1'000'003) : 0);
     nodes.push_back({op, {}, {}, {}, dims});
     given.push_back(a);
     values_.push_back(a);
