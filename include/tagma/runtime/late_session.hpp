@@ -107,9 +107,10 @@ struct repeated_handles<feed<Id, Value>, Rest...> {
     return is_one_feed(*find_record<Id>(), *find_record<OtherId>());
   }
 
+  static constexpr tensor_spec declared = find_record<Id>()->spec;
   static constexpr auto fault() {
     if constexpr ((false || ... || is_again(static_cast<const Rest*>(nullptr))))
-      return diagnose::fed_twice<spec_of<find_record<Id>()->spec>>{};
+      return diagnose::fed_twice<spec_of<declared>>{};
     else
       return repeated_handles<Rest...>::fault();
   }
