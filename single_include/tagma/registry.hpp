@@ -3601,6 +3601,70 @@ session(const any_program&, const session_options&, const runtime::device_kind&)
 
 #include <vector>
 
+// ---- tagma/graph/record_walk.hpp
+#ifndef TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
+#define TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
+
+/// @file
+/// A walk over the records behind some outputs, in the compiler and in a process.
+
+namespace tagma::ir {
+
+/// Calls `visit` for each record behind `roots`, once, in an order that their structure alone decides.
+template <class Visit>
+constexpr void walk_records(array_view<const record* const> roots, const Visit& visit) {
+  growing_array<const record*> seen(1024), waiting(64);
+  std::size_t room = 1024, count = 0;
+  for (std::size_t i = 0; i < room; ++i) seen.push(nullptr);
+  const auto place = [&](const record& r) {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (room - 1);
+    while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (room - 1);
+    return i;
+  };
+  const auto find = [&](const record* r) {
+    const std::size_t i = place(*r);
+    if (seen[i] == r) return;
+    seen[i] = r;
+    waiting.push(r);
+    if (2 * ++count < room) return;
+    growing_array<const record*> before(room);
+    for (std::size_t k = 0; k < room; ++k) before.push(seen[k]);
+    const std::size_t size = room;
+    room *= 4;
+    seen.clear();
+    for (std::size_t k = 0; k < room; ++k) seen.push(nullptr);
+    for (std::size_t k = 0; k < size; ++k)
+      if (before[k] != nullptr) seen[place(*before[k])] = before[k];
+  };
+  for (const record* r : roots) find(r);
+  while (waiting.size() > 0) {
+    const record& r = *waiting.pop();
+    visit(r);
+    for (const array_view<const record* const> list : {r.inputs, r.controls, r.colocated})
+      for (const record* other : list) find(other);
+  }
+}
+
+/// Tells the records behind some outputs from those of other programs.
+[[nodiscard]] constexpr std::uint64_t digest_of(array_view<const record* const> roots) {
+  std::uint64_t h = hash_text("records");
+  for (const record* r : roots) h = hash_combine(h, r->hash);
+  walk_records(roots, [&h](const record& r) {
+    h = hash_combine(hash_combine(h, r.op->info->id),
+                     hash_combine(hash_text(r.name), static_cast<std::uint64_t>(r.spec.type)));
+    for (const extent e : r.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
+    for (const attribute a : r.attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    for (const array_view<const record* const> list : {r.inputs, r.controls, r.colocated}) {
+      h = hash_combine(h, list.size());
+      for (const record* other : list) h = hash_combine(h, other->hash);
+    }
+  });
+  return h;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
+
 namespace tagma {
 
 namespace detail {
@@ -3609,6 +3673,8 @@ namespace detail {
 template <class Closure>
 struct late_graph {
   using traits = output_traits<closure_result<Closure>>;
+  /// What the compiler finds behind the outputs; a process finds the same, or not what it was compiled with.
+  static constexpr std::uint64_t digest = ir::digest_of(traits::records);
 };
 
 /// What copies of such a program share.
@@ -3626,11 +3692,12 @@ struct shared_late_program final : counted_object {
 
 /// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
 /// @param roots,named as of `ir::heap_build`; @param values what the named carry
+/// @param digest of the roots, as the compiler knows them
 /// @param soft as `soft_placement`
 /// @param passes that rewrite the graph
 [[nodiscard]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
                                                               array_view<const ir::record* const> named,
-                                                              const carried& values, bool soft,
+                                                              std::uint64_t digest, const carried& values, bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
 /// As `any_program::peak_bytes`.
 [[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
@@ -3649,8 +3716,8 @@ class late_program {
   using graph = detail::late_graph<Closure>;
 
   late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
-      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::traits::values(closure),
-                                           soft, passes)) {}
+      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::digest,
+                                           graph::traits::values(closure), soft, passes)) {}
 
   /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
   [[nodiscard]] const any_program& data() const { return shared_->data; }
@@ -3766,8 +3833,14 @@ namespace tagma::detail {
 
 [[gnu::weak]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
                                                               array_view<const ir::record* const> named,
-                                                              const carried& values, bool soft,
+                                                              std::uint64_t digest, const carried& values, bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes) {
+  // clang numbers closures file by file, and so two files may have one name for different records.
+  if (ir::digest_of(roots) != digest)
+    fail(status_code::failed_precondition,
+         "compile: the linker has put handles of another file in the place of some of this program; with clang, "
+         "programs "
+         "that are compiled late and share a binary with others are in one file, or compiled by g++");
   const auto built = build_sound_graph(roots, named, passes);
   const any_program program(built->view(), gather_values(built->places(), values), soft);
   return counted<shared_late_program>(new shared_late_program(program, built->records()));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/graph/record_walk.hpp"
 #include "tagma/plan/any_program.hpp"
 #include "tagma/plan/passes.hpp"
 
@@ -19,6 +20,8 @@ namespace detail {
 template <class Closure>
 struct late_graph {
   using traits = output_traits<closure_result<Closure>>;
+  /// What the compiler finds behind the outputs; a process finds the same, or not what it was compiled with.
+  static constexpr std::uint64_t digest = ir::digest_of(traits::records);
 };
 
 /// What copies of such a program share.
@@ -36,11 +39,12 @@ struct shared_late_program final : counted_object {
 
 /// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
 /// @param roots,named as of `ir::heap_build`; @param values what the named carry
+/// @param digest of the roots, as the compiler knows them
 /// @param soft as `soft_placement`
 /// @param passes that rewrite the graph
 [[nodiscard]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
                                                               array_view<const ir::record* const> named,
-                                                              const carried& values, bool soft,
+                                                              std::uint64_t digest, const carried& values, bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
 /// As `any_program::peak_bytes`.
 [[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
@@ -59,8 +63,8 @@ class late_program {
   using graph = detail::late_graph<Closure>;
 
   late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
-      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::traits::values(closure),
-                                           soft, passes)) {}
+      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::digest,
+                                           graph::traits::values(closure), soft, passes)) {}
 
   /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
   [[nodiscard]] const any_program& data() const { return shared_->data; }

@@ -38,8 +38,14 @@ namespace tagma::detail {
 
 [[gnu::weak]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
                                                               array_view<const ir::record* const> named,
-                                                              const carried& values, bool soft,
+                                                              std::uint64_t digest, const carried& values, bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes) {
+  // clang numbers closures file by file, and so two files may have one name for different records.
+  if (ir::digest_of(roots) != digest)
+    fail(status_code::failed_precondition,
+         "compile: the linker has put handles of another file in the place of some of this program; with clang, "
+         "programs "
+         "that are compiled late and share a binary with others are in one file, or compiled by g++");
   const auto built = build_sound_graph(roots, named, passes);
   const any_program program(built->view(), gather_values(built->places(), values), soft);
   return counted<shared_late_program>(new shared_late_program(program, built->records()));

@@ -27,41 +27,13 @@ struct record_use {
   const bool inputs = a.op->info->is(ir::op_kind::placeholder) && b.op->info->is(ir::op_kind::placeholder);
   return &a == &b || (inputs && a.name == b.name && a.spec == b.spec);
 }
-/// Walks the records behind `roots`, each once.
 [[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> roots) {
   record_use use;
-  growing_array<const ir::record*> seen(1024), waiting(64);
-  std::size_t room = 1024, count = 0;
-  for (std::size_t i = 0; i < room; ++i) seen.push(nullptr);
-  const auto place = [&](const growing_array<const ir::record*>& all, const ir::record& r) {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (room - 1);
-    while (all[i] != nullptr && all[i] != &r) i = (i + 1) & (room - 1);
-    return i;
-  };
-  const auto visit = [&](const ir::record* r) {
-    const std::size_t i = place(seen, *r);
-    if (seen[i] == r) return;
-    seen[i] = r;
-    waiting.push(r);
-    if (2 * ++count < room) return;
-    growing_array<const ir::record*> before(room);
-    for (std::size_t k = 0; k < room; ++k) before.push(seen[k]);
-    const std::size_t size = room;
-    room *= 4;
-    seen.clear();
-    for (std::size_t k = 0; k < room; ++k) seen.push(nullptr);
-    for (std::size_t k = 0; k < size; ++k)
-      if (before[k] != nullptr) seen[place(seen, *before[k])] = before[k];
-  };
-  for (const ir::record* r : roots) visit(r);
-  while (waiting.size() > 0) {
-    const ir::record& r = *waiting.pop();
+  ir::walk_records(roots, [&](const ir::record& r) {
     use.is_behind = use.is_behind || is_one_feed(r, what) || &r == what.bare;
-    for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_one_feed(*c, what), visit(c);
-    for (const ir::record* i : r.inputs) visit(i);
-    for (const ir::record* c : r.colocated) visit(c);
+    for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_one_feed(*c, what);
     if (r.bare != nullptr && is_one_feed(*r.bare, what)) use.is_behind = true;
-  }
+  });
   return use;
 }
 
