@@ -94,6 +94,8 @@
 
 #include "tagma/plan/heap_program.hpp"
 
+#include "tagma/graph/verify.hpp"
+
 #include "tagma/device/graph_builder.hpp"
 
 #include "tagma/base/epilogue.hpp"

@@ -302,6 +302,7 @@ TEST_CASE("other shapes of the same elements") {
   std::vector<problem> all;
   for (const shape& s : {shape{13}, shape{}, shape{7, 17}, shape{0, 3}, shape{2, 1, 3}}) all.push_back({{{s, -9, 9}}});
   check<op::identity>(all, same);
+  check<op::stop_gradient>(all, same);
   check<op::reshape>({{{{{7, 6}}}, {42}}, {{{{7, 6}}}, {3, tagma::dyn}}, {{{{}}}, {1, 1}}, {{{{0, 3}}}, {3, 0}}}, same);
   check<op::expand_dims>({{{{{7, 6}}}, {0b010}}, {{{{}}}, {0b11}}, {{{{5}}}, {0b1011}}, {{{{0}}}, {1}}}, same);
   check<op::squeeze>({{{{{7, 1, 6}}}, {0b010}}, {{{{1, 1}}}, {0b11}}, {{{{1, 0}}}, {1}}}, same);

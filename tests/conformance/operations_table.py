@@ -6,17 +6,23 @@ The suite writes the facts of a run, and nothing else makes the table. Give a pr
   operations_table.py --write PROGRAM...   replaces the table
   operations_table.py --check PROGRAM...   compares it; a column whose device no program has is left alone
 An operation that a device has, and of which the suite did not run all element types that the device has, and their
-gradients, is an error."""
+gradients, is an error. A file of facts may stand for the program that has written it.
+
+Where programs ran that a process has built, every operation of the document is among those that ran, or in the list of
+those that cannot be built, which the document has as well."""
 
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 BEGIN, END = "<!-- table -->\n", "<!-- /table -->\n"
+NOT_BUILT, END_NOT_BUILT = "<!-- not built -->\n", "<!-- /not built -->\n"
+ENTRY = re.compile(r"^(?:\| |- )`([a-z0-9_]+)`", re.M)  # as in structure/check_operations.py
 FLOATS = ["float64", "float32", "float16", "bfloat16"]
 INTEGERS = ["int64", "int32", "int16", "int8", "uint8"]
 GROUPS = [("any", FLOATS + INTEGERS + ["bool", "string"]), ("numbers and bool", FLOATS + INTEGERS + ["bool"]),
@@ -32,6 +38,41 @@ class Fact:
             [t for t in field.split(",") if t] for field in fields)
 
 
+class Notes:
+    """What programs that a process builds have run, and of what none can be built, by the names of operations."""
+
+    def __init__(self, lines):
+        self.ran, self.unbuildable = set(), {}
+        for device, operation, kind, *why in (line.split("\t") for line in lines):
+            if kind == "ran":
+                self.ran.add(operation)
+            else:
+                self.unbuildable[operation] = why[0]
+
+    def problems(self, document):
+        if not self.ran:
+            return []
+        entries = set(ENTRY.findall(document))
+        found = [f"no program that a process builds has {name}, and it is not among those that cannot be built"
+                 for name in sorted(entries - self.ran - set(self.unbuildable))]
+        found += [f"{name} cannot be built, and ran" for name in sorted(self.ran & set(self.unbuildable))]
+        return found + [f"{name} cannot be built, and is no operation" for name in sorted(set(self.unbuildable) - entries)]
+
+    def listed(self, document):
+        """The document with the list of what cannot be built."""
+        if not self.ran or NOT_BUILT not in document:
+            return document
+        reasons = {}
+        for name, why in self.unbuildable.items():
+            reasons.setdefault(why, []).append(f"`{name}`")
+        body = "".join(f"* {', '.join(names)}: {why}.\n" for why, names in reasons.items())
+        return document.split(NOT_BUILT)[0] + NOT_BUILT + body + END_NOT_BUILT + document.split(END_NOT_BUILT)[1]
+
+
+def is_note(line):
+    return line.split("\t")[2] in ("ran", "unbuildable")
+
+
 def words(types):
     for name, group in GROUPS:
         if types == group:
@@ -40,7 +81,9 @@ def words(types):
 
 
 def run(program):
-    """The facts of a whole run of a program; the run must pass."""
+    """The facts of a whole run of a program, which must pass; or those of a file."""
+    if program.endswith(".tsv"):
+        return pathlib.Path(program).read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "facts.tsv"
         done = subprocess.run([program], env={**os.environ, "TAGMA_OPERATIONS": str(path)}, capture_output=True, text=True)
@@ -68,7 +111,7 @@ def problems(facts):
 def cell(fact):
     if fact.kind == "none":
         return "-"
-    what = "view" if fact.kind == "view" else "kernel"
+    what = fact.kind
     limits = [words(fact.has)] if fact.has != fact.accepted else []
     if fact.has_second != fact.second:
         limits.append(f"beside {words(fact.has_second) or 'none'}")
@@ -86,7 +129,7 @@ def table(facts, known):
     """Headings and rows for the facts; columns of other devices are taken from the document."""
     old_headings, old_rows = known
     devices = list(dict.fromkeys(f.device for f in facts))
-    columns = sorted(set(devices) | set(old_headings[4:]), key=lambda d: (not d.startswith("CPU"), d != "CPU (oneDNN)", d))
+    columns = sorted(set(devices) | set(old_headings[4:]), key=lambda d: (not d.startswith("CPU"), d.startswith("built"), d != "CPU (oneDNN)", d))
     old = {r[0]: dict(zip(old_headings, r)) for r in old_rows}
     rows = []
     for operation in dict.fromkeys(f.operation for f in facts):
@@ -119,13 +162,33 @@ CASES = [
     ("view", "CPU (X)\tadd\tview\tbool\tbool\tbool\tint64\tint64\tnone\t", None, "| `add` | bool | int64 | - | view |"),
     ("second types", "CPU (X)\tadd\tkernel\tbool,int8\tbool\tbool\tint64,int32\tint32\tnone\t", None,
      "| kernel: bool, beside int32 |"),
+    ("in programs", f"built\tadd\tprogram\t{FLOAT},bool\t{FLOAT}\t{FLOAT}\t\t\tnone\t", None, "| program: floats |"),
     ("two programs", "CPU (X)\tadd\tkernel\tbool,int8\tbool\tbool\t\t\tnone\t\n"
      "CPU (X)\tadd\tkernel\tbool,int8\tbool,int8\tbool,int8\t\t\tnone\t", "two programs differ", "| `add` |"),
 ]
 
 
+NOTE_CASES = [
+    ("all ran", ["b\tadd\tran", "b\tmean\tran", "b\tqueue\tunbuildable\tno name"], None),
+    ("forgotten", ["b\tadd\tran", "b\tqueue\tunbuildable\tno name"], "has mean"),
+    ("both", ["b\tadd\tran", "b\tmean\tran", "b\tadd\tunbuildable\tx", "b\tqueue\tran"], "and ran"),
+    ("unknown", ["b\tadd\tran", "b\tmean\tran", "b\tqueue\tran", "b\tgone\tunbuildable\tx"], "is no operation"),
+    ("no such programs", [], None),
+]
+
+
 def self_test():
     wrong = 0
+    text = "| `add` | floats |\n- `mean`\n- `queue`: x\n" + NOT_BUILT + "* `gone`\n" + END_NOT_BUILT + "b\n"
+    for name, lines, complaint in NOTE_CASES:
+        notes = Notes(lines)
+        found = notes.problems(text)
+        if bool(found) != bool(complaint) or (complaint and complaint not in found[0]):
+            wrong += 1
+            print(f"self-test '{name}': {found}")
+    if Notes(NOTE_CASES[0][1]).listed(text) != text.replace("* `gone`", "* `queue`: no name."):
+        wrong += 1
+        print("self-test 'list of what cannot be built'")
     for name, line, complaint, expected in CASES:
         facts = [Fact(one) for one in line.splitlines()]
         found, text = problems(facts), markdown(*table(facts, parse("")))
@@ -138,7 +201,7 @@ def self_test():
     if "| CPU (X) | CPU (Y) |" not in kept or "| kernel | kernel |" not in kept:
         wrong += 1
         print(f"self-test 'columns of other devices stay': {kept}")
-    print(f"self-test: {len(CASES) + 1} tables, {wrong} judged wrongly")
+    print(f"self-test: {len(CASES) + len(NOTE_CASES) + 2} tables, {wrong} judged wrongly")
     return 1 if wrong else 0
 
 
@@ -151,10 +214,11 @@ def main():
     arguments = parser.parse_args()
     if arguments.self_test:
         return self_test()
-    facts = [Fact(line) for program in arguments.programs for line in run(program).splitlines()]
-    complaints = problems(facts)
+    lines = [line for program in arguments.programs for line in run(program).splitlines()]
+    facts, notes = [Fact(line) for line in lines if not is_note(line)], Notes([line for line in lines if is_note(line)])
     text = DOCUMENT.read_text(encoding="utf-8")
-    wanted = replaced(text, markdown(*table(facts, parse(text))))
+    complaints = problems(facts) + notes.problems(text)
+    wanted = notes.listed(replaced(text, markdown(*table(facts, parse(text)))))
     if arguments.write:
         DOCUMENT.write_text(wanted, encoding="utf-8")
     elif arguments.check and wanted != text:

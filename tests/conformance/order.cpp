@@ -89,10 +89,10 @@ TEST_CASE("random permutations") {
     all.push_back({{{{n, 2}}}, {}});
     all.push_back({{}, {n}});
   }
-  check<op::random_permutation>(all, [](const std::vector<array>&, const attribute_values&, const tensor_spec& out) {
-    const auto word = [](double position) {
+  check<op::random_permutation>(all, [](const std::vector<array>& in, const attribute_values&, const tensor_spec& out) {
+    const auto word = [source = static_cast<std::uint32_t>(in.size())](double position) {
       const auto i = static_cast<std::uint64_t>(position);
-      const auto r = tagma::random_block({1, 0, 1}, i / 2);  // as `kernel_problem` has it; runs count from 1
+      const auto r = tagma::random_block({1, source, 1}, i / 2);  // as `kernel_problem` has it; runs count from 1
       return i % 2 == 0 ? r[0] | std::uint64_t{r[1]} << 32 : r[2] | std::uint64_t{r[3]} << 32;
     };
     array y(out.dims);

@@ -3,6 +3,7 @@
 // the facts go there when the program ends: a line for each device and operation, with fields between tabs: device,
 // operation, what computes it, element types that it accepts, those that the device has, those that were run, the types
 // of a second operand, those that the device has, whether it has a gradient, element types whose gradient was checked.
+// A device that runs programs adds lines for operations beside the table (built/notes.cpp).
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -47,7 +48,8 @@ std::string list(const operation& o, const Type& type, const Holds& holds, const
 }
 
 void write_facts(std::ostream& to) {
-  for (const device* on : devices())
+  for (const device* on : devices()) {
+    on->write_more(to);
     for (const operation& o : all_operations()) {
       const ir::op_info& op = *o.rules->info;
       const auto element = [](const signature& s) { return s.element; };
@@ -69,9 +71,10 @@ void write_facts(std::ostream& to) {
         return has(s) || !any;
       };
       to << on->name() << '\t' << op.name << '\t'
-         << (op.kind == ir::op_kind::view ? "view"
-             : had.empty()                ? "none"
-                                          : "kernel")
+         << (on->runs_programs()            ? "program"
+             : op.kind == ir::op_kind::view ? "view"
+             : had.empty()                  ? "none"
+                                            : "kernel")
          << '\t' << list(o, element, every_signature) << '\t' << had << '\t' << list(o, element, in(values_run), has)
          << '\t' << list(o, second, every_signature) << '\t' << list(o, second, had_with_second) << '\t'
          << (o.rules->gradient != nullptr ? "yes"
@@ -82,6 +85,7 @@ void write_facts(std::ostream& to) {
                  [&](const signature& s) { return has(s) && is_floating(s.out) && is_floating(s.element); })
          << '\n';
     }
+  }
 }
 
 /// Writes when the program ends.

@@ -88,9 +88,10 @@ struct stream {
 
 template <class Draw>
 reference drawn(const Draw& draw) {
-  return [draw](const std::vector<array>&, const attribute_values&, const tensor_spec& out) {
+  return [draw](const std::vector<array>& in, const attribute_values&, const tensor_spec& out) {
     array y(out.dims);
-    const stream numbers{{1, 0, 1}, out.type == dtype::float64};  // as `kernel_problem` has it; runs count from 1
+    // As `kernel_problem` has it; runs count from 1.
+    const stream numbers{{1, static_cast<std::uint32_t>(in.size()), 1}, out.type == dtype::float64};
     for (extent i = 0; i < out.dims.elements(); ++i) y[i] = draw(numbers, i, out.type);
     return y;
   };

@@ -211,45 +211,46 @@ void difference_quotients(const reference_of_several& f, const kernel_problem& p
 
 }  // namespace
 
-void check_gradient(const device& on, const kernel_problem& p, const std::vector<array>& in,
-                    const reference_of_several& f, const check_options& options, bool known, unsigned wanted) {
+namespace {
+
+/// What a compiler knows of the operands of a gradient.
+std::vector<shape> declared_operands(const kernel_problem& p, const check_options& options, bool known) {
+  std::vector<shape> declared = unknown_extents(p);
+  for (std::size_t i = 0; i < declared.size(); ++i)
+    for (int a = p.in[i].dims.rank - options.known_axes; a < p.in[i].dims.rank; ++a)
+      if (a >= 0) declared[i][a] = p.in[i].dims[a];
+  for (std::size_t i = 0; known && i < declared.size(); ++i) declared[i] = p.in[i].dims;
+  return declared;
+}
+
+/// The gradients of a flat graph, node by node with the kernels of a device.
+std::vector<array> interpreted_gradients(const device& on, const gradient_call& call) {
   using std::size_t;
   const auto storage = std::make_unique<ir::graph_storage<512>>();
   ir::graph g = storage->view();
   static const char* const names[] = {"0", "1", "2", "3", "4", "5", "6", "7"};
+  static const char* const weight_names[] = {"w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"};
   std::vector<ir::node_id> inputs, xs;
-  std::vector<size_t> by;
   std::map<ir::node_id, array> given;
-  std::vector<shape> unknown = unknown_extents(p);
-  for (size_t i = 0; i < in.size(); ++i)
-    for (int a = p.in[i].dims.rank - options.known_axes; a < p.in[i].dims.rank; ++a)
-      if (a >= 0) unknown[i][a] = p.in[i].dims[a];
-  for (size_t i = 0; i < in.size(); ++i) {
-    const tensor_spec spec{p.in[i].type, known ? p.in[i].dims : unknown[i]};
+  for (size_t i = 0; i < call.in.size(); ++i) {
     ir::node_extras extras;
     extras.name = names[i];
-    inputs.push_back(g.emit_as(ir::rules<op::placeholder>, spec, {}, {}, extras));
-    given.emplace(inputs.back(), in[i]);
-    if (!is_floating(spec.type) || p.rules->info->ignores_elements(static_cast<int>(i))) continue;
-    if (((options.differentiate >> i) & 1) == 0) continue;
-    xs.push_back(inputs.back());
-    by.push_back(i);
+    inputs.push_back(g.emit_as(ir::rules<op::placeholder>, {call.in[i].type, call.declared[i]}, {}, {}, extras));
+    given.emplace(inputs.back(), call.operands[i]);
   }
-  const ir::node_id self = g.emit(*p.rules, inputs, p.attributes);
-  std::vector<array> weights;
+  for (const size_t i : call.by) xs.push_back(inputs[i]);
+  const ir::node_id self = g.emit(*call.rules, inputs, call.attributes);
   ir::node_id y = ir::no_node;
-  static const char* const weight_names[] = {"w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"};
-  for (size_t k = 0; k < p.outs.size(); ++k) {
-    weights.push_back(scattered(p.outs[k].type, p.outs[k].dims, -1, 1, 99 + k));
-    if (((wanted >> k) & 1) == 0) continue;
-    const ir::node_id one = p.rules->info->outputs > 0 ? g.emit_output(self, static_cast<int>(k)) : self;
+  for (size_t k = 0; k < call.out.size(); ++k) {
+    if (((call.wanted >> k) & 1) == 0) continue;
+    const ir::node_id one = call.rules->info->outputs > 0 ? g.emit_output(self, static_cast<int>(k)) : self;
     ir::node_extras extras;
     extras.name = weight_names[k];
     const ir::node_id factor = g.emit_as(ir::rules<op::placeholder>, g.spec(one), {}, {}, extras);
-    given.emplace(factor, weights.back());
+    given.emplace(factor, call.weights[k]);
     const ir::node_id pair[] = {one, factor};
     ir::node_id term = g.emit(ir::rules<op::multiply>, pair);
-    if (p.outs.size() > 1) {  // of one shape, none
+    if (call.out.size() > 1) {  // of one shape, none
       const ir::attribute axes[] = {(1 << g.spec(term).dims.rank) - 1, 0};
       term = g.emit(ir::rules<op::sum>, {&term, 1}, axes);
     }
@@ -263,11 +264,30 @@ void check_gradient(const device& on, const kernel_problem& p, const std::vector
   REQUIRE(status.problem == ir::build_problem::none);
   REQUIRE_FALSE(g.overflow());
   interpreter values(on, g, std::move(given));
-  for (size_t x = 0; x < xs.size(); ++x) {
+  std::vector<array> found;
+  for (size_t x = 0; x < xs.size(); ++x)
+    found.push_back(results[x] == ir::no_node ? array(call.in[call.by[x]].dims) : values.value(results[x]));
+  return found;
+}
+
+}  // namespace
+
+void check_gradient(const device& on, const kernel_problem& p, const std::vector<array>& in,
+                    const reference_of_several& f, const check_options& options, bool known, unsigned wanted) {
+  using std::size_t;
+  gradient_call call{p.rules, p.attributes, p.in, declared_operands(p, options, known), p.outs, in, {}, wanted, {}};
+  for (size_t i = 0; i < in.size(); ++i)
+    if (is_floating(p.in[i].type) && !p.rules->info->ignores_elements(static_cast<int>(i)) &&
+        ((options.differentiate >> i) & 1) != 0)
+      call.by.push_back(i);
+  for (size_t k = 0; k < p.outs.size(); ++k)
+    call.weights.push_back(scattered(p.outs[k].type, p.outs[k].dims, -1, 1, 99 + k));
+  const std::vector<array> gradients = on.runs_programs() ? on.differentiate(call) : interpreted_gradients(on, call);
+  for (size_t x = 0; x < call.by.size(); ++x) {
     array quotient;
     std::vector<char> smooth;
-    difference_quotients(f, p, in, by[x], weights, wanted, quotient, smooth);
-    const array found = results[x] == ir::no_node ? array(in[by[x]].dims) : values.value(results[x]);
+    difference_quotients(f, p, in, call.by[x], call.weights, wanted, quotient, smooth);
+    const array& found = gradients[x];
     REQUIRE(found.dims == quotient.dims);
     double scale = 1;
     size_t wrong = 0, first = 0, checked = 0;
@@ -276,13 +296,14 @@ void check_gradient(const device& on, const kernel_problem& p, const std::vector
     for (size_t i = 0; i < smooth.size(); ++i) {
       if (smooth[i] == 0) continue;
       ++checked;
-      const double rounding = std::fmax(tolerance(p.outs[0].type), tolerance(p.in[by[x]].type));
+      const double rounding = std::fmax(tolerance(p.outs[0].type), tolerance(p.in[call.by[x]].type));
       const double allowed = (options.gradient_slack * rounding + 1e-7) * scale;
       if (!(std::fabs(found.at[i] - quotient.at[i]) <= allowed) && wrong++ == 0) first = i;
     }
-    INFO("gradient by input " << by[x] << (known ? "" : " of unknown extents") << ": " << wrong << " of " << checked
-                              << " elements, the first is " << first << ": " << (wrong > 0 ? found.at[first] : 0)
-                              << ", difference quotient " << (wrong > 0 ? quotient.at[first] : 0));
+    INFO("gradient by input " << call.by[x] << (known ? "" : " of unknown extents") << ": " << wrong << " of "
+                              << checked << " elements, the first is " << first << ": "
+                              << (wrong > 0 ? found.at[first] : 0) << ", difference quotient "
+                              << (wrong > 0 ? quotient.at[first] : 0));
     CHECK(wrong == 0);
     CHECK(10 * checked >= 8 * smooth.size());  // a test of kinks alone would test nothing
   }
@@ -316,6 +337,7 @@ void check_one(const device& on, const ir::op_rules& rules, const signature& typ
   p.rules = &rules;
   p.attributes = given.attributes;
   p.value = given.value;
+  p.source = static_cast<std::int32_t>(given.in.size());  // as in a program, where operands come before
   if (given.type_attribute >= 0)
     p.attributes[static_cast<std::size_t>(given.type_attribute)] = static_cast<ir::attribute>(types.out);
   const drawn_operands drawn = draw_operands(given, types, seed);
@@ -326,7 +348,7 @@ void check_one(const device& on, const ir::op_rules& rules, const signature& typ
   for (const ir::attribute a : given.attributes) UNSCOPED_INFO("attribute " << a);
   REQUIRE(p.out.type == types.out);
   std::vector<array> used = in;
-  const bool view = rules.info->kind == ir::op_kind::view;
+  const bool view = rules.info->kind == ir::op_kind::view && !on.runs_programs();
   if (view) check_arguments(rules, {p.in, p.attributes});
   compare(view ? array(p.out.dims, in[0].at) : run_kernel(on, p, used, options), expected(in, p.attributes, p.out),
           p.out.type, options.slack, "values");
@@ -349,7 +371,7 @@ void check(const ir::op_rules& rules, const std::vector<problem>& problems, cons
   const operation& row = find_operation(rules);
   for (const device* on : devices())
     for (const signature& types : row.signatures) {
-      const bool view = rules.info->kind == ir::op_kind::view;
+      const bool view = rules.info->kind == ir::op_kind::view && !on->runs_programs();
       if (!on->has(*rules.info, types)) continue;
       check_options all = options;
       if (rules.info->kind == ir::op_kind::update) all.written |= 1;
@@ -358,7 +380,7 @@ void check(const ir::op_rules& rules, const std::vector<problem>& problems, cons
       bool differentiated = false;
       std::uint64_t seed = 1;
       for (const problem& p : problems)
-        if (p.applies == nullptr || p.applies(types))
+        if ((p.applies == nullptr || p.applies(types)) && on->takes(*rules.info, p.value))
           check_one(*on, rules, types, p, seed += 100, expected, all, differentiated);
       if (!view) record_values(*on, *rules.info, types);
       if (differentiated) record_gradient(*on, *rules.info, types);

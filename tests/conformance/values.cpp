@@ -98,6 +98,16 @@ double read_element(const std::byte* from, dtype type) {
   });
 }
 
+void use_own_texts(std::byte* strings, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i, strings += sizeof(string_element)) {
+    string_element text;
+    std::memcpy(&text, strings, sizeof text);
+    for (const std::string& own : texts())
+      if (text == own) text = own;
+    std::memcpy(strings, &text, sizeof text);
+  }
+}
+
 double rounded(dtype type, double value) {
   std::byte element[sizeof(string_element)];
   write_element(element, type, value);

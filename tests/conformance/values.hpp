@@ -53,6 +53,10 @@ void for_each_position(const shape& dims, const auto& visit) {
 void write_element(std::byte* to, dtype type, double value);
 [[nodiscard]] double read_element(const std::byte* from, dtype type);
 
+/// Strings that a session owns look at the texts of the suite again, as those that a kernel copies; those of no such
+/// text stay as they are.
+void use_own_texts(std::byte* strings, std::size_t count);
+
 /// How far a kernel may be from the reference, relative to the larger of 1 and what is expected: the one place for it.
 /// Kernels of 16-bit floats compute in float and round once; integers, bool and strings are exact.
 [[nodiscard]] double tolerance(dtype type);

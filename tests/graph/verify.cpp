@@ -165,4 +165,34 @@ TEST_CASE("an operation that nobody knows") {
   CHECK(code_of([&] { ir::verify(g, none, 0); }) == tg::status_code::invalid_argument);
 }
 
+TEST_CASE("a row is one of what a loop gathers") {
+  tables t;
+  const ir::node_id x = t.add("placeholder", {tg::dtype::float32, {5, 8}}, {}, {}, "x");
+  t.add("row", row, {x}, {3});
+  CHECK_THAT(thrown([&] { t.verify(); }), Catch::Contains("node 1: row: node 0 is not what a loop gathers; use slice"));
+}
+
+TEST_CASE("a loop that goes on while a value is true carries it") {
+  const tg::tensor_spec decision{tg::dtype::boolean, {}};
+  for (const bool carries : {true, false}) {
+    tables t;
+    const ir::node_id x = t.add("placeholder", carries ? decision : row, {}, {}, "x");
+    const ir::node_id go = t.add("placeholder", decision, {}, {}, "go");
+    const tg::tensor_spec carried = t.nodes[static_cast<std::size_t>(x)].spec;
+    const ir::node_id copy = t.add("loop_copy", carried, {x}, {});
+    const ir::node_id head = t.add("loop_while", {tg::dtype::int64, {4}}, {go}, {4, 0});
+    const ir::node_id value = t.add("loop_carried", carried, {head, copy}, {0});
+    const ir::node_id next = t.add(carries ? "logical_not" : "exp", carried, {value}, {});
+    t.roots = {t.add("loop_last", carried, {value, head, next}, {})};
+    t.loops = {{head, -1, 0}};
+    t.back_edges = {{value, next}};
+    t.loop_of = {-1, -1, -1, 0, 0, 0, -1};
+    if (carries)
+      t.verify();
+    else
+      CHECK_THAT(thrown([&] { t.verify(); }),
+                 Catch::Contains("node 3: loop_while: the first value that the loop carries is no scalar bool"));
+  }
+}
+
 }  // namespace

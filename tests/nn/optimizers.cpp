@@ -380,3 +380,12 @@ TEST_CASE(
   // Row 1 receives the old row 0; row 0 the old rows 1 and 2.
   CHECK(run(itself, turned) == tg::tensor<float>(tg::shape{3, 2}, {1 - 3 - 5, 2 - 4 - 6, 3 - 1, 4 - 2, 5, 6}));
 }
+
+TEST_CASE("a loss may be a variable itself") {
+  const auto v = tg::variable<"v", double>(3.0);
+  const auto train = tg::minimize(v, tg::sgd{.learning_rate = 0.25});
+  tg::session session(tg::compile([=] { return tg::outputs(train, v); }));
+  session.run(train);
+  session.run(train);
+  CHECK(session.run(v) == 2.5);
+}

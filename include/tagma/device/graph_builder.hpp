@@ -13,44 +13,17 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
-#include "tagma/device/operation_faces.hpp"
-#include "tagma/device/own_operations.hpp"
+#include "tagma/device/operations_to_build.hpp"
 #include "tagma/expr/name.hpp"
 #include "tagma/expr/on.hpp"
 #include "tagma/expr/op/loop.hpp"
-#include "tagma/expr/op/normalize.hpp"
-#include "tagma/nn/activations.hpp"
-#include "tagma/nn/losses.hpp"
+#include "tagma/graph/verify.hpp"
 #include "tagma/nn/optimizers.hpp"
 #include "tagma/place/device.hpp"
 #include "tagma/plan/heap_program.hpp"
 #include "tagma/tensor/any_tensor.hpp"
 
 namespace tagma {
-
-namespace device::operations {
-
-/// Compositions that a graph can be built of, beside the operations that finished graphs have.
-using compositions =
-    operation_list<op::mean, op::variance, op::global_norm, op::clip_by_norm, op::elu, op::selu, op::gelu, op::silu,
-                   op::relu6, op::hard_sigmoid, op::softsign, op::leaky_relu, op::softmax_cross_entropy,
-                   op::sigmoid_cross_entropy, op::mean_squared_error, op::mean_absolute_error, op::huber_loss,
-                   op::hinge_loss, op::log_loss, op::cosine_distance, op::l2_loss, op::kl_divergence>;
-
-/// The operation or composition of a name, or nullptr.
-[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_face_to_build(std::string_view name) {
-  if (const ir::operation_face* const found = find_operation(name)) return found;
-  static constexpr detail::face_list all = [] {
-    detail::face_list list;
-    detail::add_faces(compositions{}, list);
-    return list;
-  }();
-  for (std::size_t i = 0; i < all.count; ++i)
-    if (all.list[i]->info().name == name) return all.list[i];
-  return nullptr;
-}
-
-}  // namespace device::operations
 
 /// A node of the graph of a `graph_builder`: a tensor, an update, or something that only orders others. Valid while the
 /// builder is.
@@ -160,7 +133,8 @@ class graph_builder {
   }
   graph_node add(std::string_view operation, const node_list& inputs, const std::vector<attribute_value>& attributes) {
     const ir::operation_face* const face = device::operations::find_face_to_build(operation);
-    if (face == nullptr) fail(status_code::not_found,
+    if (face == nullptr)
+      fail(status_code::not_found,
            {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
     std::vector<ir::attribute> bits;
     for (const attribute_value& a : attributes) bits.push_back(a.bits());
@@ -170,10 +144,11 @@ class graph_builder {
   graph_node result(const graph_node& of, int index) {
     const ir::record& whole = record_of(of, "result");
     const int results = whole.op->info->outputs;
-    if (index < 0 || index >= results)
+    const graph_node one = index < 0 || index >= results ? graph_node() : output_of(whole, index);
+    if (one.record_ == nullptr || one.type() == dtype::none)
       fail(status_code::invalid_argument,
            {"graph_builder: ", whole.op->info->name, " has no result ", index, " of several"});
-    return output_of(whole, index);
+    return one;
   }
 
   /// Done when all of these are done: the usual output of several updates.
@@ -279,7 +254,8 @@ class graph_builder {
   /// Ends the body of a loop.
   /// @param carried all values that iterations hand on, by their numbers; @param next what each is in the next
   /// iteration
-  /// @param emitted values that are gathered from all iterations, along a new first axis
+  /// @param emitted values that are gathered from all iterations, along a new first axis; none where elements end the
+  /// loop
   /// @return what was carried, behind the last iteration, and then what was gathered
   /// Raises TAGMA-E202 and E203.
   node_list close_loop(const graph_node& head, const node_list& carried, const node_list& next,
@@ -291,6 +267,9 @@ class graph_builder {
     if (carried.size() != next.size())
       fail(status_code::invalid_argument,
            {"TAGMA-E202 close_loop: ", next.size(), " next values for ", carried.size(), " that are carried"});
+    if (!emitted.empty() && begins.op != &ir::rules<ir::loop_head>)
+      fail(status_code::invalid_argument,
+           {"graph_builder: close_loop: ", begins.op->info->name, " ends early, and gathers no values: carry them"});
     own_record& r = new_record(ir::rules<ir::loop_end>, {});
     r.from.push_back(&begins);
     for (std::size_t i = 0; i < carried.size(); ++i) {
@@ -374,6 +353,7 @@ class graph_builder {
           op.is(ir::op_kind::loop) || op.is(ir::op_kind::close) || op.is(ir::op_kind::iterated) || op.outputs > 0)
         fail(status_code::invalid_argument, {"graph_builder: ", op.name, " is no output of a program"});
     const auto built = detail::build_sound_graph(roots, roots);
+    ir::verify(built->view(), device::operations::all_operations(), built->owners().size());
     std::vector<tagma::carried> values;
     std::vector<const tagma::carried*> parts;
     for (const ir::record* owner : built->owners()) values.emplace_back(value_of(*owner));

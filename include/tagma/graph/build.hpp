@@ -37,7 +37,7 @@ constexpr node_id expand_optimizer(Graph& g, Loops& loops, const record& r, arra
   array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
   if (given == 0) {
     const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i) {
+    for (node_id i = 0; i <= loss; ++i) {
       if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
       if (count == variables.size()) {
         status.stop(build_problem::too_large);

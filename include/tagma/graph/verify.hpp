@@ -15,6 +15,7 @@
 #include "tagma/base/heap_room.hpp"
 #include "tagma/base/scratch_array.hpp"
 #include "tagma/expr/name.hpp"
+#include "tagma/expr/op/row.hpp"
 #include "tagma/graph/flat_graph.hpp"
 #include "tagma/graph/pass/branches.hpp"
 #include "tagma/graph/pass/prune.hpp"
@@ -108,6 +109,8 @@ class graph_verifier {
     if (!(found == n.spec))
       refuse({face.info().name, ": the result is said to be ", to_string(n.spec), ", and is ", to_string(found)});
     check_roles(face.info(), roles);
+    if (n.op == &rules<op::row> && g_[g_.inputs(at_)[0]].op != &rules<loop_stack>)
+      refuse({face.info().name, ": node ", g_.inputs(at_)[0], " is not what a loop gathers; use slice"});
     const bool named = has_name(face.info());
     if (named && !is_name(n.name)) refuse({face.info().name, ": '", n.name, "' is no name"});
   }
@@ -211,8 +214,9 @@ class graph_verifier {
     }
     if (heads != g_.loops.size() || heads > static_cast<std::size_t>(most_loops) || carried != g_.back_edges.size() ||
         g_.loop_of.size() != (heads == 0 ? 0 : g_.nodes.size()))
-      fail(status_code::invalid_argument, {"a graph of ", heads, " loops that carry ", carried,
-                                           " values has tables of ", g_.loops.size(), " and ", g_.back_edges.size()});
+      fail(status_code::invalid_argument,
+           {"a graph of ", heads, " loops that carry ", carried, " values has tables of ", g_.loops.size(), " and ",
+            g_.back_edges.size(), ": a loop is closed once, with the next value of all that it carries"});
     if (heads == 0) return;
     const std::size_t n = g_.nodes.size();
     std::size_t room = 64;
@@ -254,6 +258,7 @@ class graph_verifier {
       loops.add_edge(e);
     }
     check_starts();
+    check_tests();
     for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
     found_loops found;
     found.back_edges = heap_array<back_edge>(carried + 1);
@@ -309,6 +314,16 @@ class graph_verifier {
     for (const node_id root : g_.roots)
       if (owner[root] != no_node)
         fail(status_code::invalid_argument, {"output is node ", root, ", with which node ", owner[root], " begins"});
+  }
+  /// A loop that goes on while a value is true carries that value, as the first.
+  TAGMA_COLD void check_tests() {
+    heap_array<bool> tested(g_.nodes.size());
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (g_[i].op == &rules<loop_carried> && g_.attributes(i)[0] == 0 && g_[i].spec == tensor_spec{dtype::boolean, {}})
+        tested[g_.inputs(i)[0]] = true;
+    for (at_ = 0; at_ < g_.size(); ++at_)
+      if (g_[at_].op == &rules<while_head> && !tested[at_])
+        refuse({g_.info(at_).name, ": the first value that the loop carries is no scalar bool"});
   }
   /// What a body must not do, and what it hands on, which its steps have written.
   TAGMA_COLD void check_body(const graph& g, const loop_table& loops) const {

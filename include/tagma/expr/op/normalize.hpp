@@ -46,7 +46,9 @@ struct variance : composition<8> {
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr void expand(auto& e) {
-    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
+    // A mean broadcasts along the axes that it lacks where these are the first.
+    const bool leads = (e.attr(0) & (e.attr(0) + 1)) == 0;
+    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), leads ? e.attr(1) : e.attr(0));
     e.result = normalization::variance_of(e, e.emit(subtract{}, e.in(0), average));
   }
 };

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which operations ran in programs that the process has built, and which cannot: for the table of operations, which
+// has each of docs/operations.md in one of the two lists.
+#include <catch2/catch.hpp>
+#include <ostream>
+#include <set>
+#include <string>
+
+#include "conformance/built/built.hpp"
+#include "support/errors.hpp"
+
+namespace tagma::conformance {
+
+namespace {
+
+/// Never destroyed, since it is read when the program ends.
+std::set<std::string, std::less<>>& ran() {
+  static auto* const names = new std::set<std::string, std::less<>>;
+  return *names;
+}
+
+constexpr const char* without_name = "a builder gives no names to things of containers";
+constexpr const char* composed = "its handle adds operands and attributes that only it knows";
+constexpr const char* branches = "a branch begins with a value of its own: carried";
+constexpr unbuildable unbuildables[] = {{"loop_result", branches},
+                                        {"queue", without_name},
+                                        {"enqueue", without_name},
+                                        {"dequeue", without_name},
+                                        {"dequeue_up_to", without_name},
+                                        {"dequeue_open", without_name},
+                                        {"queue_size", without_name},
+                                        {"queue_close", without_name},
+                                        {"chosen_enqueue", without_name},
+                                        {"chosen_dequeue", without_name},
+                                        {"chosen_dequeue_up_to", without_name},
+                                        {"chosen_dequeue_open", without_name},
+                                        {"chosen_queue_size", without_name},
+                                        {"chosen_queue_close", without_name},
+                                        {"reader", without_name},
+                                        {"read", without_name},
+                                        {"read_up_to", without_name},
+                                        {"reader_count", without_name},
+                                        {"iterator", without_name},
+                                        {"get_next", without_name},
+                                        {"get_next_open", without_name},
+                                        {"normalize", composed},
+                                        {"normalize_by", composed},
+                                        {"move_averages", composed},
+                                        {"global_norm_scale", composed},
+                                        {"rnn", composed},
+                                        {"gru", composed},
+                                        {"lstm", composed},
+                                        {"zero_state", composed}};
+
+}  // namespace
+
+array_view<const unbuildable> unbuildable_operations() { return unbuildables; }
+
+void note_operation(std::string_view name) { ran().emplace(name); }
+void note_operations(const any_program& program) {
+  const ir::graph_view g = program.graph();
+  for (ir::node_id i = 0; i < g.size(); ++i) note_operation(g.info(i).name);
+}
+
+void write_notes(std::ostream& to) {
+  for (const std::string& name : ran()) to << built_programs().name() << '\t' << name << "\tran\n";
+  for (const unbuildable& one : unbuildable_operations())
+    to << built_programs().name() << '\t' << one.name << "\tunbuildable\t" << one.why << '\n';
+}
+
+namespace {
+
+/// Tries to make a program of an operation; throws where that cannot be.
+/// @param attributes whatever number the operation takes is tried
+void try_to_build(std::string_view name, int inputs, std::size_t attributes) {
+  graph_builder b;
+  std::vector<graph_node> in;
+  if (name.find("queue") != std::string_view::npos)
+    in.push_back(b.add("queue", {}, {0, 9, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}));
+  if (name.find("read") != std::string_view::npos) in.push_back(b.add("reader", {}, {1, 3, 0, 12, 3, 2, 5}));
+  if (name.find("get_next") != std::string_view::npos || name == "iterator")
+    in.push_back(b.add("iterator", {}, {dyn, 2, 2, dyn, 4, 0, 0, 0, 0, 0}));
+  if (name == "queue" || name == "reader" || name == "iterator") return static_cast<void>(b.build({{"it", in[0]}}));
+  if (name == "loop_result") in.push_back(b.loop_if(b.placeholder("decides", dtype::boolean)));
+  for (int i = 0; i < inputs; ++i) in.push_back(b.placeholder("in" + std::to_string(i), dtype::float32, {2, 2}));
+  const std::vector<attribute_value> zeros(attributes, attribute_value(0));
+  const graph_node node = b.add(name, in, zeros);
+  static_cast<void>(b.build({{"it", name == "loop_result" ? b.close_loop(in[0], {node}, {in[1]})[0] : node}}));
+}
+
+TEST_CASE("what programs cannot be built of is refused, with a sentence") {
+  for (const unbuildable& one : unbuildable_operations())
+    for (const int inputs : {0, 1, 2, 3, 4, 6})
+      for (std::size_t attributes = 0; attributes < 5; ++attributes) {
+        INFO(one.name << " over " << inputs << " operands with " << attributes << " attributes");
+        CHECK_THROWS_AS(try_to_build(one.name, inputs, attributes), error);
+      }
+}
+
+TEST_CASE("a variable that begins with a number is not initialised by name, and holds no strings") {
+  graph_builder b;
+  const graph_node v = b.variable("v", dtype::float32, {2}, 3.0f);
+  const auto initialize = [&] {
+    const any_program program = b.build({{"v", b.add("initialize", {v}, {tagma::detail::literal_kind, 5})}});
+    session runner(program);
+    static_cast<void>(runner.run("v"));
+  };
+  CHECK_THROWS_AS(initialize(), error);
+  const std::string text = test::text_of([&] { b.variable("text", dtype::string, {2}, zeros); });
+  CHECK(text.find("TAGMA-E156") != std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace tagma::conformance
