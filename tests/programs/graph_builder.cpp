@@ -202,37 +202,37 @@ TEST_CASE("what is wrong with a graph that is built is said where it is added") 
 TEST_CASE("loops that are not closed as they are begun are refused before anything runs") {
   const auto refused = [](const char* part, const auto& make) {
     graph_builder b;
-    const auto x = b.placeholder("x", dtype::float32, {5, 2}), y = b.placeholder("y", dtype::float32, {2});
-    const std::string text = tg::test::text_of([&] { (void)b.build({{"out", make(b, x, y)}}); });
+    const auto in = b.placeholder("x", dtype::float32, {5, 2}), y = b.placeholder("y", dtype::float32, {2});
+    const std::string text = tg::test::text_of([&] { (void)b.build({{"out", make(b, in, y)}}); });
     INFO(text);
     CHECK(text.find("InvalidArgument: ") == 0);
     CHECK(text.find(part) != std::string::npos);
   };
   using node = tg::graph_node;
-  const auto body = [](graph_builder& b, const node& head, const node& c, const node& x) {
-    return b.add("add", {c, b.element(head, x)});
+  const auto body = [](graph_builder& b, const node& head, const node& c, const node& in) {
+    return b.add("add", {c, b.element(head, in)});
   };
   const char* const once = "a loop is closed once, with the next value of all that it carries";
-  refused(once, [&](graph_builder& b, const node& x, const node& y) {
-    const auto head = b.loop({x});
+  refused(once, [&](graph_builder& b, const node& in, const node& y) {
+    const auto head = b.loop({in});
     const auto c = b.carried(head, 0, y), forgotten = b.carried(head, 1, y);
-    return b.close_loop(head, {c}, {body(b, head, forgotten, x)})[0];
+    return b.close_loop(head, {c}, {body(b, head, forgotten, in)})[0];
   });
-  refused(once, [&](graph_builder& b, const node& x, const node& y) {
-    const auto head = b.loop({x});
+  refused(once, [&](graph_builder& b, const node& in, const node& y) {
+    const auto head = b.loop({in});
     const auto c = b.carried(head, 0, y), twice = b.carried(head, 0, b.add("exp", {y}));
-    return b.close_loop(head, {c}, {body(b, head, twice, x)})[0];
+    return b.close_loop(head, {c}, {body(b, head, twice, in)})[0];
   });
-  refused(once, [&](graph_builder& b, const node& x, const node& y) {
-    const auto head = b.loop({x});
+  refused(once, [&](graph_builder& b, const node& in, const node& y) {
+    const auto head = b.loop({in});
     const auto c = b.carried(head, 0, y);
-    const auto sums = b.close_loop(head, {c}, {body(b, head, c, x)});
-    const auto others = b.close_loop(head, {c}, {b.add("negate", {body(b, head, c, x)})});
+    const auto sums = b.close_loop(head, {c}, {body(b, head, c, in)});
+    const auto others = b.close_loop(head, {c}, {b.add("negate", {body(b, head, c, in)})});
     return b.add("add", {sums[0], others[0]});
   });
-  refused(once, [&](graph_builder& b, const node& x, const node& y) {
-    const auto head = b.loop({x});
-    return b.add("loop_last", {b.carried(head, 0, y), head, b.element(head, x)});
+  refused(once, [&](graph_builder& b, const node& in, const node& y) {
+    const auto head = b.loop({in});
+    return b.add("loop_last", {b.carried(head, 0, y), head, b.element(head, in)});
   });
   refused("ends early, and gathers no values", [&](graph_builder& b, const node&, const node& y) {
     const auto head = b.loop_if(b.placeholder("decides", dtype::boolean));
@@ -244,9 +244,9 @@ TEST_CASE("loops that are not closed as they are begun are refused before anythi
     return b.close_loop(head, {c}, {b.add("exp", {c})})[0];
   });
   refused("is not what a loop gathers",
-          [&](graph_builder& b, const node& x, const node&) { return b.add("row", {b.add("exp", {x})}, {3}); });
-  refused("split has no result 7", [&](graph_builder& b, const node& x, const node&) {
-    return b.result(b.add("split", {x}, {0, 5}), 7);
+          [&](graph_builder& b, const node& in, const node&) { return b.add("row", {b.add("exp", {in})}, {3}); });
+  refused("split has no result 7", [&](graph_builder& b, const node& in, const node&) {
+    return b.result(b.add("split", {in}, {0, 5}), 7);
   });
   refused("'' is no name", [&](graph_builder& b, const node&, const node&) {
     return b.group({b.add("queue", {}, {0, 9, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0})});
@@ -255,10 +255,10 @@ TEST_CASE("loops that are not closed as they are begun are refused before anythi
 
 TEST_CASE("a variance that is built is along any axis, in a square as well") {
   graph_builder b;
-  const auto x = b.placeholder("x", dtype::float64, {2, 2});
-  tg::session session(b.build({{"columns", b.add("variance", {x}, {0b01, 0})},
-                               {"rows", b.add("variance", {x}, {0b10, 0})},
-                               {"kept", b.add("variance", {x}, {0b10, 0b10})}}));
+  const auto in = b.placeholder("x", dtype::float64, {2, 2});
+  tg::session session(b.build({{"columns", b.add("variance", {in}, {0b01, 0})},
+                               {"rows", b.add("variance", {in}, {0b10, 0})},
+                               {"kept", b.add("variance", {in}, {0b10, 0b10})}}));
   const tg::tensor<double> values({2, 2}, {1, 3, 10, 20});
   const auto found = session.run({"columns", "rows", "kept"}, feed_to("x", values));
   CHECK(found[0].as<double>()[0] == 20.25);
