@@ -341,7 +341,7 @@ class graph_builder {
   }
 
   /// The program of some outputs. Gradients and optimizers become nodes, and the graph is checked: raises what
-  /// `compile` raises, as InvalidArgument with the same numbers. The builder may go on.
+  /// `compile` raises, as InvalidArgument with the same numbers, and what is wrong with loops. The builder may go on.
   /// @param soft as `soft_placement`
   [[nodiscard]] any_program build(const std::vector<named_output>& outputs, bool soft = false) const {
     if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E173 outputs: a program has an output or more");
