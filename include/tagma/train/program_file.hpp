@@ -16,6 +16,7 @@
 #include "tagma/device/own_operations.hpp"
 #include "tagma/graph/verify.hpp"
 #include "tagma/io/crc32c.hpp"
+#include "tagma/nn/value_check.hpp"
 #include "tagma/plan/any_program.hpp"
 
 namespace tagma {
@@ -133,30 +134,10 @@ struct read_tables {
 /// A value that a node takes fits it: what is read of it when a program runs is there.
 TAGMA_COLD inline void check_value(const ir::graph_view& g, ir::node_id i, const carried_value* v) {
   const ir::node& n = g[i];
-  const auto refuse = [&](const char* why) {
-    fail(status_code::invalid_argument, {"node ", i, ": ", n.op->info->name, ": ", why});
-  };
-  const std::string_view name = n.op->info->name;
-  const bool starts = name == "variable" || name == "initialize";
-  const ir::attribute begins = starts ? g.attributes(i)[0] : 0;
-  const bool takes =
-      name == "literal" || name == "scheduled_rate" || (starts && (begins == carried_kind || begins == literal_kind));
-  if (takes != (n.value >= 0)) refuse(takes ? "has no value" : "takes no value");
-  if (!takes) return;
-  if (v == nullptr) refuse("its value is not there");
-  const std::size_t numbers = v->bytes.size() / sizeof(double);
-  if (name == "scheduled_rate") {
-    // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
-    constexpr std::size_t least[] = {2, 5, 2, 5, 4};
-    const bool known = v->integer >= 0 && v->integer <= 4 && v->bytes.size() % sizeof(double) == 0;
-    if (!known || numbers < least[v->integer] || (v->integer == 2 && numbers % 2 != 0))
-      refuse("its schedule lacks numbers");
-  } else if (starts && begins == carried_kind) {
-    const auto last = static_cast<std::int64_t>(initializer_kind::data);
-    if (v->integer < 0 || v->integer > last) refuse("begins in a way that is not known");
-    if (v->integer == last && (!(v->dims == n.spec.dims) || static_cast<extent>(v->bytes.size()) != bytes_of(n.spec)))
-      refuse("its initial value has another size");
-  }
+  const bool lost = n.value >= 0 && v == nullptr;
+  const char* const problem =
+      lost ? "its value is not there" : value_problem(*n.op->info, g.attributes(i), n.spec, n.value >= 0 ? v : nullptr);
+  if (problem != nullptr) fail(status_code::invalid_argument, {"node ", i, ": ", n.op->info->name, ": ", problem});
 }
 
 /// Reads what stands between the head and the checksum.
