@@ -183,6 +183,8 @@ TEST_CASE("Unix sockets have an absolute path and no port") {
   CHECK(refused("unix:", 5, "absolute"));
   CHECK(refused("unix://run", 5, "absolute"));
   CHECK(refused("unix:////run", 7, "absolute"));
+  CHECK(refused("UNIX:2222", 0, "no host is called unix"));
+  CHECK(refused("unix", 0, "no host is called unix", {.default_port = 2222}));
   CHECK(refused("unix:/run/", 9, "folder"));
   CHECK(refused("unix:/a\nb", 7, "control"));
   CHECK(refused("unix:/a\xff", 5, "UTF-8"));

@@ -3,10 +3,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "support/errors.hpp"
+#include "tagma/base/file.hpp"
 
 using namespace tagma;
 using tagma::test::code_of;
@@ -60,6 +63,45 @@ const variables slurm{{"SLURM_JOB_ID", "7"},
                       {"SLURM_PROCID", "1"},
                       {"SLURM_STEP_NODELIST", "n[1-2]"}};
 const variables dmlc{{"DMLC_ROLE", "worker"}, {"DMLC_NUM_WORKER", "2"}, {"DMLC_WORKER_ID", "1"}};
+
+/// Words of a command line; between single quotes blanks belong to a word.
+sources::arguments words_of(const std::string& line) {
+  sources::arguments words;
+  std::string word;
+  bool quoted = false;
+  for (const char c : line + " ") {
+    if (c == '\'') {
+      quoted = !quoted;
+    } else if (c == ' ' && !quoted) {
+      if (!word.empty()) words.push_back(std::exchange(word, {}));
+    } else {
+      word += c;
+    }
+  }
+  return words;
+}
+
+/// What a process finds out that is started as a block of the page says: lines of variables, and one of the command.
+std::string outcome_of(const std::string& block) {
+  variables set;
+  sources::arguments options;
+  std::istringstream lines(block);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.substr(0, 5) == "train") {
+      options = words_of(line);
+      options.erase(options.begin());
+    } else {
+      const std::size_t equals = line.find('=');
+      set[line.substr(0, equals)] = line.substr(equals + 1);
+    }
+  }
+  try {
+    const discovery d = found(options, set);
+    return to_string(d.role.cluster()) + "\n" + d.explanation + "\n";
+  } catch (const error& e) {
+    return std::string(e.what()) + "\n";
+  }
+}
 
 }  // namespace
 
@@ -184,4 +226,22 @@ TEST_CASE("arguments of a program") {
   CHECK(discover(5, argv, environment()).source == "the command line");
   CHECK(role_from(1, argv, environment()).cluster() == cluster::local());
   CHECK(role_from(0, nullptr, environment()).cluster() == cluster::local());
+}
+
+TEST_CASE("examples of the page are so") {
+  const std::filesystem::path here = std::filesystem::absolute(__FILE__).parent_path();
+  const std::string page = read_file((here / "../../docs/cluster.md").string());
+  constexpr std::string_view start = "```sh\n", between = "```\n```text\n", stop = "```\n";
+  int examples = 0;
+  for (std::size_t at = page.find(start); at != std::string::npos; at = page.find(start, at)) {
+    at += start.size();
+    const std::size_t middle = page.find(between, at), end = page.find(stop, middle + between.size());
+    REQUIRE(end != std::string::npos);
+    const std::string block = page.substr(at, middle - at);
+    INFO(block);
+    CHECK(outcome_of(block) == page.substr(middle + between.size(), end - middle - between.size()));
+    at = end;
+    ++examples;
+  }
+  CHECK(examples > 10);
 }

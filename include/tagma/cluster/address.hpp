@@ -6,7 +6,7 @@
 ///
 ///     address = host ":" port | "unix:" path | "unix://" path
 ///     host    = name | IPv4 address | "[" IPv6 address [ "%" zone ] "]"
-///     name    = label { "." label } [ "." ], a label of letters, digits, "-" and "_", not at its ends "-"
+///     name    = label { "." label } [ "." ], a label of letters, digits, "-" and "_", not at its ends "-"; not "unix"
 ///     port    = 1 to 65535, or 0 where one is bound and the system shall choose; no leading zeros
 ///     path    = an absolute path of at most 107 bytes
 ///

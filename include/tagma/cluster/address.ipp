@@ -211,6 +211,7 @@ TAGMA_DECL bool address_parser::host_name(std::string_view name) {
   if (digits_only) return stop(0, "a host name ends in no number, and this is no IPv4 address");
   value_.kind = address_kind::name;
   for (const char c : name) value_.host += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  if (value_.host == "unix") return stop(0, "no host is called unix, which begins the address of a Unix socket");
   return true;
 }
 
