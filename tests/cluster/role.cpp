@@ -35,12 +35,13 @@ TEST_CASE("a role is a task of a cluster") {
   CHECK_FALSE(r.is_ps());
   CHECK(role(two_jobs, {"ps", 0}).is_ps());
   CHECK(role(two_jobs, {"ps", 0}) != r);
+  CHECK(role(two_jobs, {.job = "worker", .task = 1}) == r);
 }
 
 TEST_CASE("a job or a task that is the only one need not be said") {
-  CHECK(role(two_jobs, {"ps", -1}).task() == 0);
+  CHECK(role(two_jobs, {.job = "ps"}).task() == 0);
   CHECK(role(cluster({{"solo", {{5, "a:1"}}}})).id() == task_id{"solo", 5});
-  CHECK(role(cluster({{"worker", {"a:1", "b:1"}}}), {"", 1}).id() == task_id{"worker", 1});
+  CHECK(role(cluster({{"worker", {"a:1", "b:1"}}}), {.task = 1}).id() == task_id{"worker", 1});
   CHECK(role().id() == task_id{"local", 0});
   const auto no_job = [] { (void)role(two_jobs); };
   CHECK(code_of(no_job) == status_code::invalid_argument);

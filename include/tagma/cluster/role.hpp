@@ -17,8 +17,8 @@ namespace tagma {
 
 /// What is said of a role: `{.job = "worker", .task = 3}`.
 struct role_options {
-  std::string job;  ///< Empty if it is not said.
-  int task = -1;    ///< -1 if it is not said.
+  std::string job{};  ///< Empty if it is not said.
+  int task = -1;      ///< -1 if it is not said.
 };
 
 /// The task that initialises variables and writes checkpoints: the first one of job "chief", or else of "master", or

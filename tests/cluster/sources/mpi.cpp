@@ -79,6 +79,7 @@ TEST_CASE("mpirun in an allocation of Slurm") {
   };
   const launch l = launched(with("2", "0", "n2"));
   CHECK(l.hosts == names{"n1", "n1", "n2", "n2"});
+  CHECK(launched(with("0", "0", "n1")).hosts == l.hosts);  // the daemon has the same rank, among fewer
   CHECK(cluster_of(l, {}) == cluster({{"worker", {"n1:15012", "n1:15013", "n2:15012", "n2:15013"}}}));
   for (const environment& other : {with("2", "1", "n2"), with("1", "1", "n2"), with("2", "0", "n1")}) {
     const launch cyclic = launched(other);

@@ -54,7 +54,7 @@ TAGMA_DECL number_range read_range(list_cursor& in) {
   std::string_view low, high;
   number_range r;
   r.first = r.last = in.number(low);
-  r.width = low.size() > 1 && low[0] == '0' ? low.size() : 0;
+  r.width = low[0] == '0' ? low.size() : 0;
   if (!in.accept("-")) return r;
   r.last = in.number(high);
   if (r.last < r.first) in.refuse("a range ends before it begins");
