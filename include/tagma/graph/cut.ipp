@@ -176,7 +176,7 @@ class cutter {
     n.request = site_.device.empty() ? std::int16_t{0} : part.request(site_.device[i]);
     const node_id self = part.add(n, in, after, g_.attributes(i), i, loop_here(i, part));
     for (std::size_t l = 0; l < g_.loops.size(); ++l)
-      if (g_.loops[l].head == i) part.loops[static_cast<std::size_t>(part.loop_at[l])].head = self;
+      if (g_.loops[l].head == i) part.loops[i_of(loop_here(static_cast<std::int16_t>(l), part))].head = self;
     return self;
   }
   /// The loop that a node is in, in its part.
