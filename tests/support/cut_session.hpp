@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "tagma/plan/parts.hpp"
+#include "tagma/parts.hpp"
 #include "tagma/programs.hpp"
-#include "tagma/runtime/rendezvous.hpp"
 
 namespace tagma::test {
 

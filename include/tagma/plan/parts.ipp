@@ -8,10 +8,6 @@
 #include <string>
 
 #include "tagma/base/config.hpp"
-#include "tagma/expr/op/exchange.hpp"
-#include "tagma/expr/placeholder.hpp"
-#include "tagma/graph/pass/prune.hpp"
-#include "tagma/plan/heap_plan.hpp"
 #include "tagma/plan/parts.hpp"
 
 namespace tagma {
@@ -29,35 +25,6 @@ TAGMA_DECL any_program program_of_part(const any_program& whole, const ir::graph
   const std::vector<std::string_view> called(names.begin(), names.end());
   return {g, parts.empty() ? carried() : carried::join(parts), whole.soft(), called};
 }
-
-namespace detail {
-
-/// A part, as a run with some feeds sees it.
-struct fed_part {
-  fed_part(const ir::graph_part& part, array_view<const ir::node_id> fed)
-      : graph(part.graph.view()), planned((feed(fed), graph.view())) {}
-
-  void feed(array_view<const ir::node_id> fed) {
-    for (const ir::node_id i : fed) graph.feed(i, ir::rules<op::placeholder>);
-  }
-  /// The edges that these outputs need.
-  [[nodiscard]] std::vector<std::int32_t> edges_of(const std::set<int>& outputs) const {
-    const ir::graph_view g = planned.view();
-    std::vector<ir::node_id> roots;
-    for (const int i : outputs) roots.push_back(g.roots[i]);
-    const auto needs = ir::prune<heap_room>(g, roots);
-    std::vector<std::int32_t> edges;
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (wants_value(needs[i]) && (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>))
-        edges.push_back(static_cast<std::int32_t>(g.attributes(i)[0]));
-    return edges;
-  }
-
-  ir::heap_graph graph;
-  plan::planned_heap_graph planned;
-};
-
-}  // namespace detail
 
 TAGMA_DECL std::vector<std::vector<int>> outputs_of_parts(const ir::cut_graph& cut, array_view<const int> outputs,
                                                           array_view<const std::vector<ir::node_id>> fed) {
