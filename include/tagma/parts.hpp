@@ -30,6 +30,7 @@
 
 #include "tagma/plan/program.hpp"
 
+#include "tagma/cluster/site.hpp"
 #include "tagma/device/cpu/kernel/exchange.hpp"
 #include "tagma/plan/parts.hpp"
 #include "tagma/runtime/rendezvous.hpp"

@@ -6,6 +6,7 @@
 #include "tagma/cluster/environment.ipp"
 #include "tagma/cluster/ranks.ipp"
 #include "tagma/cluster/role.ipp"
+#include "tagma/cluster/site.ipp"
 #include "tagma/cluster/sources/command_line.ipp"
 #include "tagma/cluster/sources/dmlc.ipp"
 #include "tagma/cluster/sources/json.ipp"
