@@ -10,6 +10,7 @@
 #include "tagma/compiled/agreement.cpp"
 
 #include "tagma/compiled/base.cpp"
+#include "tagma/compiled/cluster.cpp"
 #include "tagma/compiled/data.cpp"
 #include "tagma/compiled/device.cpp"
 #include "tagma/compiled/io.cpp"

@@ -2163,6 +2163,7 @@ class heap_plan {
 
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
+  array_view<const std::int32_t> numbers_;  // of the graph
 };
 
 }  // namespace tagma::plan
@@ -2185,7 +2186,7 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where) {
+    : where_(where), numbers_(planned.view().numbers) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
@@ -2218,7 +2219,8 @@ TAGMA_DECL plan_view heap_plan::view() const {
           where_.devices,
           where_.reasons,
           {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count}};
+          {tables_.rows.data(), tables_.row_count},
+          numbers_};
 }
 
 TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {

@@ -1144,14 +1144,17 @@ namespace ir {
 /// Of each component: element type, rank, and all extents that there may be.
 inline constexpr std::size_t queue_component_words = 2 + max_rank;
 
+/// Writes the words of one component. Returns where the next one begins.
+constexpr attribute* write_component(attribute* to, const tensor_spec& s) {
+  *to++ = static_cast<attribute>(s.type);
+  *to++ = s.dims.rank;
+  for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
+  return to;
+}
 template <class... Specs>
 constexpr void write_components(attribute* to) {
   const tensor_spec all[] = {Specs::value...};
-  for (const tensor_spec& s : all) {
-    *to++ = static_cast<attribute>(s.type);
-    *to++ = s.dims.rank;
-    for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
-  }
+  for (const tensor_spec& s : all) to = write_component(to, s);
 }
 /// Component `i` of such attributes; of type `none` if there are fewer.
 [[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
@@ -3533,6 +3536,7 @@ class heap_graph {
   fixed_array<loop_info, heap_room> loops_;
   fixed_array<back_edge, heap_room> back_edges_;
   fixed_array<std::int16_t, heap_room> loop_of_;
+  fixed_array<std::int32_t, heap_room> numbers_;
   heap_array<char> text_;
 };
 
@@ -3556,11 +3560,12 @@ TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
   copy(loops_, g.loops);
   copy(back_edges_, g.back_edges);
   copy(loop_of_, g.loop_of);
+  copy(numbers_, g.numbers);
   keep_names();
 }
 
 TAGMA_DECL graph_view heap_graph::view() const {
-  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_, numbers_};
 }
 
 TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
@@ -3856,6 +3861,7 @@ class heap_plan {
 
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
+  array_view<const std::int32_t> numbers_;  // of the graph
 };
 
 }  // namespace tagma::plan
@@ -3878,7 +3884,7 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where) {
+    : where_(where), numbers_(planned.view().numbers) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
@@ -3911,7 +3917,8 @@ TAGMA_DECL plan_view heap_plan::view() const {
           where_.devices,
           where_.reasons,
           {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count}};
+          {tables_.rows.data(), tables_.row_count},
+          numbers_};
 }
 
 TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
@@ -4214,6 +4221,7 @@ namespace tagma::detail {
 /// are the records that handles stand for; from there on everything is as for compiled programs.
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -4468,6 +4476,64 @@ using all_families = families<arithmetic, comparison, conversion, elementary, re
 
 }  // namespace tagma::device::operations
 #endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+// ---- tagma/expr/op/exchange.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
+/// @file
+/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
+/// graph/cut.hpp does. A step that waits for another part holds no thread.
+
+namespace tagma::op {
+
+/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
+/// How many bytes that were.
+struct send {
+  static constexpr const char* name = "send";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
+/// its type and its shape, as of a component of a queue.
+struct receive {
+  static constexpr const char* name = "receive";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_spec(t, false); }
+  static constexpr void takes_spec(auto& t, bool open) {
+    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    const ir::attribute_list words = t.rest_of_attributes();
+    ir::take_component(t);
+    if (!t.fine() || words.size() < ir::queue_component_words) return;
+    const tensor_spec s = ir::queue_component(words, 0);
+    t.needs(s.type != dtype::string, "texts are not handed over");
+    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
+    return nullptr;
+  }
+};
+
+/// The same of a tensor with open extents, which come with it.
+struct receive_open : receive {
+  static constexpr const char* name = "receive_open";
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) { takes_spec(t, true); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
 // ---- tagma/expr/op/text_constant.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
@@ -4555,7 +4621,11 @@ using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op:
                        row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
                        row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
 
-using input_families = families<queues, readers, records>;
+/// Where an edge of a graph leads to another part of it.
+using exchange =
+    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
+
+using input_families = families<queues, readers, records, exchange>;
 
 }  // namespace tagma::device::operations
 #endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
@@ -4737,6 +4807,53 @@ class own_operation_list {
 }  // namespace operations
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
+// ---- tagma/nn/value_check.hpp
+#ifndef TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+#define TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+
+/// @file
+/// Which nodes take a run-time value from their program, and what such a value must hold, for programs that no compiler
+/// has checked.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma::detail {
+
+/// What is wrong with a schedule of a learning rate; nullptr if nothing is.
+[[nodiscard]] TAGMA_COLD inline const char* schedule_problem(const carried_value& v) {
+  // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
+  constexpr std::size_t least[] = {2, 5, 2, 5, 4};
+  const std::size_t numbers = v.bytes.size() / sizeof(double);
+  const bool known = v.integer >= 0 && v.integer <= 4 && v.bytes.size() % sizeof(double) == 0;
+  const bool pieces = v.integer == static_cast<std::int64_t>(schedule_kind::piecewise);
+  if (!known || numbers < least[v.integer] || (pieces && numbers % 2 != 0)) return "its schedule lacks numbers";
+  return nullptr;
+}
+
+/// What is wrong with what a node takes from its program, so that whatever a kernel reads of it is there.
+/// @param v its value; nullptr if it takes none
+/// @return nullptr if nothing is wrong
+[[nodiscard]] TAGMA_COLD inline const char* value_problem(const ir::op_info& op, ir::attribute_list attributes,
+                                                          const tensor_spec& spec, const carried_value* v) {
+  const bool rate = op.name == std::string_view(tagma::op::scheduled_rate::name);
+  const bool starts = op.is(ir::op_kind::variable) || op.name == std::string_view("initialize");
+  const ir::attribute begins = starts ? attributes[0] : 0;
+  const bool takes = rate || op.is(ir::op_kind::literal) || begins == carried_kind || begins == literal_kind;
+  if (takes != (v != nullptr)) return takes ? "has no value" : "takes no value";
+  if (rate) return schedule_problem(*v);
+  if (starts && begins == carried_kind) {
+    const auto last = static_cast<std::int64_t>(initializer_kind::data);
+    if (v->integer < 0 || v->integer > last) return "begins in a way that is not known";
+    const auto size = static_cast<extent>(v->bytes.size());
+    if (v->integer == last && (!(v->dims == spec.dims) || size != bytes_of(spec)))
+      return "its initial value has another size";
+  }
+  return nullptr;
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_NN_VALUE_CHECK_HPP
 // ---- tagma/tensor/any_tensor.hpp
 #ifndef TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
 #define TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
@@ -4924,11 +5041,10 @@ class graph_builder {
   /// A scalar that the program carries.
   template <class T>
     requires std::is_arithmetic_v<T> graph_node number(dtype type, T value) {
-      own_record& r = make(face_of<op::literal>(), {}, {}, {type, {}});
       const auto whole = static_cast<double>(value);
       const bool fits = std::is_integral_v<T> || (whole > -0x1p63 && whole < 0x1p63);
-      carry(r, {whole, fits ? static_cast<std::int64_t>(value) : 0});
-      return keep(r);
+      const carried_value v{whole, fits ? static_cast<std::int64_t>(value) : 0};
+      return keep(make(face_of<op::literal>(), {}, {}, {type, {}}, &v));
     }
   /// A scalar that the graph compiler knows, and may fold into operations.
   graph_node constant(dtype type, double value) {
@@ -4945,7 +5061,8 @@ class graph_builder {
   }
   graph_node add(std::string_view operation, const node_list& inputs, const std::vector<attribute_value>& attributes) {
     const ir::operation_face* const face = device::operations::find_face_to_build(operation);
-    if (face == nullptr) fail(status_code::not_found,
+    if (face == nullptr)
+      fail(status_code::not_found,
            {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
     std::vector<ir::attribute> bits;
     for (const attribute_value& a : attributes) bits.push_back(a.bits());
@@ -4980,6 +5097,12 @@ class graph_builder {
     r.stays_with.push_back(&record_of(with, "colocate_with"));
     r.scopes = &here;
     return keep(r);
+  }
+
+  /// The learning rate of a schedule, a float64 scalar, as `tagma::scheduled_rate`.
+  /// @param step updates done so far, an int64 scalar
+  graph_node learning_rate(const rate& schedule, const graph_node& step) {
+    return keep(make(face_of<op::scheduled_rate>(), {step}, {}, {}, &schedule.value()));
   }
 
   /// The gradient of the sum of `y` by `x`. Raises TAGMA-E014; `build` raises TAGMA-E061 and E064.
@@ -5197,8 +5320,9 @@ class graph_builder {
   }
   /// A record of an operation whose arguments have been checked.
   /// @param given its type, where that is given
+  /// @param value what the program carries for it; nullptr if nothing
   own_record& make(const ir::operation_face* face, const node_list& inputs, array_view<const ir::attribute> attributes,
-                   const tensor_spec& given) {
+                   const tensor_spec& given, const carried_value* value = nullptr) {
     const ir::op_info& op = face->info();
     std::vector<tensor_spec> specs;
     std::vector<const ir::record*> from;
@@ -5222,9 +5346,12 @@ class graph_builder {
         if (from[k] == from[i] && ((roles.variables >> k) & (roles.variables >> i) & 1) != 0)
           fail(status_code::invalid_argument, {op.name, ": writes over input ", k, " twice"});
     }
+    if (const char* const problem = detail::value_problem(op, attributes, args.out, value))
+      fail(status_code::invalid_argument, {"graph_builder: ", op.name, ": ", problem});
     own_record& r = new_record(*face->rules, op.outputs > 0 ? tensor_spec{} : args.out);
     r.from = from;
     r.given.assign(attributes.begin(), attributes.end());
+    if (value != nullptr) carry(r, *value);
     return r;
   }
   /// A record that is another one, with the same value.
@@ -5269,11 +5396,9 @@ class graph_builder {
   void call(own_record& r, std::string_view name) {
     if (!is_name(name))
       fail(status_code::invalid_argument, {"TAGMA-E160 ", r.op->info->name, ": '", name, "' is no name"});
-    for (const std::string_view other : names_)
-      if (other == name)
-        fail(status_code::invalid_argument, {"TAGMA-E060 ", r.op->info->name, ": '", name, "' is there already"});
     r.called = name;
-    names_.push_back(r.called);
+    if (!named_.emplace(r.called, &r).second)
+      fail(status_code::invalid_argument, {"TAGMA-E060 ", r.op->info->name, ": '", name, "' is there already"});
   }
   void carry(own_record& r, const carried_value& value) {
     r.number = value;
@@ -5287,9 +5412,8 @@ class graph_builder {
   graph_node add_variable(std::string_view name, const tensor_spec& spec, ir::attribute kind, bool trainable,
                           const carried_value* initial) {
     const ir::attribute attributes[] = {kind, trainable && is_floating(spec.type), 0};
-    own_record& r = make(face_of<op::variable>(), {}, attributes, spec);
+    own_record& r = make(face_of<op::variable>(), {}, attributes, spec, initial);
     call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
-    if (initial != nullptr) carry(r, *initial);
     return keep(r);
   }
   graph_node add_carried_variable(std::string_view name, const tensor_spec& spec, bool trainable,
@@ -5324,11 +5448,8 @@ class graph_builder {
     using traits = detail::optimizer_traits<Optimizer>;
     const auto add_number = [&](dtype type, double value) { operands.push_back(number(type, value).record_); };
     std::apply([&](const auto&... bound) { (add_number(bounded, static_cast<double>(bound)), ...); }, clip.bounds);
-    const ir::record* const step = step_of(traits::step.view());
-    own_record& rate = new_record(ir::rules<op::scheduled_rate>, {dtype::float64, {}});
-    rate.from = {step};
-    carry(rate, optimizer.learning_rate.value());
-    operands.push_back(keep(rate).record_), operands.push_back(step);
+    const graph_node step = step_of(traits::step.view());
+    operands.push_back(learning_rate(optimizer.learning_rate, step).record_), operands.push_back(step.record_);
     const auto numbers = traits::numbers(optimizer);
     for (std::size_t i = 0; i < numbers.size(); ++i) add_number(dtype::float64, numbers[i]);
     own_record& r =
@@ -5338,12 +5459,11 @@ class graph_builder {
     return keep(r);
   }
   /// The variable that counts the steps of an optimizer; all of a kind share it.
-  [[nodiscard]] const ir::record* step_of(std::string_view name) {
-    const std::string full = sentence({prefix_, name});
-    for (const owned<own_record>& r : records_)
-      if (r->op->info->is(ir::op_kind::variable) && r->name == full) return r.get();
+  [[nodiscard]] graph_node step_of(std::string_view name) {
+    const auto known = named_.find(sentence({prefix_, name}));
+    if (known != named_.end() && known->second->op->info->is(ir::op_kind::variable)) return {known->second, this};
     const auto kind = static_cast<ir::attribute>(initializer_kind::zeros);
-    return add_variable(name, {dtype::int64, {}}, kind, false, nullptr).record_;
+    return add_variable(name, {dtype::int64, {}}, kind, false, nullptr);
   }
 
   scope_guard open(ir::scope_kind kind, const device_spec& spec = {}, device_function function = nullptr) {
@@ -5370,7 +5490,7 @@ class graph_builder {
 
   std::vector<owned<own_record>> records_;
   std::vector<owned<ir::scope>> scopes_;
-  std::vector<std::string_view> names_;
+  std::map<std::string_view, const ir::record*> named_;
   const ir::scope* devices_ = nullptr;  ///< the open ones, the outermost first
   std::string prefix_;
 };

@@ -315,14 +315,17 @@ namespace ir {
 /// Of each component: element type, rank, and all extents that there may be.
 inline constexpr std::size_t queue_component_words = 2 + max_rank;
 
+/// Writes the words of one component. Returns where the next one begins.
+constexpr attribute* write_component(attribute* to, const tensor_spec& s) {
+  *to++ = static_cast<attribute>(s.type);
+  *to++ = s.dims.rank;
+  for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
+  return to;
+}
 template <class... Specs>
 constexpr void write_components(attribute* to) {
   const tensor_spec all[] = {Specs::value...};
-  for (const tensor_spec& s : all) {
-    *to++ = static_cast<attribute>(s.type);
-    *to++ = s.dims.rank;
-    for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
-  }
+  for (const tensor_spec& s : all) to = write_component(to, s);
 }
 /// Component `i` of such attributes; of type `none` if there are fewer.
 [[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
@@ -866,6 +869,10 @@ class late_steps final : public late_extents {
     for (std::size_t b = 0; b < capacity_.size(); ++b) capacity_[b] = plan_.block_bytes(tables_.blocks[b]);
     grown_.allocate(capacity_.size());
     grown_on_device_.allocate(capacity_.size());
+    moving_.allocate(capacity_.size());
+    for (std::size_t i = 0; i < tables_.nodes.size(); ++i)
+      if (late_[i] != what::known && is_arena(static_cast<ir::node_id>(i)))
+        moving_[node(static_cast<ir::node_id>(i)).slot] = true;
     for (std::size_t s = 0; s <= tables_.steps.size(); ++s) collect(s);
     for (std::size_t l = 0; l < tables_.loops.size(); ++l)
       if (tables_.loops[l].parent < 0) collect_loop(l);
@@ -946,7 +953,7 @@ class late_steps final : public late_extents {
         const extent e = own.found.extents[r * max_rank + static_cast<std::size_t>(axis)];
         const bool fits =
             found[axis] == dyn ? e >= 0 && (!expected.bounded || e <= expected.most.dims[axis]) : e == found[axis];
-        if (!fits) fail_found(s, r, axis, e);
+        if (!fits) plan::fail_found(expected, r, axis, e);
         found[axis] = e;
       }
       operand& o = step.outputs == 0 ? plan_.calls_[s].out : plan_.calls_[s].outs[r];
@@ -995,9 +1002,8 @@ class late_steps final : public late_extents {
       return at < 0 ? nullptr : &dims[at];
     }
     [[nodiscard]] const shape* find(const late_step& own, ir::node_id id) const {
-      for (std::size_t i = 0; i < own.nodes.size(); ++i)
-        if (own.nodes[i] == id) return &dims[i];
-      return nullptr;
+      const std::int32_t at = position(own, id);
+      return at < 0 ? nullptr : &dims[at];
     }
     [[nodiscard]] const shape& at(const late_step& own, ir::node_id id, const late_steps& all) const {
       const shape* const found = find(own, id);
@@ -1073,19 +1079,30 @@ class late_steps final : public late_extents {
     } else {
       const plan::plan_step& step = tables_.steps[s];
       own.finds = node(step.node).op->late;
-      for (int k = 0; k < step.operands; ++k) visit(tables_.operands[step.first_operand + k], s, list);
+      const ir::op_info& op = *node(step.main_node()).op;
+      for (int k = 0; k < step.operands; ++k)
+        visit(tables_.operands[step.first_operand + k], s, list, !step.fused && op.ignores_elements(k));
       visit(step.node, s, list);
       for (int r = 0; r < step.outputs; ++r)
         if (const ir::node_id id = tables_.operands[step.first_operand + step.operands + r]; id != ir::no_node)
           visit(id, s, list);
     }
-    own.late = own.finds || list.sources + list.inferred > 0;
+    own.late = own.finds || list.sources + list.inferred > 0 || (s < tables_.steps.size() && touches_moving(s));
     keep(list, own);
     if (!own.late || s == tables_.steps.size()) return;
     const plan::plan_step& step = tables_.steps[s];
     own.first_operand = step.first_operand;
     own.operand_at.allocate(step.operands);
     for (int k = 0; k < step.operands; ++k) own.operand_at[k] = position(own, tables_.operands[step.first_operand + k]);
+  }
+  /// True if a step reads or writes what is in a block that may be elsewhere in the next run, though the extents of
+  /// that are known: a result that lies over a tensor which somebody finds.
+  [[nodiscard]] TAGMA_COLD bool touches_moving(std::size_t s) const {
+    const auto moves = [&](ir::node_id i) { return i != ir::no_node && is_arena(i) && moving_[node(i).slot]; };
+    const plan::plan_step& step = tables_.steps[s];
+    bool any = moves(step.node);
+    for (int k = 0; k < step.operands + step.outputs; ++k) any = any || moves(tables_.operands[step.first_operand + k]);
+    return any;
   }
   /// A loop follows what its steps and rows follow, as if all were done where it begins.
   TAGMA_COLD void collect_loop(std::size_t l) {
@@ -1120,23 +1137,27 @@ class late_steps final : public late_extents {
   }
   struct node_list {
     explicit node_list(std::size_t size) : seen(size), source(size), infer(size) {}
-    heap_array<bool> seen;
+    enum mark : std::uint8_t { unseen, shape_only, elements };
+    heap_array<mark> seen;
     heap_array<ir::node_id> source, infer;
     std::size_t sources = 0, inferred = 0;
   };
-  TAGMA_COLD void visit(ir::node_id i, std::size_t s, node_list& list) const {
-    if (list.seen[i] || !follows_[i]) return;
-    list.seen[i] = true;
+  /// @param shape_only its elements are not read, so that its operation may not have run: what is known is not checked
+  TAGMA_COLD void visit(ir::node_id i, std::size_t s, node_list& list, bool shape_only = false) const {
+    const auto mark = shape_only ? node_list::shape_only : node_list::elements;
+    if (list.seen[i] >= mark || !follows_[i] || (shape_only && late_[i] == what::known)) return;
+    const bool is_new = list.seen[i] == node_list::unseen;
+    list.seen[i] = mark;
     if (published_before(i, s)) {
-      if (late_[i] != what::known) list.source[list.sources++] = i;
+      if (is_new && late_[i] != what::known) list.source[list.sources++] = i;
       return;
     }
     const plan::plan_node& of = plan::inferring(tables_.nodes, tables_.inputs, node(i));
     if (of.op->late && static_cast<std::size_t>(of.step) != s)
       fail(status_code::internal,
            {detail::describe(of), " finds extents that a step needs which does not wait for it"});
-    for (int k = 0; k < of.inputs; ++k) visit(input(of, k), s, list);
-    if (node(i).op->outputs == 0) list.infer[list.inferred++] = i;
+    for (int k = 0; k < of.inputs; ++k) visit(input(of, k), s, list, shape_only || of.op->ignores_elements(k));
+    if (is_new && node(i).op->outputs == 0) list.infer[list.inferred++] = i;
   }
   [[nodiscard]] static std::int32_t position(const late_step& own, ir::node_id i) {
     for (std::size_t k = 0; k < own.nodes.size(); ++k)
@@ -1200,18 +1221,14 @@ class late_steps final : public late_extents {
     plan::late_spec found;
     const char* problem = infer(n, of, found, [&](int k) {
       const ir::node_id in = input(of, k);
-      const std::int32_t at = position(own, in);
-      const tensor_spec spec{node(in).spec.type, at >= 0 ? b.dims[at] : dims(in)};
+      const tensor_spec spec{node(in).spec.type, b.at(own, in, *this)};
       return plan::late_spec{spec, spec, true};
     });
     if (problem == nullptr && !of.op->late &&
         !(found.known.dims.is_known() && compatible(found.known.dims, n.spec.dims)))
       problem = "the result does not fit the declared one";
     if (problem == nullptr) problem = stretches(own, b, n, found.known.dims);
-    const auto now = [&](ir::node_id in) {
-      const std::int32_t at = position(own, in);
-      return at >= 0 ? b.dims[at] : dims(in);
-    };
+    const auto now = [&](ir::node_id in) { return b.at(own, in, *this); };
     if (problem != nullptr) fail(status_code::invalid_argument, text(of, problem, now));
     if (!is_addressable(found.most))
       fail_never_fits({text(of, "a result of more bytes than a process can address", now)});
@@ -1233,8 +1250,7 @@ class late_steps final : public late_extents {
     for (int k = 0; k < n.inputs; ++k) {
       if (n.op->ignores_elements(k)) continue;
       const ir::node_id in = input(n, k);
-      const std::int32_t at = position(own, in);
-      const shape &declared = node(in).spec.dims, &actual = at >= 0 ? b.dims[at] : dims(in);
+      const shape &declared = node(in).spec.dims, &actual = b.at(own, in, *this);
       for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
         if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
           return "a dynamic extent does not stretch";
@@ -1286,6 +1302,8 @@ class late_steps final : public late_extents {
       set_result(call.out, step.node, own, b, 0);
     else if (const shape* const out = b.find(own, step.node); out != nullptr)
       set(call.out, step.node, out), dims(step.node) = *out;
+    else if (step.outputs == 0)
+      set(call.out, step.node, nullptr);
     if (own.finds)
       for (std::size_t r = 0; r < result_count(s); ++r)
         for (int axis = 0; axis < max_rank; ++axis)
@@ -1303,7 +1321,7 @@ class late_steps final : public late_extents {
   void set_output(std::size_t s, operand& o, ir::node_id id, const late_step& own, const binding& b, std::int32_t r) {
     if (own.finds) return set_result(o, id, own, b, r);
     const shape* const found = b.find(own, id);
-    if (found == nullptr) return;
+    if (found == nullptr) return set(o, id, nullptr);
     if (is_arena(id)) make_room(s, id, *found);
     set(o, id, found);
     dims(id) = *found;
@@ -1374,17 +1392,6 @@ class late_steps final : public late_extents {
     return o.data = plan_.block_address_[node(id).slot];
   }
 
-  [[noreturn]] TAGMA_COLD void fail_found(std::size_t s, std::size_t r, int axis, extent e) const {
-    const plan::late_spec& expected = steps_[s].bindings->results[r];
-    const extent known = expected.known.dims[axis];
-    if (known == dyn && e < 0) fail(status_code::internal, {"its kernel does not say extent ", axis, " of result ", r});
-    if (known != dyn)
-      fail(status_code::internal,
-           {"its kernel says that extent ", axis, " of result ", r, " is ", e, ", which is ", known});
-    fail(status_code::internal, {"its kernel says that extent ", axis, " of result ", r, " is ", e,
-                                 ", above its bound ", expected.most.dims[axis]});
-  }
-
   Bound& plan_;
   const plan::plan_view& tables_;
   heap_array<what> late_;     // of each node
@@ -1394,6 +1401,7 @@ class late_steps final : public late_extents {
   heap_array<std::int64_t> capacity_;  // of each block
   heap_array<aligned_bytes> grown_;    // those that are not in an arena any more
   heap_array<owned<memory_block>> grown_on_device_;
+  heap_array<bool> moving_;  // of each block: it may be elsewhere in the next run
   atomic<std::size_t> grown_bytes_{0};
   atomic<std::uint64_t> numbers_{0}, moves_{0};
   aligned_bytes words_;

@@ -1971,6 +1971,7 @@ class heap_graph {
   fixed_array<loop_info, heap_room> loops_;
   fixed_array<back_edge, heap_room> back_edges_;
   fixed_array<std::int16_t, heap_room> loop_of_;
+  fixed_array<std::int32_t, heap_room> numbers_;
   heap_array<char> text_;
 };
 
@@ -1994,11 +1995,12 @@ TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
   copy(loops_, g.loops);
   copy(back_edges_, g.back_edges);
   copy(loop_of_, g.loop_of);
+  copy(numbers_, g.numbers);
   keep_names();
 }
 
 TAGMA_DECL graph_view heap_graph::view() const {
-  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_, numbers_};
 }
 
 TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
@@ -2294,6 +2296,7 @@ class heap_plan {
 
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
+  array_view<const std::int32_t> numbers_;  // of the graph
 };
 
 }  // namespace tagma::plan
@@ -2316,7 +2319,7 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where) {
+    : where_(where), numbers_(planned.view().numbers) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
@@ -2349,7 +2352,8 @@ TAGMA_DECL plan_view heap_plan::view() const {
           where_.devices,
           where_.reasons,
           {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count}};
+          {tables_.rows.data(), tables_.row_count},
+          numbers_};
 }
 
 TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {

@@ -518,13 +518,6 @@ template <class T>
 struct scan_columns {
   using C = compute_t<T>;
   static constexpr std::int64_t most = 256;  ///< columns, so that their sums stay in the cache
-  /// The sum of two numbers; integers wrap around.
-  TAGMA_INLINE static C add(C a, C b) {
-    if constexpr (floating<C>)
-      return a + b;
-    else
-      return static_cast<C>(static_cast<unsigned_of<C>>(a) + static_cast<unsigned_of<C>>(b));
-  }
   /// @param step from a row to the next one, in elements
   TAGMA_INLINE static void run(const T* from, T* to, std::int64_t n, std::int64_t step, std::int64_t columns,
                                bool exclusive) {
@@ -541,7 +534,7 @@ struct scan_columns {
       C sum = 0;
       for (std::int64_t k = 0; k < n; ++k) {
         const C before = sum;
-        sum = add(sum, static_cast<C>(from[k * step + i]));
+        sum = sum_of<C>(sum, static_cast<C>(from[k * step + i]));
         to[k * step + i] = T(exclusive ? before : sum);
       }
     }

@@ -1144,14 +1144,17 @@ namespace ir {
 /// Of each component: element type, rank, and all extents that there may be.
 inline constexpr std::size_t queue_component_words = 2 + max_rank;
 
+/// Writes the words of one component. Returns where the next one begins.
+constexpr attribute* write_component(attribute* to, const tensor_spec& s) {
+  *to++ = static_cast<attribute>(s.type);
+  *to++ = s.dims.rank;
+  for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
+  return to;
+}
 template <class... Specs>
 constexpr void write_components(attribute* to) {
   const tensor_spec all[] = {Specs::value...};
-  for (const tensor_spec& s : all) {
-    *to++ = static_cast<attribute>(s.type);
-    *to++ = s.dims.rank;
-    for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
-  }
+  for (const tensor_spec& s : all) to = write_component(to, s);
 }
 /// Component `i` of such attributes; of type `none` if there are fewer.
 [[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
@@ -3944,6 +3947,64 @@ using all_families = families<arithmetic, comparison, conversion, elementary, re
 
 }  // namespace tagma::device::operations
 #endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
+// ---- tagma/expr/op/exchange.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
+/// @file
+/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
+/// graph/cut.hpp does. A step that waits for another part holds no thread.
+
+namespace tagma::op {
+
+/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
+/// How many bytes that were.
+struct send {
+  static constexpr const char* name = "send";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
+/// its type and its shape, as of a component of a queue.
+struct receive {
+  static constexpr const char* name = "receive";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_spec(t, false); }
+  static constexpr void takes_spec(auto& t, bool open) {
+    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    const ir::attribute_list words = t.rest_of_attributes();
+    ir::take_component(t);
+    if (!t.fine() || words.size() < ir::queue_component_words) return;
+    const tensor_spec s = ir::queue_component(words, 0);
+    t.needs(s.type != dtype::string, "texts are not handed over");
+    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
+    return nullptr;
+  }
+};
+
+/// The same of a tensor with open extents, which come with it.
+struct receive_open : receive {
+  static constexpr const char* name = "receive_open";
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) { takes_spec(t, true); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
 // ---- tagma/expr/op/text_constant.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
@@ -4031,7 +4092,11 @@ using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op:
                        row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
                        row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
 
-using input_families = families<queues, readers, records>;
+/// Where an edge of a graph leads to another part of it.
+using exchange =
+    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
+
+using input_families = families<queues, readers, records, exchange>;
 
 }  // namespace tagma::device::operations
 #endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
@@ -4324,6 +4389,53 @@ TAGMA_DECL std::uint32_t crc32c(std::string_view bytes) { return extend_crc32c(0
 }  // namespace tagma::io
 #endif  // TAGMA_SINGLE_IO_CRC32C_IPP
 #endif  // TAGMA_SINGLE_IO_CRC32C_HPP
+// ---- tagma/nn/value_check.hpp
+#ifndef TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+#define TAGMA_SINGLE_NN_VALUE_CHECK_HPP
+
+/// @file
+/// Which nodes take a run-time value from their program, and what such a value must hold, for programs that no compiler
+/// has checked.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma::detail {
+
+/// What is wrong with a schedule of a learning rate; nullptr if nothing is.
+[[nodiscard]] TAGMA_COLD inline const char* schedule_problem(const carried_value& v) {
+  // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
+  constexpr std::size_t least[] = {2, 5, 2, 5, 4};
+  const std::size_t numbers = v.bytes.size() / sizeof(double);
+  const bool known = v.integer >= 0 && v.integer <= 4 && v.bytes.size() % sizeof(double) == 0;
+  const bool pieces = v.integer == static_cast<std::int64_t>(schedule_kind::piecewise);
+  if (!known || numbers < least[v.integer] || (pieces && numbers % 2 != 0)) return "its schedule lacks numbers";
+  return nullptr;
+}
+
+/// What is wrong with what a node takes from its program, so that whatever a kernel reads of it is there.
+/// @param v its value; nullptr if it takes none
+/// @return nullptr if nothing is wrong
+[[nodiscard]] TAGMA_COLD inline const char* value_problem(const ir::op_info& op, ir::attribute_list attributes,
+                                                          const tensor_spec& spec, const carried_value* v) {
+  const bool rate = op.name == std::string_view(tagma::op::scheduled_rate::name);
+  const bool starts = op.is(ir::op_kind::variable) || op.name == std::string_view("initialize");
+  const ir::attribute begins = starts ? attributes[0] : 0;
+  const bool takes = rate || op.is(ir::op_kind::literal) || begins == carried_kind || begins == literal_kind;
+  if (takes != (v != nullptr)) return takes ? "has no value" : "takes no value";
+  if (rate) return schedule_problem(*v);
+  if (starts && begins == carried_kind) {
+    const auto last = static_cast<std::int64_t>(initializer_kind::data);
+    if (v->integer < 0 || v->integer > last) return "begins in a way that is not known";
+    const auto size = static_cast<extent>(v->bytes.size());
+    if (v->integer == last && (!(v->dims == spec.dims) || size != bytes_of(spec)))
+      return "its initial value has another size";
+  }
+  return nullptr;
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_NN_VALUE_CHECK_HPP
 // ---- tagma/plan/any_program.hpp
 #ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 #define TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
@@ -4377,6 +4489,7 @@ class heap_graph {
   fixed_array<loop_info, heap_room> loops_;
   fixed_array<back_edge, heap_room> back_edges_;
   fixed_array<std::int16_t, heap_room> loop_of_;
+  fixed_array<std::int32_t, heap_room> numbers_;
   heap_array<char> text_;
 };
 
@@ -4400,11 +4513,12 @@ TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
   copy(loops_, g.loops);
   copy(back_edges_, g.back_edges);
   copy(loop_of_, g.loop_of);
+  copy(numbers_, g.numbers);
   keep_names();
 }
 
 TAGMA_DECL graph_view heap_graph::view() const {
-  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_, numbers_};
 }
 
 TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
@@ -4700,6 +4814,7 @@ class heap_plan {
 
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
+  array_view<const std::int32_t> numbers_;  // of the graph
 };
 
 }  // namespace tagma::plan
@@ -4722,7 +4837,7 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where) {
+    : where_(where), numbers_(planned.view().numbers) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
@@ -4755,7 +4870,8 @@ TAGMA_DECL plan_view heap_plan::view() const {
           where_.devices,
           where_.reasons,
           {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count}};
+          {tables_.rows.data(), tables_.row_count},
+          numbers_};
 }
 
 TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
@@ -4961,6 +5077,8 @@ namespace detail {
 
 inline constexpr std::string_view program_magic{"\x89tagma\r\n", 8};
 inline constexpr std::uint32_t program_version = 1;
+/// Flags.
+inline constexpr std::uint32_t program_is_soft = 1, program_is_part = 2;
 /// Bytes in front of the operations, and those of the checksum behind the outputs.
 inline constexpr std::size_t program_head_bytes = 64, program_tail_bytes = 4;
 
@@ -5056,6 +5174,7 @@ struct read_tables {
   std::vector<ir::loop_info> loops;
   std::vector<ir::back_edge> back_edges;
   std::vector<std::int16_t> loop_of;
+  std::vector<std::int32_t> numbers;
   std::vector<carried> values;
   std::vector<std::string_view> outputs;
 
@@ -5063,37 +5182,18 @@ struct read_tables {
     return {{nodes.data(), nodes.size()},           {edges.data(), edges.size()},
             {attributes.data(), attributes.size()}, {roots.data(), roots.size()},
             {requests.data(), requests.size()},     {loops.data(), loops.size()},
-            {back_edges.data(), back_edges.size()}, {loop_of.data(), loop_of.size()}};
+            {back_edges.data(), back_edges.size()}, {loop_of.data(), loop_of.size()},
+            {numbers.data(), numbers.size()}};
   }
 };
 
 /// A value that a node takes fits it: what is read of it when a program runs is there.
 TAGMA_COLD inline void check_value(const ir::graph_view& g, ir::node_id i, const carried_value* v) {
   const ir::node& n = g[i];
-  const auto refuse = [&](const char* why) {
-    fail(status_code::invalid_argument, {"node ", i, ": ", n.op->info->name, ": ", why});
-  };
-  const std::string_view name = n.op->info->name;
-  const bool starts = name == "variable" || name == "initialize";
-  const ir::attribute begins = starts ? g.attributes(i)[0] : 0;
-  const bool takes =
-      name == "literal" || name == "scheduled_rate" || (starts && (begins == carried_kind || begins == literal_kind));
-  if (takes != (n.value >= 0)) refuse(takes ? "has no value" : "takes no value");
-  if (!takes) return;
-  if (v == nullptr) refuse("its value is not there");
-  const std::size_t numbers = v->bytes.size() / sizeof(double);
-  if (name == "scheduled_rate") {
-    // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
-    constexpr std::size_t least[] = {2, 5, 2, 5, 4};
-    const bool known = v->integer >= 0 && v->integer <= 4 && v->bytes.size() % sizeof(double) == 0;
-    if (!known || numbers < least[v->integer] || (v->integer == 2 && numbers % 2 != 0))
-      refuse("its schedule lacks numbers");
-  } else if (starts && begins == carried_kind) {
-    const auto last = static_cast<std::int64_t>(initializer_kind::data);
-    if (v->integer < 0 || v->integer > last) refuse("begins in a way that is not known");
-    if (v->integer == last && (!(v->dims == n.spec.dims) || static_cast<extent>(v->bytes.size()) != bytes_of(n.spec)))
-      refuse("its initial value has another size");
-  }
+  const bool lost = n.value >= 0 && v == nullptr;
+  const char* const problem =
+      lost ? "its value is not there" : value_problem(*n.op->info, g.attributes(i), n.spec, n.value >= 0 ? v : nullptr);
+  if (problem != nullptr) fail(status_code::invalid_argument, {"node ", i, ": ", n.op->info->name, ": ", problem});
 }
 
 /// Reads what stands between the head and the checksum.
@@ -5124,6 +5224,10 @@ class program_parser {
       tables.back_edges.push_back({from, next});
     }
     for (std::size_t i = 0; loops > 0 && i < nodes; ++i) tables.loop_of.push_back(in_.number<std::int16_t>());
+    for (std::size_t i = 0; is_part && i < nodes; ++i) {
+      tables.numbers.push_back(in_.number<std::int32_t>());
+      if (tables.numbers.back() < -1) in_.refuse({"node ", i, " has number ", tables.numbers.back()});
+    }
     const std::size_t outputs = in_.count("outputs", 6, 1u << 20);
     for (std::size_t i = 0; i < outputs; ++i) {
       tables.roots.push_back(in_.number<std::int32_t>());
@@ -5134,6 +5238,7 @@ class program_parser {
   }
 
   read_tables tables;
+  bool is_part = false;  ///< of a program that was cut
 
  private:
   void read_operation() {
@@ -5218,7 +5323,7 @@ class program_parser {
   detail::program_writer to;
   to.bytes() += detail::program_magic;
   to.number(detail::program_version);
-  to.number(std::uint32_t{program.soft()});
+  to.number((program.soft() ? detail::program_is_soft : 0u) | (g.numbers.empty() ? 0u : detail::program_is_part));
   to.number(std::uint64_t{0});  // the size, below
   to.number(program.fingerprint());
   while (to.bytes().size() < detail::program_head_bytes) to.number(std::uint8_t{0});
@@ -5270,6 +5375,7 @@ class program_parser {
   for (const ir::back_edge& e : g.back_edges) to.number(e.carried), to.number(e.next);
   if (!g.loops.empty())
     for (const std::int16_t l : g.loop_of) to.number(l);
+  for (const std::int32_t number : g.numbers) to.number(number);
   to.number(static_cast<std::uint32_t>(g.roots.size()));
   for (std::size_t i = 0; i < g.roots.size(); ++i)
     to.number(g.roots[i]), to.text<std::uint16_t>(program.outputs()[i], "the name of an output");
@@ -5288,7 +5394,8 @@ class program_parser {
   if (const auto v = head.number<std::uint32_t>(); v != detail::program_version)
     head.refuse({"version ", v, ", and this reads version ", detail::program_version}, status_code::unimplemented);
   const auto flags = head.number<std::uint32_t>();
-  if (flags > 1) head.refuse({"flags ", flags, " are not known"}, status_code::unimplemented);
+  if (flags > (detail::program_is_soft | detail::program_is_part))
+    head.refuse({"flags ", flags, " are not known"}, status_code::unimplemented);
   if (const auto size = head.number<std::uint64_t>(); size != bytes.size())
     head.refuse({"there should be ", size, " bytes, and there are ", bytes.size()});
   const auto fingerprint = head.number<std::uint64_t>();
@@ -5301,6 +5408,7 @@ class program_parser {
   detail::program_reader in(covered);
   (void)in.take(detail::program_head_bytes);
   detail::program_parser parser(in);
+  parser.is_part = (flags & detail::program_is_part) != 0;
   parser.run();
   const detail::read_tables& tables = parser.tables;
   const ir::graph_view g = tables.view();
@@ -5313,7 +5421,7 @@ class program_parser {
     if (!g.requests[i].empty()) in.refuse({"the first two requests ask for nothing, and ", i, " does"});
   if (const std::uint64_t found = ir::fingerprint(g); found != fingerprint)
     in.refuse({"the fingerprint is ", found, ", and should be ", fingerprint});
-  return any_program(g, values, flags != 0, {tables.outputs.data(), tables.outputs.size()});
+  return any_program(g, values, (flags & detail::program_is_soft) != 0, {tables.outputs.data(), tables.outputs.size()});
 }
 
 /// Writes a program to a file, which is replaced as a whole. Throws what the file system says.

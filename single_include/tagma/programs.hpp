@@ -407,6 +407,7 @@ class heap_graph {
   fixed_array<loop_info, heap_room> loops_;
   fixed_array<back_edge, heap_room> back_edges_;
   fixed_array<std::int16_t, heap_room> loop_of_;
+  fixed_array<std::int32_t, heap_room> numbers_;
   heap_array<char> text_;
 };
 
@@ -430,11 +431,12 @@ TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
   copy(loops_, g.loops);
   copy(back_edges_, g.back_edges);
   copy(loop_of_, g.loop_of);
+  copy(numbers_, g.numbers);
   keep_names();
 }
 
 TAGMA_DECL graph_view heap_graph::view() const {
-  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_, numbers_};
 }
 
 TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
@@ -730,6 +732,7 @@ class heap_plan {
 
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
+  array_view<const std::int32_t> numbers_;  // of the graph
 };
 
 }  // namespace tagma::plan
@@ -752,7 +755,7 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where) {
+    : where_(where), numbers_(planned.view().numbers) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
@@ -785,7 +788,8 @@ TAGMA_DECL plan_view heap_plan::view() const {
           where_.devices,
           where_.reasons,
           {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count}};
+          {tables_.rows.data(), tables_.row_count},
+          numbers_};
 }
 
 TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
@@ -1082,6 +1086,10 @@ class late_steps final : public late_extents {
     for (std::size_t b = 0; b < capacity_.size(); ++b) capacity_[b] = plan_.block_bytes(tables_.blocks[b]);
     grown_.allocate(capacity_.size());
     grown_on_device_.allocate(capacity_.size());
+    moving_.allocate(capacity_.size());
+    for (std::size_t i = 0; i < tables_.nodes.size(); ++i)
+      if (late_[i] != what::known && is_arena(static_cast<ir::node_id>(i)))
+        moving_[node(static_cast<ir::node_id>(i)).slot] = true;
     for (std::size_t s = 0; s <= tables_.steps.size(); ++s) collect(s);
     for (std::size_t l = 0; l < tables_.loops.size(); ++l)
       if (tables_.loops[l].parent < 0) collect_loop(l);
@@ -1162,7 +1170,7 @@ class late_steps final : public late_extents {
         const extent e = own.found.extents[r * max_rank + static_cast<std::size_t>(axis)];
         const bool fits =
             found[axis] == dyn ? e >= 0 && (!expected.bounded || e <= expected.most.dims[axis]) : e == found[axis];
-        if (!fits) fail_found(s, r, axis, e);
+        if (!fits) plan::fail_found(expected, r, axis, e);
         found[axis] = e;
       }
       operand& o = step.outputs == 0 ? plan_.calls_[s].out : plan_.calls_[s].outs[r];
@@ -1211,9 +1219,8 @@ class late_steps final : public late_extents {
       return at < 0 ? nullptr : &dims[at];
     }
     [[nodiscard]] const shape* find(const late_step& own, ir::node_id id) const {
-      for (std::size_t i = 0; i < own.nodes.size(); ++i)
-        if (own.nodes[i] == id) return &dims[i];
-      return nullptr;
+      const std::int32_t at = position(own, id);
+      return at < 0 ? nullptr : &dims[at];
     }
     [[nodiscard]] const shape& at(const late_step& own, ir::node_id id, const late_steps& all) const {
       const shape* const found = find(own, id);
@@ -1289,19 +1296,30 @@ class late_steps final : public late_extents {
     } else {
       const plan::plan_step& step = tables_.steps[s];
       own.finds = node(step.node).op->late;
-      for (int k = 0; k < step.operands; ++k) visit(tables_.operands[step.first_operand + k], s, list);
+      const ir::op_info& op = *node(step.main_node()).op;
+      for (int k = 0; k < step.operands; ++k)
+        visit(tables_.operands[step.first_operand + k], s, list, !step.fused && op.ignores_elements(k));
       visit(step.node, s, list);
       for (int r = 0; r < step.outputs; ++r)
         if (const ir::node_id id = tables_.operands[step.first_operand + step.operands + r]; id != ir::no_node)
           visit(id, s, list);
     }
-    own.late = own.finds || list.sources + list.inferred > 0;
+    own.late = own.finds || list.sources + list.inferred > 0 || (s < tables_.steps.size() && touches_moving(s));
     keep(list, own);
     if (!own.late || s == tables_.steps.size()) return;
     const plan::plan_step& step = tables_.steps[s];
     own.first_operand = step.first_operand;
     own.operand_at.allocate(step.operands);
     for (int k = 0; k < step.operands; ++k) own.operand_at[k] = position(own, tables_.operands[step.first_operand + k]);
+  }
+  /// True if a step reads or writes what is in a block that may be elsewhere in the next run, though the extents of
+  /// that are known: a result that lies over a tensor which somebody finds.
+  [[nodiscard]] TAGMA_COLD bool touches_moving(std::size_t s) const {
+    const auto moves = [&](ir::node_id i) { return i != ir::no_node && is_arena(i) && moving_[node(i).slot]; };
+    const plan::plan_step& step = tables_.steps[s];
+    bool any = moves(step.node);
+    for (int k = 0; k < step.operands + step.outputs; ++k) any = any || moves(tables_.operands[step.first_operand + k]);
+    return any;
   }
   /// A loop follows what its steps and rows follow, as if all were done where it begins.
   TAGMA_COLD void collect_loop(std::size_t l) {
@@ -1336,23 +1354,27 @@ class late_steps final : public late_extents {
   }
   struct node_list {
     explicit node_list(std::size_t size) : seen(size), source(size), infer(size) {}
-    heap_array<bool> seen;
+    enum mark : std::uint8_t { unseen, shape_only, elements };
+    heap_array<mark> seen;
     heap_array<ir::node_id> source, infer;
     std::size_t sources = 0, inferred = 0;
   };
-  TAGMA_COLD void visit(ir::node_id i, std::size_t s, node_list& list) const {
-    if (list.seen[i] || !follows_[i]) return;
-    list.seen[i] = true;
+  /// @param shape_only its elements are not read, so that its operation may not have run: what is known is not checked
+  TAGMA_COLD void visit(ir::node_id i, std::size_t s, node_list& list, bool shape_only = false) const {
+    const auto mark = shape_only ? node_list::shape_only : node_list::elements;
+    if (list.seen[i] >= mark || !follows_[i] || (shape_only && late_[i] == what::known)) return;
+    const bool is_new = list.seen[i] == node_list::unseen;
+    list.seen[i] = mark;
     if (published_before(i, s)) {
-      if (late_[i] != what::known) list.source[list.sources++] = i;
+      if (is_new && late_[i] != what::known) list.source[list.sources++] = i;
       return;
     }
     const plan::plan_node& of = plan::inferring(tables_.nodes, tables_.inputs, node(i));
     if (of.op->late && static_cast<std::size_t>(of.step) != s)
       fail(status_code::internal,
            {detail::describe(of), " finds extents that a step needs which does not wait for it"});
-    for (int k = 0; k < of.inputs; ++k) visit(input(of, k), s, list);
-    if (node(i).op->outputs == 0) list.infer[list.inferred++] = i;
+    for (int k = 0; k < of.inputs; ++k) visit(input(of, k), s, list, shape_only || of.op->ignores_elements(k));
+    if (is_new && node(i).op->outputs == 0) list.infer[list.inferred++] = i;
   }
   [[nodiscard]] static std::int32_t position(const late_step& own, ir::node_id i) {
     for (std::size_t k = 0; k < own.nodes.size(); ++k)
@@ -1416,18 +1438,14 @@ class late_steps final : public late_extents {
     plan::late_spec found;
     const char* problem = infer(n, of, found, [&](int k) {
       const ir::node_id in = input(of, k);
-      const std::int32_t at = position(own, in);
-      const tensor_spec spec{node(in).spec.type, at >= 0 ? b.dims[at] : dims(in)};
+      const tensor_spec spec{node(in).spec.type, b.at(own, in, *this)};
       return plan::late_spec{spec, spec, true};
     });
     if (problem == nullptr && !of.op->late &&
         !(found.known.dims.is_known() && compatible(found.known.dims, n.spec.dims)))
       problem = "the result does not fit the declared one";
     if (problem == nullptr) problem = stretches(own, b, n, found.known.dims);
-    const auto now = [&](ir::node_id in) {
-      const std::int32_t at = position(own, in);
-      return at >= 0 ? b.dims[at] : dims(in);
-    };
+    const auto now = [&](ir::node_id in) { return b.at(own, in, *this); };
     if (problem != nullptr) fail(status_code::invalid_argument, text(of, problem, now));
     if (!is_addressable(found.most))
       fail_never_fits({text(of, "a result of more bytes than a process can address", now)});
@@ -1449,8 +1467,7 @@ class late_steps final : public late_extents {
     for (int k = 0; k < n.inputs; ++k) {
       if (n.op->ignores_elements(k)) continue;
       const ir::node_id in = input(n, k);
-      const std::int32_t at = position(own, in);
-      const shape &declared = node(in).spec.dims, &actual = at >= 0 ? b.dims[at] : dims(in);
+      const shape &declared = node(in).spec.dims, &actual = b.at(own, in, *this);
       for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
         if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
           return "a dynamic extent does not stretch";
@@ -1502,6 +1519,8 @@ class late_steps final : public late_extents {
       set_result(call.out, step.node, own, b, 0);
     else if (const shape* const out = b.find(own, step.node); out != nullptr)
       set(call.out, step.node, out), dims(step.node) = *out;
+    else if (step.outputs == 0)
+      set(call.out, step.node, nullptr);
     if (own.finds)
       for (std::size_t r = 0; r < result_count(s); ++r)
         for (int axis = 0; axis < max_rank; ++axis)
@@ -1519,7 +1538,7 @@ class late_steps final : public late_extents {
   void set_output(std::size_t s, operand& o, ir::node_id id, const late_step& own, const binding& b, std::int32_t r) {
     if (own.finds) return set_result(o, id, own, b, r);
     const shape* const found = b.find(own, id);
-    if (found == nullptr) return;
+    if (found == nullptr) return set(o, id, nullptr);
     if (is_arena(id)) make_room(s, id, *found);
     set(o, id, found);
     dims(id) = *found;
@@ -1590,17 +1609,6 @@ class late_steps final : public late_extents {
     return o.data = plan_.block_address_[node(id).slot];
   }
 
-  [[noreturn]] TAGMA_COLD void fail_found(std::size_t s, std::size_t r, int axis, extent e) const {
-    const plan::late_spec& expected = steps_[s].bindings->results[r];
-    const extent known = expected.known.dims[axis];
-    if (known == dyn && e < 0) fail(status_code::internal, {"its kernel does not say extent ", axis, " of result ", r});
-    if (known != dyn)
-      fail(status_code::internal,
-           {"its kernel says that extent ", axis, " of result ", r, " is ", e, ", which is ", known});
-    fail(status_code::internal, {"its kernel says that extent ", axis, " of result ", r, " is ", e,
-                                 ", above its bound ", expected.most.dims[axis]});
-  }
-
   Bound& plan_;
   const plan::plan_view& tables_;
   heap_array<what> late_;     // of each node
@@ -1610,6 +1618,7 @@ class late_steps final : public late_extents {
   heap_array<std::int64_t> capacity_;  // of each block
   heap_array<aligned_bytes> grown_;    // those that are not in an arena any more
   heap_array<owned<memory_block>> grown_on_device_;
+  heap_array<bool> moving_;  // of each block: it may be elsewhere in the next run
   atomic<std::size_t> grown_bytes_{0};
   atomic<std::uint64_t> numbers_{0}, moves_{0};
   aligned_bytes words_;
@@ -1958,9 +1967,11 @@ class session<any_program> {
   /// Computes outputs by their positions, with values for nodes: what runs by names and by handles are made of.
   /// @param feeds each node is fed once, by a value of its element type
   /// @param take called with the number of each output and its value
+  /// @param numbers what comes with the request of a part of a run; nullptr: it is no part
   template <class Take>
   void run_nodes(array_view<const int> outputs, array_view<const runtime::node_feed> feeds,
-                 array_view<run_limits> limits, const source_line& at, const Take& take) {
+                 array_view<run_limits> limits, const source_line& at, const Take& take,
+                 const runtime::run_numbers* numbers = nullptr) {
     const std::vector<ir::node_id> replaced = replaced_by(feeds);
     const runtime::named_plan& plan = find_plan(outputs, replaced);
     scratch_array<raw_view, 8> values(plan.placeholders.size());
@@ -1976,7 +1987,8 @@ class session<any_program> {
                plan.kernels,
                values.view(),
                {{limits.data(), limits.size()}, limits.size() > 1 ? &runtime::join : nullptr},
-               at},
+               at,
+               numbers},
               take);
   }
 

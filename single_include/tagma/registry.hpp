@@ -2166,6 +2166,7 @@ class heap_graph {
   fixed_array<loop_info, heap_room> loops_;
   fixed_array<back_edge, heap_room> back_edges_;
   fixed_array<std::int16_t, heap_room> loop_of_;
+  fixed_array<std::int32_t, heap_room> numbers_;
   heap_array<char> text_;
 };
 
@@ -2189,11 +2190,12 @@ TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
   copy(loops_, g.loops);
   copy(back_edges_, g.back_edges);
   copy(loop_of_, g.loop_of);
+  copy(numbers_, g.numbers);
   keep_names();
 }
 
 TAGMA_DECL graph_view heap_graph::view() const {
-  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_, numbers_};
 }
 
 TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
@@ -2489,6 +2491,7 @@ class heap_plan {
 
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
+  array_view<const std::int32_t> numbers_;  // of the graph
 };
 
 }  // namespace tagma::plan
@@ -2511,7 +2514,7 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where) {
+    : where_(where), numbers_(planned.view().numbers) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
@@ -2544,7 +2547,8 @@ TAGMA_DECL plan_view heap_plan::view() const {
           where_.devices,
           where_.reasons,
           {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count}};
+          {tables_.rows.data(), tables_.row_count},
+          numbers_};
 }
 
 TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
@@ -3424,9 +3428,11 @@ class session<any_program> {
   /// Computes outputs by their positions, with values for nodes: what runs by names and by handles are made of.
   /// @param feeds each node is fed once, by a value of its element type
   /// @param take called with the number of each output and its value
+  /// @param numbers what comes with the request of a part of a run; nullptr: it is no part
   template <class Take>
   void run_nodes(array_view<const int> outputs, array_view<const runtime::node_feed> feeds,
-                 array_view<run_limits> limits, const source_line& at, const Take& take) {
+                 array_view<run_limits> limits, const source_line& at, const Take& take,
+                 const runtime::run_numbers* numbers = nullptr) {
     const std::vector<ir::node_id> replaced = replaced_by(feeds);
     const runtime::named_plan& plan = find_plan(outputs, replaced);
     scratch_array<raw_view, 8> values(plan.placeholders.size());
@@ -3442,7 +3448,8 @@ class session<any_program> {
                plan.kernels,
                values.view(),
                {{limits.data(), limits.size()}, limits.size() > 1 ? &runtime::join : nullptr},
-               at},
+               at,
+               numbers},
               take);
   }
 
@@ -4385,6 +4392,65 @@ array_view<const array_view<const registered_kernel>> registered<Family>::kernel
 /// The operations of programs that use things of containers: queues, readers, iterators; and those that take apart what
 /// comes from there. Their kernels are of the CPU, and most of them take what elements there are.
 
+// ---- tagma/expr/op/exchange.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
+/// @file
+/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
+/// graph/cut.hpp does. A step that waits for another part holds no thread.
+
+namespace tagma::op {
+
+/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
+/// How many bytes that were.
+struct send {
+  static constexpr const char* name = "send";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
+/// its type and its shape, as of a component of a queue.
+struct receive {
+  static constexpr const char* name = "receive";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_spec(t, false); }
+  static constexpr void takes_spec(auto& t, bool open) {
+    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    const ir::attribute_list words = t.rest_of_attributes();
+    ir::take_component(t);
+    if (!t.fine() || words.size() < ir::queue_component_words) return;
+    const tensor_spec s = ir::queue_component(words, 0);
+    t.needs(s.type != dtype::string, "texts are not handed over");
+    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
+    return nullptr;
+  }
+};
+
+/// The same of a tensor with open extents, which come with it.
+struct receive_open : receive {
+  static constexpr const char* name = "receive_open";
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) { takes_spec(t, true); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
 namespace tagma::device::operations {
 
 /// One kernel for all operands, whose result is of type `Out`; none: of any type, or there are several.
@@ -4413,7 +4479,11 @@ using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op:
                        row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
                        row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
 
-using input_families = families<queues, readers, records>;
+/// Where an edge of a graph leads to another part of it.
+using exchange =
+    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
+
+using input_families = families<queues, readers, records, exchange>;
 
 }  // namespace tagma::device::operations
 #endif  // TAGMA_SINGLE_DEVICE_INPUT_OPERATIONS_HPP
@@ -9271,7 +9341,7 @@ namespace tagma::device::cpu {
       registered<op::state>::kernels(),      registered<op::chance>::kernels(),
       registered<op::training>::kernels(),   registered<op::internal>::kernels(),
       registered<op::queues>::kernels(),     registered<op::readers>::kernels(),
-      registered<op::records>::kernels()};
+      registered<op::records>::kernels(),    registered<op::exchange>::kernels()};
   static const kernel_registry all(families);
   return all;
 }

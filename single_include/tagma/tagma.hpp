@@ -12414,6 +12414,7 @@ struct graph_view {
   array_view<const loop_info> loops{};
   array_view<const back_edge> back_edges{};
   array_view<const std::int16_t> loop_of{};  ///< the innermost loop of each node, or -1; empty if there are no loops
+  array_view<const std::int32_t> numbers{};  ///< of a part: of each node its position in the whole graph, or -1
 
   /// True if two nodes are done equally often.
   [[nodiscard]] constexpr bool share_iterations(node_id a, node_id b) const {
@@ -15478,6 +15479,7 @@ struct plan_view {
   array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
   array_view<const plan_loop> loops{};         ///< in the order of their first steps, a loop before those in its body
   array_view<const plan_row> rows{};
+  array_view<const std::int32_t> numbers{};  ///< as of a graph: of a part, the positions of nodes in the whole graph
 
   /// Calls `use(i)` for node `i`, or for each of the nodes that it is by turns.
   template <class Use>
@@ -17013,6 +17015,19 @@ struct late_spec {
   tensor_spec most;     ///< the same with the largest extents there; 0 where nobody knows one
   bool bounded = true;  ///< false if nobody knows one
 };
+
+/// Refuses what a kernel says of result `r`.
+/// @param found extent `axis` of it
+[[noreturn]] TAGMA_COLD inline void fail_found(const late_spec& expected, std::size_t r, int axis, extent found) {
+  const extent known = expected.known.dims[axis];
+  if (known == dyn && found < 0)
+    fail(status_code::internal, {"its kernel does not say extent ", axis, " of result ", r});
+  if (known != dyn)
+    fail(status_code::internal,
+         {"its kernel says that extent ", axis, " of result ", r, " is ", found, ", which is ", known});
+  fail(status_code::internal, {"its kernel says that extent ", axis, " of result ", r, " is ", found,
+                               ", above its bound ", expected.most.dims[axis]});
+}
 
 /// Infers what is known behind inputs of which no more may be known. Returns a sentence if they do not fit.
 /// @param inputs gives the `late_spec` of input `k`
@@ -19916,6 +19931,7 @@ class late_results {
   extent* extents = nullptr;  ///< `max_rank` for each result; devices write there, too
 };
 
+class rendezvous;
 class trace_sink;
 
 /// What all kernels of one run share.
@@ -19927,6 +19943,7 @@ struct run_context {
   trace_sink* trace = nullptr;
   int step_threads = 1;            ///< the most threads that share the steps of a run
   run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+  rendezvous* meeting = nullptr;   ///< with the other parts of a run that was cut; none of one that was not
   void* stream = nullptr;          ///< where a device puts the work of this run, in its own words
   void* library = nullptr;         ///< what a device keeps for its kernels: handles of libraries, working memory
 
@@ -22906,7 +22923,7 @@ TAGMA_COLD TAGMA_DECL void bound_plan::make_calls(const session_state& state, co
         if (plan_.operands[k] != ir::no_node) fill(operands_[k], plan_.operands[k], n.device);
     }
     call.attributes = attributes_of(plan_.nodes[step.main_node()]);
-    call.declared_out = n.spec.dims, call.source = n.source;
+    call.declared_out = n.spec.dims, call.source = plan_.numbers.empty() ? n.source : plan_.numbers[n.source];
     call.declared = array_view<const shape>(declared_).subspan(first, count);
     call.value = values.find(n.value);
   }
@@ -23751,7 +23768,8 @@ using resource_finder = heap_array<counted<resource>> (*)(state_container& state
 /// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
 struct run_numbers {
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;  ///< the number of the run
+  std::uint64_t step = 0;         ///< the number of the run
+  rendezvous* meeting = nullptr;  ///< with the other parts of the run, if it has any
 };
 
 /// One run of a plan, as somebody asks for it.
@@ -24137,8 +24155,7 @@ TAGMA_COLD TAGMA_DECL std::string name_in_container(std::string_view prefix, std
 TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_variable> variables,
                                                  const wanted_devices& devices, const carried& values,
                                                  const session_options& options, owned<accelerator> others,
-                                                 resource_finder resources,
-                                                 array_view<const plan::plan_resource> named)
+                                                 resource_finder resources, array_view<const plan::plan_resource> named)
     : session_core(variables, values, options, others) {
   timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
   const std::int64_t cache = checked_option("plan_cache_bytes", options.plan_cache_bytes, "a quarter of the memory");
@@ -24258,7 +24275,7 @@ TAGMA_DECL void session_core::current_run::begin(bool in_order, const run_number
   context_.writes = stored_variable::writes();
   first_with_variable_ = in_order ? bound_.first_with_variable() : bound_.step_count();
   numbered_ = numbers != nullptr;
-  if (numbered_) context_.step = numbers->step, context_.seed = numbers->seed;
+  if (numbered_) context_.step = numbers->step, context_.seed = numbers->seed, context_.meeting = numbers->meeting;
   if (access_ != nullptr) begin_access();
   if (!in_order && !bound_.asynchronous() && bound_.waits_on_devices() == nullptr) enter();
   // The number of a run that updates is as old as its updates: a file has both or neither.
@@ -27514,6 +27531,24 @@ TAGMA_PACK_BINARY(&, false)
 TAGMA_PACK_BINARY(|, false)
 TAGMA_PACK_BINARY(^, false)
 #undef TAGMA_PACK_BINARY
+
+/// The same of numbers or packs: integers wrap around, where + and * of numbers would not.
+/// @{
+template <class P>
+TAGMA_INLINE P sum_of(const P& a, const P& b) {
+  if constexpr (std::is_integral_v<P>)
+    return static_cast<P>(static_cast<unsigned_of<P>>(a) + static_cast<unsigned_of<P>>(b));
+  else
+    return static_cast<P>(a + b);
+}
+template <class P>
+TAGMA_INLINE P product_of(const P& a, const P& b) {
+  if constexpr (std::is_integral_v<P>)
+    return static_cast<P>(static_cast<unsigned_of<P>>(a) * static_cast<unsigned_of<P>>(b));
+  else
+    return static_cast<P>(a * b);
+}
+/// @}
 
 /// Comparisons, lane by lane; a NaN is unordered and differs from everything.
 #define TAGMA_PACK_COMPARE(op)                                                                              \
@@ -30903,7 +30938,7 @@ namespace cpu::detail {
 struct join_sum {
   template <class P>
   TAGMA_INLINE static P apply(const P& a, const P& b) {
-    return static_cast<P>(a + b);
+    return sum_of(a, b);
   }
   template <class T>
   static constexpr T neutral() {
@@ -30914,7 +30949,7 @@ struct join_sum {
 struct join_product {
   template <class P>
   TAGMA_INLINE static P apply(const P& a, const P& b) {
-    return static_cast<P>(a * b);
+    return product_of(a, b);
   }
   template <class T>
   static constexpr T neutral() {

@@ -159,6 +159,35 @@ TEST_CASE("training of a graph that is built") {
   CHECK(session.run("loss", feed_to("x", in), feed_to("wanted", out)).value<float>() < 0.3f * first);
 }
 
+TEST_CASE("the shape of something known is read without what it is computed from") {
+  graph_builder b;
+  const auto in = b.placeholder("in", dtype::float32, {dyn});
+  const auto wide = b.placeholder("wide", dtype::float32, {4, 1});
+  const auto where = b.add("nonzero", {b.add("greater", {in, b.number(dtype::float32, 0)})}, {false});
+  const auto kept = b.add("cast", {where}, {dtype::float32});
+  const auto known = b.add("add", {kept, wide});  // [4, 1], behind what is found
+  const auto like = b.add("broadcast_like", {b.number(dtype::float32, 3), known});
+  const tg::tensor<float> five({5}, {1.0f, 2.0f, -3.0f, 4.0f, 5.0f});
+  for (const int threads : {1, 2}) {
+    tg::session both(b.build({{"like", like}, {"known", known}}),
+                     {.intra_op_threads = threads, .inter_op_threads = threads});
+    const auto found = both.run({"like", "known"}, feed_to("in", five), feed_to("wide", tg::tensor<float>({4, 1})));
+    CHECK(found[0].dims() == tg::shape{4, 1});
+    CHECK(found[0].as<float>().data()[3] == 3);
+    CHECK(found[1].dims() == tg::shape{4, 1});
+  }
+}
+
+TEST_CASE("a learning rate of a graph that is built") {
+  graph_builder b;
+  const auto step = b.placeholder("step", dtype::int64);
+  const tg::rate schedule = tg::exponential_decay{.initial = 0.5, .decay_steps = 10, .decay_rate = 0.5};
+  tg::session runner(b.build({{"rate", b.learning_rate(schedule, step)}}));
+  tg::tensor<std::int64_t> at{tg::shape{}};
+  *at.data() = 20;
+  CHECK(runner.run("rate", feed_to("step", at)).value<double>() == 0.125);
+}
+
 TEST_CASE("what is wrong with a graph that is built is said where it is added") {
   graph_builder b, other;
   const leaves l(b);
@@ -190,6 +219,10 @@ TEST_CASE("what is wrong with a graph that is built is said where it is added") 
   fails(invalid, {"none"}, [&] { b.add("exp", {tg::graph_node()}); });
   fails(invalid, {"no result 1"}, [&] { b.result(l.x, 1); });
   fails(invalid, {"TAGMA-E173"}, [&] { (void)b.build({}); });
+  const auto step = b.placeholder("step", dtype::int64);
+  fails(invalid, {"scheduled_rate", "has no value"}, [&] { b.add("scheduled_rate", {step}); });
+  fails(invalid, {"scheduled_rate", "int64"}, [&] { b.learning_rate(0.5, l.x); });
+  fails(invalid, {"initialize", "has no value"}, [&] { b.add("initialize", {l.w}, {255, 0.0}); });
   const auto still = b.add("sum", {l.x}, {0b11, false});
   fails(invalid, {"TAGMA-E063"}, [&] { (void)b.build({{"train", b.minimize(still, tg::sgd{})}}); });
   fails(invalid, {"TAGMA-E064", "float32 [8, 3]"}, [&] { (void)b.build({{"slope", b.gradient(still, l.w)}}); });

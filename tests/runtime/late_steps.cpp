@@ -124,6 +124,28 @@ TEST_CASE("results without a bound get memory when they are there, which counts"
   CHECK(most >= 4 * 4 * 1000);
 }
 
+TEST_CASE("a result of known extents lies over a tensor whose extents are found") {
+  const auto mean = tg::mean(x);
+  const auto kept = late<tg::test::unbounded_positive>(x);
+  const auto above = tg::relu(kept - y);  // as many as y has, which is fed
+  const auto sum = tg::sum(above);
+  const auto program = tg::compile([=] { return tg::outputs(above, sum, mean); });
+  const tg::tensor<float> ones({4}, {1.0f, 1.0f, 1.0f, 1.0f});
+  for (const int threads : {1, 3}) {
+    tg::session session(program, {.intra_op_threads = threads, .inter_op_threads = threads});
+    for (const std::size_t extra : {0u, 3u, 1000u, 4u}) {
+      std::vector<float> in(4 + extra, -1.0f);
+      for (std::size_t i = 0; i < 4; ++i) in[i * (extra > 0 ? 2 : 1)] = static_cast<float>(i) + 1.5f;
+      const auto [a, s, m] = session.run(tg::fetch(above, sum, mean), x = vector(in), y = ones);
+      CHECK(list(a) == std::vector<float>{0.5f, 1.5f, 2.5f, 3.5f});
+      CHECK(s == 8);
+      const float n = static_cast<float>(extra);
+      CHECK(m == Approx((12 - n) / (4 + n)));
+      CHECK(session.run(sum, x = vector(in), y = ones) == 8);
+    }
+  }
+}
+
 TEST_CASE("an operation with several results finds extents of some") {
   const auto [up, down, count] = late<tg::test::parted>(x);
   const auto both = tg::concat<0>(up, down * -1.0f);

@@ -13,6 +13,7 @@
 #include "tagma/control_flow.hpp"
 #include "tagma/filter.hpp"
 #include "tagma/iterators.hpp"
+#include "tagma/plan/parts.hpp"
 #include "tagma/readers.hpp"
 #include "tagma/tagma.hpp"
 
@@ -192,6 +193,7 @@ std::string tables_of(const tg::any_program& program) {
     all += "loop " + text(i) + text(g.loops[i].head) + text(g.loops[i].parent) + std::to_string(g.loops[i].rank) + "\n";
   for (const auto& e : g.back_edges) all += "carried " + text(e.carried) + std::to_string(e.next) + "\n";
   if (!g.loops.empty()) all += "loop of nodes " + list_text(g.loop_of) + "\n";
+  if (!g.numbers.empty()) all += "numbers " + list_text(g.numbers) + "\n";
   for (std::size_t i = 0; i < g.roots.size(); ++i)
     all += "output " + text(i) + text(g.roots[i]) + program.outputs()[i] + "\n";
   return all;
@@ -218,6 +220,28 @@ constexpr tg::iterator_of<"batches", tg::spec<float, tg::dyn, 8>, tg::spec<bool>
 const auto batch_and_flag = tg::get_next(batches);
 const auto batch = std::get<0>(batch_and_flag);
 const auto flag = std::get<1>(batch_and_flag);
+
+TEST_CASE("the parts of a program that was cut are programs in files") {
+  const tg::test::temporary_directory folder;
+  const tg::any_program whole = small();
+  std::vector<std::int16_t> task;
+  for (tg::ir::node_id i = 0; i < whole.graph().size(); ++i) {
+    tg::ir::node_id of = i;
+    while (whole.graph().info(of).shares_bytes()) of = whole.graph().inputs(of)[0];
+    task.push_back(whole.graph().info(of).is(tg::ir::op_kind::variable) ? 1 : 0);
+  }
+  const tg::ir::cut_graph cut = tg::ir::cut(whole.graph(), {task, {}, 2});
+  CHECK_FALSE(cut.edges.empty());
+  for (const tg::ir::graph_part& part : cut.parts) {
+    const tg::any_program program = tg::program_of_part(whole, part);
+    const std::string bytes = tg::write_program(program);
+    const tg::any_program again = tg::read_program_bytes(bytes);
+    CHECK(tg::write_program(again) == bytes);
+    const auto a = program.graph().numbers, b = again.graph().numbers;
+    CHECK(std::equal(a.begin(), a.end(), b.begin(), b.end()));
+    check_reader(program, folder);
+  }
+}
 
 TEST_CASE("resources in programs are what the description says") {
   constexpr tg::queue_of<"files", tg::queue_options{}, tg::spec<std::string_view>> files;

@@ -83,7 +83,10 @@ def tables(data):
     r = Reader(data[:-4])
     if r.take(8) != b"\x89tagma\r\n" or r.number("I") != 1:
         raise ValueError("this is no program of version 1")
-    soft, size, fingerprint = r.number("I"), r.number("Q"), r.number("Q")
+    flags, size, fingerprint = r.number("I"), r.number("Q"), r.number("Q")
+    soft, part = flags & 1, flags & 2
+    if flags > 3:
+        raise ValueError("a flag is not known")
     if size != len(data) or r.take(32) != bytes(32):
         raise ValueError("the head is damaged")
     yield f"program {fingerprint}{' soft' if soft else ''}"
@@ -119,6 +122,8 @@ def tables(data):
         yield f"carried {r.number('i')} {r.number('i')}"
     if loops:
         yield f"loop of nodes {r.list('h', nodes)}"
+    if part:
+        yield f"numbers {r.list('i', nodes)}"
     for i in range(r.number("I")):
         node = r.number("i")
         yield f"output {i} {node} {r.text()}"

@@ -7,6 +7,7 @@
 #include "tagma/device/cpu/kernel/concat.ipp"
 #include "tagma/device/cpu/kernel/conv_problem.ipp"
 #include "tagma/device/cpu/kernel/decode_csv.ipp"
+#include "tagma/device/cpu/kernel/exchange.ipp"
 #include "tagma/device/cpu/kernel/iterator.ipp"
 #include "tagma/device/cpu/kernel/matmul.ipp"
 #include "tagma/device/cpu/kernel/moments.ipp"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/expr/carried.ipp"
 #include "tagma/expr/variable.ipp"
+#include "tagma/graph/cut.ipp"
 #include "tagma/graph/heap_graph.ipp"
 #include "tagma/graph/placement.ipp"
 #include "tagma/graph/print.ipp"
 #include "tagma/plan/any_program.ipp"
 #include "tagma/plan/heap_plan.ipp"
+#include "tagma/plan/parts.ipp"
 #include "tagma/plan/print.ipp"
 #include "tagma/plan/step_graph.ipp"
 #include "tagma/tensor/shape.ipp"

@@ -21,6 +21,7 @@
 #include "tagma/runtime/queue.ipp"
 #include "tagma/runtime/queue_element.ipp"
 #include "tagma/runtime/reader.ipp"
+#include "tagma/runtime/rendezvous.ipp"
 #include "tagma/runtime/run_control.ipp"
 #include "tagma/runtime/run_limits.ipp"
 #include "tagma/runtime/scalar.ipp"

@@ -6,6 +6,7 @@
 /// are the records that handles stand for; from there on everything is as for compiled programs.
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "tagma/expr/op/loop.hpp"
 #include "tagma/graph/verify.hpp"
 #include "tagma/nn/optimizers.hpp"
+#include "tagma/nn/value_check.hpp"
 #include "tagma/place/device.hpp"
 #include "tagma/plan/heap_program.hpp"
 #include "tagma/tensor/any_tensor.hpp"
@@ -112,11 +114,10 @@ class graph_builder {
   /// A scalar that the program carries.
   template <class T>
     requires std::is_arithmetic_v<T> graph_node number(dtype type, T value) {
-      own_record& r = make(face_of<op::literal>(), {}, {}, {type, {}});
       const auto whole = static_cast<double>(value);
       const bool fits = std::is_integral_v<T> || (whole > -0x1p63 && whole < 0x1p63);
-      carry(r, {whole, fits ? static_cast<std::int64_t>(value) : 0});
-      return keep(r);
+      const carried_value v{whole, fits ? static_cast<std::int64_t>(value) : 0};
+      return keep(make(face_of<op::literal>(), {}, {}, {type, {}}, &v));
     }
   /// A scalar that the graph compiler knows, and may fold into operations.
   graph_node constant(dtype type, double value) {
@@ -170,6 +171,12 @@ class graph_builder {
     r.stays_with.push_back(&record_of(with, "colocate_with"));
     r.scopes = &here;
     return keep(r);
+  }
+
+  /// The learning rate of a schedule, a float64 scalar, as `tagma::scheduled_rate`.
+  /// @param step updates done so far, an int64 scalar
+  graph_node learning_rate(const rate& schedule, const graph_node& step) {
+    return keep(make(face_of<op::scheduled_rate>(), {step}, {}, {}, &schedule.value()));
   }
 
   /// The gradient of the sum of `y` by `x`. Raises TAGMA-E014; `build` raises TAGMA-E061 and E064.
@@ -392,8 +399,9 @@ class graph_builder {
   }
   /// A record of an operation whose arguments have been checked.
   /// @param given its type, where that is given
+  /// @param value what the program carries for it; nullptr if nothing
   own_record& make(const ir::operation_face* face, const node_list& inputs, array_view<const ir::attribute> attributes,
-                   const tensor_spec& given) {
+                   const tensor_spec& given, const carried_value* value = nullptr) {
     const ir::op_info& op = face->info();
     std::vector<tensor_spec> specs;
     std::vector<const ir::record*> from;
@@ -417,9 +425,12 @@ class graph_builder {
         if (from[k] == from[i] && ((roles.variables >> k) & (roles.variables >> i) & 1) != 0)
           fail(status_code::invalid_argument, {op.name, ": writes over input ", k, " twice"});
     }
+    if (const char* const problem = detail::value_problem(op, attributes, args.out, value))
+      fail(status_code::invalid_argument, {"graph_builder: ", op.name, ": ", problem});
     own_record& r = new_record(*face->rules, op.outputs > 0 ? tensor_spec{} : args.out);
     r.from = from;
     r.given.assign(attributes.begin(), attributes.end());
+    if (value != nullptr) carry(r, *value);
     return r;
   }
   /// A record that is another one, with the same value.
@@ -464,11 +475,9 @@ class graph_builder {
   void call(own_record& r, std::string_view name) {
     if (!is_name(name))
       fail(status_code::invalid_argument, {"TAGMA-E160 ", r.op->info->name, ": '", name, "' is no name"});
-    for (const std::string_view other : names_)
-      if (other == name)
-        fail(status_code::invalid_argument, {"TAGMA-E060 ", r.op->info->name, ": '", name, "' is there already"});
     r.called = name;
-    names_.push_back(r.called);
+    if (!named_.emplace(r.called, &r).second)
+      fail(status_code::invalid_argument, {"TAGMA-E060 ", r.op->info->name, ": '", name, "' is there already"});
   }
   void carry(own_record& r, const carried_value& value) {
     r.number = value;
@@ -482,9 +491,8 @@ class graph_builder {
   graph_node add_variable(std::string_view name, const tensor_spec& spec, ir::attribute kind, bool trainable,
                           const carried_value* initial) {
     const ir::attribute attributes[] = {kind, trainable && is_floating(spec.type), 0};
-    own_record& r = make(face_of<op::variable>(), {}, attributes, spec);
+    own_record& r = make(face_of<op::variable>(), {}, attributes, spec, initial);
     call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
-    if (initial != nullptr) carry(r, *initial);
     return keep(r);
   }
   graph_node add_carried_variable(std::string_view name, const tensor_spec& spec, bool trainable,
@@ -519,11 +527,8 @@ class graph_builder {
     using traits = detail::optimizer_traits<Optimizer>;
     const auto add_number = [&](dtype type, double value) { operands.push_back(number(type, value).record_); };
     std::apply([&](const auto&... bound) { (add_number(bounded, static_cast<double>(bound)), ...); }, clip.bounds);
-    const ir::record* const step = step_of(traits::step.view());
-    own_record& rate = new_record(ir::rules<op::scheduled_rate>, {dtype::float64, {}});
-    rate.from = {step};
-    carry(rate, optimizer.learning_rate.value());
-    operands.push_back(keep(rate).record_), operands.push_back(step);
+    const graph_node step = step_of(traits::step.view());
+    operands.push_back(learning_rate(optimizer.learning_rate, step).record_), operands.push_back(step.record_);
     const auto numbers = traits::numbers(optimizer);
     for (std::size_t i = 0; i < numbers.size(); ++i) add_number(dtype::float64, numbers[i]);
     own_record& r =
@@ -533,12 +538,11 @@ class graph_builder {
     return keep(r);
   }
   /// The variable that counts the steps of an optimizer; all of a kind share it.
-  [[nodiscard]] const ir::record* step_of(std::string_view name) {
-    const std::string full = sentence({prefix_, name});
-    for (const owned<own_record>& r : records_)
-      if (r->op->info->is(ir::op_kind::variable) && r->name == full) return r.get();
+  [[nodiscard]] graph_node step_of(std::string_view name) {
+    const auto known = named_.find(sentence({prefix_, name}));
+    if (known != named_.end() && known->second->op->info->is(ir::op_kind::variable)) return {known->second, this};
     const auto kind = static_cast<ir::attribute>(initializer_kind::zeros);
-    return add_variable(name, {dtype::int64, {}}, kind, false, nullptr).record_;
+    return add_variable(name, {dtype::int64, {}}, kind, false, nullptr);
   }
 
   scope_guard open(ir::scope_kind kind, const device_spec& spec = {}, device_function function = nullptr) {
@@ -565,7 +569,7 @@ class graph_builder {
 
   std::vector<owned<own_record>> records_;
   std::vector<owned<ir::scope>> scopes_;
-  std::vector<std::string_view> names_;
+  std::map<std::string_view, const ir::record*> named_;
   const ir::scope* devices_ = nullptr;  ///< the open ones, the outermost first
   std::string prefix_;
 };

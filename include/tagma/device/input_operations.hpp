@@ -9,6 +9,7 @@
 #include "tagma/expr/op/decode_csv.hpp"
 #include "tagma/expr/op/decode_image.hpp"
 #include "tagma/expr/op/decode_raw.hpp"
+#include "tagma/expr/op/exchange.hpp"
 #include "tagma/expr/op/iterator.hpp"
 #include "tagma/expr/op/parse_example.hpp"
 #include "tagma/expr/op/parse_sequence_example.hpp"
@@ -44,6 +45,10 @@ using records = family<row<op::text_constant, &whatever<dtype::string>>, row<op:
                        row<op::parse_example, &whatever<>>, row<op::parse_example_open, &whatever<>>,
                        row<op::parse_feature_lists, &whatever<>>, row<op::decode_image, &whatever<dtype::uint8>>>;
 
-using input_families = families<queues, readers, records>;
+/// Where an edge of a graph leads to another part of it.
+using exchange =
+    family<row<op::send, &whatever<dtype::int64>>, row<op::receive, &whatever<>>, row<op::receive_open, &whatever<>>>;
+
+using input_families = families<queues, readers, records, exchange>;
 
 }  // namespace tagma::device::operations

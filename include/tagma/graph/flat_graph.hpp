@@ -33,6 +33,7 @@ struct graph_view {
   array_view<const loop_info> loops{};
   array_view<const back_edge> back_edges{};
   array_view<const std::int16_t> loop_of{};  ///< the innermost loop of each node, or -1; empty if there are no loops
+  array_view<const std::int32_t> numbers{};  ///< of a part: of each node its position in the whole graph, or -1
 
   /// True if two nodes are done equally often.
   [[nodiscard]] constexpr bool share_iterations(node_id a, node_id b) const {

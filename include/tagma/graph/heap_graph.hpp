@@ -41,6 +41,7 @@ class heap_graph {
   fixed_array<loop_info, heap_room> loops_;
   fixed_array<back_edge, heap_room> back_edges_;
   fixed_array<std::int16_t, heap_room> loop_of_;
+  fixed_array<std::int32_t, heap_room> numbers_;
   heap_array<char> text_;
 };
 

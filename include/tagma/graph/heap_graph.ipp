@@ -18,11 +18,12 @@ TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
   copy(loops_, g.loops);
   copy(back_edges_, g.back_edges);
   copy(loop_of_, g.loop_of);
+  copy(numbers_, g.numbers);
   keep_names();
 }
 
 TAGMA_DECL graph_view heap_graph::view() const {
-  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_};
+  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_, numbers_};
 }
 
 TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {

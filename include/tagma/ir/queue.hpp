@@ -29,14 +29,17 @@ namespace ir {
 /// Of each component: element type, rank, and all extents that there may be.
 inline constexpr std::size_t queue_component_words = 2 + max_rank;
 
+/// Writes the words of one component. Returns where the next one begins.
+constexpr attribute* write_component(attribute* to, const tensor_spec& s) {
+  *to++ = static_cast<attribute>(s.type);
+  *to++ = s.dims.rank;
+  for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
+  return to;
+}
 template <class... Specs>
 constexpr void write_components(attribute* to) {
   const tensor_spec all[] = {Specs::value...};
-  for (const tensor_spec& s : all) {
-    *to++ = static_cast<attribute>(s.type);
-    *to++ = s.dims.rank;
-    for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
-  }
+  for (const tensor_spec& s : all) to = write_component(to, s);
 }
 /// Component `i` of such attributes; of type `none` if there are fewer.
 [[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {

@@ -18,6 +18,19 @@ struct late_spec {
   bool bounded = true;  ///< false if nobody knows one
 };
 
+/// Refuses what a kernel says of result `r`.
+/// @param found extent `axis` of it
+[[noreturn]] TAGMA_COLD inline void fail_found(const late_spec& expected, std::size_t r, int axis, extent found) {
+  const extent known = expected.known.dims[axis];
+  if (known == dyn && found < 0)
+    fail(status_code::internal, {"its kernel does not say extent ", axis, " of result ", r});
+  if (known != dyn)
+    fail(status_code::internal,
+         {"its kernel says that extent ", axis, " of result ", r, " is ", found, ", which is ", known});
+  fail(status_code::internal, {"its kernel says that extent ", axis, " of result ", r, " is ", found,
+                               ", above its bound ", expected.most.dims[axis]});
+}
+
 /// Infers what is known behind inputs of which no more may be known. Returns a sentence if they do not fit.
 /// @param inputs gives the `late_spec` of input `k`
 /// @param declared what the compiler knew

@@ -181,6 +181,7 @@ struct plan_view {
   array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
   array_view<const plan_loop> loops{};         ///< in the order of their first steps, a loop before those in its body
   array_view<const plan_row> rows{};
+  array_view<const std::int32_t> numbers{};  ///< as of a graph: of a part, the positions of nodes in the whole graph
 
   /// Calls `use(i)` for node `i`, or for each of the nodes that it is by turns.
   template <class Use>

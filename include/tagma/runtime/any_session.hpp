@@ -252,9 +252,11 @@ class session<any_program> {
   /// Computes outputs by their positions, with values for nodes: what runs by names and by handles are made of.
   /// @param feeds each node is fed once, by a value of its element type
   /// @param take called with the number of each output and its value
+  /// @param numbers what comes with the request of a part of a run; nullptr: it is no part
   template <class Take>
   void run_nodes(array_view<const int> outputs, array_view<const runtime::node_feed> feeds,
-                 array_view<run_limits> limits, const source_line& at, const Take& take) {
+                 array_view<run_limits> limits, const source_line& at, const Take& take,
+                 const runtime::run_numbers* numbers = nullptr) {
     const std::vector<ir::node_id> replaced = replaced_by(feeds);
     const runtime::named_plan& plan = find_plan(outputs, replaced);
     scratch_array<raw_view, 8> values(plan.placeholders.size());
@@ -270,7 +272,8 @@ class session<any_program> {
                plan.kernels,
                values.view(),
                {{limits.data(), limits.size()}, limits.size() > 1 ? &runtime::join : nullptr},
-               at},
+               at,
+               numbers},
               take);
   }
 

@@ -446,7 +446,7 @@ TAGMA_COLD TAGMA_DECL void bound_plan::make_calls(const session_state& state, co
         if (plan_.operands[k] != ir::no_node) fill(operands_[k], plan_.operands[k], n.device);
     }
     call.attributes = attributes_of(plan_.nodes[step.main_node()]);
-    call.declared_out = n.spec.dims, call.source = n.source;
+    call.declared_out = n.spec.dims, call.source = plan_.numbers.empty() ? n.source : plan_.numbers[n.source];
     call.declared = array_view<const shape>(declared_).subspan(first, count);
     call.value = values.find(n.value);
   }

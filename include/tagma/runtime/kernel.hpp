@@ -56,6 +56,7 @@ class late_results {
   extent* extents = nullptr;  ///< `max_rank` for each result; devices write there, too
 };
 
+class rendezvous;
 class trace_sink;
 
 /// What all kernels of one run share.
@@ -67,6 +68,7 @@ struct run_context {
   trace_sink* trace = nullptr;
   int step_threads = 1;            ///< the most threads that share the steps of a run
   run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+  rendezvous* meeting = nullptr;   ///< with the other parts of a run that was cut; none of one that was not
   void* stream = nullptr;          ///< where a device puts the work of this run, in its own words
   void* library = nullptr;         ///< what a device keeps for its kernels: handles of libraries, working memory
 

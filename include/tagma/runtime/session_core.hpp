@@ -53,7 +53,8 @@ using resource_finder = heap_array<counted<resource>> (*)(state_container& state
 /// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
 struct run_numbers {
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;  ///< the number of the run
+  std::uint64_t step = 0;         ///< the number of the run
+  rendezvous* meeting = nullptr;  ///< with the other parts of the run, if it has any
 };
 
 /// One run of a plan, as somebody asks for it.

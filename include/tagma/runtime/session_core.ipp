@@ -18,8 +18,7 @@ TAGMA_COLD TAGMA_DECL std::string name_in_container(std::string_view prefix, std
 TAGMA_COLD TAGMA_DECL session_core::session_core(array_view<const plan::plan_variable> variables,
                                                  const wanted_devices& devices, const carried& values,
                                                  const session_options& options, owned<accelerator> others,
-                                                 resource_finder resources,
-                                                 array_view<const plan::plan_resource> named)
+                                                 resource_finder resources, array_view<const plan::plan_resource> named)
     : session_core(variables, values, options, others) {
   timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
   const std::int64_t cache = checked_option("plan_cache_bytes", options.plan_cache_bytes, "a quarter of the memory");
@@ -139,7 +138,7 @@ TAGMA_DECL void session_core::current_run::begin(bool in_order, const run_number
   context_.writes = stored_variable::writes();
   first_with_variable_ = in_order ? bound_.first_with_variable() : bound_.step_count();
   numbered_ = numbers != nullptr;
-  if (numbered_) context_.step = numbers->step, context_.seed = numbers->seed;
+  if (numbered_) context_.step = numbers->step, context_.seed = numbers->seed, context_.meeting = numbers->meeting;
   if (access_ != nullptr) begin_access();
   if (!in_order && !bound_.asynchronous() && bound_.waits_on_devices() == nullptr) enter();
   // The number of a run that updates is as old as its updates: a file has both or neither.

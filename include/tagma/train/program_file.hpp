@@ -16,6 +16,7 @@
 #include "tagma/device/own_operations.hpp"
 #include "tagma/graph/verify.hpp"
 #include "tagma/io/crc32c.hpp"
+#include "tagma/nn/value_check.hpp"
 #include "tagma/plan/any_program.hpp"
 
 namespace tagma {
@@ -24,6 +25,8 @@ namespace detail {
 
 inline constexpr std::string_view program_magic{"\x89tagma\r\n", 8};
 inline constexpr std::uint32_t program_version = 1;
+/// Flags.
+inline constexpr std::uint32_t program_is_soft = 1, program_is_part = 2;
 /// Bytes in front of the operations, and those of the checksum behind the outputs.
 inline constexpr std::size_t program_head_bytes = 64, program_tail_bytes = 4;
 
@@ -119,6 +122,7 @@ struct read_tables {
   std::vector<ir::loop_info> loops;
   std::vector<ir::back_edge> back_edges;
   std::vector<std::int16_t> loop_of;
+  std::vector<std::int32_t> numbers;
   std::vector<carried> values;
   std::vector<std::string_view> outputs;
 
@@ -126,37 +130,18 @@ struct read_tables {
     return {{nodes.data(), nodes.size()},           {edges.data(), edges.size()},
             {attributes.data(), attributes.size()}, {roots.data(), roots.size()},
             {requests.data(), requests.size()},     {loops.data(), loops.size()},
-            {back_edges.data(), back_edges.size()}, {loop_of.data(), loop_of.size()}};
+            {back_edges.data(), back_edges.size()}, {loop_of.data(), loop_of.size()},
+            {numbers.data(), numbers.size()}};
   }
 };
 
 /// A value that a node takes fits it: what is read of it when a program runs is there.
 TAGMA_COLD inline void check_value(const ir::graph_view& g, ir::node_id i, const carried_value* v) {
   const ir::node& n = g[i];
-  const auto refuse = [&](const char* why) {
-    fail(status_code::invalid_argument, {"node ", i, ": ", n.op->info->name, ": ", why});
-  };
-  const std::string_view name = n.op->info->name;
-  const bool starts = name == "variable" || name == "initialize";
-  const ir::attribute begins = starts ? g.attributes(i)[0] : 0;
-  const bool takes =
-      name == "literal" || name == "scheduled_rate" || (starts && (begins == carried_kind || begins == literal_kind));
-  if (takes != (n.value >= 0)) refuse(takes ? "has no value" : "takes no value");
-  if (!takes) return;
-  if (v == nullptr) refuse("its value is not there");
-  const std::size_t numbers = v->bytes.size() / sizeof(double);
-  if (name == "scheduled_rate") {
-    // How many numbers each kind of schedule reads (nn/schedules.hpp); pieces have one more than boundaries.
-    constexpr std::size_t least[] = {2, 5, 2, 5, 4};
-    const bool known = v->integer >= 0 && v->integer <= 4 && v->bytes.size() % sizeof(double) == 0;
-    if (!known || numbers < least[v->integer] || (v->integer == 2 && numbers % 2 != 0))
-      refuse("its schedule lacks numbers");
-  } else if (starts && begins == carried_kind) {
-    const auto last = static_cast<std::int64_t>(initializer_kind::data);
-    if (v->integer < 0 || v->integer > last) refuse("begins in a way that is not known");
-    if (v->integer == last && (!(v->dims == n.spec.dims) || static_cast<extent>(v->bytes.size()) != bytes_of(n.spec)))
-      refuse("its initial value has another size");
-  }
+  const bool lost = n.value >= 0 && v == nullptr;
+  const char* const problem =
+      lost ? "its value is not there" : value_problem(*n.op->info, g.attributes(i), n.spec, n.value >= 0 ? v : nullptr);
+  if (problem != nullptr) fail(status_code::invalid_argument, {"node ", i, ": ", n.op->info->name, ": ", problem});
 }
 
 /// Reads what stands between the head and the checksum.
@@ -187,6 +172,10 @@ class program_parser {
       tables.back_edges.push_back({from, next});
     }
     for (std::size_t i = 0; loops > 0 && i < nodes; ++i) tables.loop_of.push_back(in_.number<std::int16_t>());
+    for (std::size_t i = 0; is_part && i < nodes; ++i) {
+      tables.numbers.push_back(in_.number<std::int32_t>());
+      if (tables.numbers.back() < -1) in_.refuse({"node ", i, " has number ", tables.numbers.back()});
+    }
     const std::size_t outputs = in_.count("outputs", 6, 1u << 20);
     for (std::size_t i = 0; i < outputs; ++i) {
       tables.roots.push_back(in_.number<std::int32_t>());
@@ -197,6 +186,7 @@ class program_parser {
   }
 
   read_tables tables;
+  bool is_part = false;  ///< of a program that was cut
 
  private:
   void read_operation() {
@@ -281,7 +271,7 @@ class program_parser {
   detail::program_writer to;
   to.bytes() += detail::program_magic;
   to.number(detail::program_version);
-  to.number(std::uint32_t{program.soft()});
+  to.number((program.soft() ? detail::program_is_soft : 0u) | (g.numbers.empty() ? 0u : detail::program_is_part));
   to.number(std::uint64_t{0});  // the size, below
   to.number(program.fingerprint());
   while (to.bytes().size() < detail::program_head_bytes) to.number(std::uint8_t{0});
@@ -333,6 +323,7 @@ class program_parser {
   for (const ir::back_edge& e : g.back_edges) to.number(e.carried), to.number(e.next);
   if (!g.loops.empty())
     for (const std::int16_t l : g.loop_of) to.number(l);
+  for (const std::int32_t number : g.numbers) to.number(number);
   to.number(static_cast<std::uint32_t>(g.roots.size()));
   for (std::size_t i = 0; i < g.roots.size(); ++i)
     to.number(g.roots[i]), to.text<std::uint16_t>(program.outputs()[i], "the name of an output");
@@ -351,7 +342,8 @@ class program_parser {
   if (const auto v = head.number<std::uint32_t>(); v != detail::program_version)
     head.refuse({"version ", v, ", and this reads version ", detail::program_version}, status_code::unimplemented);
   const auto flags = head.number<std::uint32_t>();
-  if (flags > 1) head.refuse({"flags ", flags, " are not known"}, status_code::unimplemented);
+  if (flags > (detail::program_is_soft | detail::program_is_part))
+    head.refuse({"flags ", flags, " are not known"}, status_code::unimplemented);
   if (const auto size = head.number<std::uint64_t>(); size != bytes.size())
     head.refuse({"there should be ", size, " bytes, and there are ", bytes.size()});
   const auto fingerprint = head.number<std::uint64_t>();
@@ -364,6 +356,7 @@ class program_parser {
   detail::program_reader in(covered);
   (void)in.take(detail::program_head_bytes);
   detail::program_parser parser(in);
+  parser.is_part = (flags & detail::program_is_part) != 0;
   parser.run();
   const detail::read_tables& tables = parser.tables;
   const ir::graph_view g = tables.view();
@@ -376,7 +369,7 @@ class program_parser {
     if (!g.requests[i].empty()) in.refuse({"the first two requests ask for nothing, and ", i, " does"});
   if (const std::uint64_t found = ir::fingerprint(g); found != fingerprint)
     in.refuse({"the fingerprint is ", found, ", and should be ", fingerprint});
-  return any_program(g, values, flags != 0, {tables.outputs.data(), tables.outputs.size()});
+  return any_program(g, values, (flags & detail::program_is_soft) != 0, {tables.outputs.data(), tables.outputs.size()});
 }
 
 /// Writes a program to a file, which is replaced as a whole. Throws what the file system says.

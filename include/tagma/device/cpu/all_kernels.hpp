@@ -53,7 +53,7 @@ namespace tagma::device::cpu {
       registered<op::state>::kernels(),      registered<op::chance>::kernels(),
       registered<op::training>::kernels(),   registered<op::internal>::kernels(),
       registered<op::queues>::kernels(),     registered<op::readers>::kernels(),
-      registered<op::records>::kernels()};
+      registered<op::records>::kernels(),    registered<op::exchange>::kernels()};
   static const kernel_registry all(families);
   return all;
 }

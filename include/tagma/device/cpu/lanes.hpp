@@ -249,6 +249,24 @@ TAGMA_PACK_BINARY(|, false)
 TAGMA_PACK_BINARY(^, false)
 #undef TAGMA_PACK_BINARY
 
+/// The same of numbers or packs: integers wrap around, where + and * of numbers would not.
+/// @{
+template <class P>
+TAGMA_INLINE P sum_of(const P& a, const P& b) {
+  if constexpr (std::is_integral_v<P>)
+    return static_cast<P>(static_cast<unsigned_of<P>>(a) + static_cast<unsigned_of<P>>(b));
+  else
+    return static_cast<P>(a + b);
+}
+template <class P>
+TAGMA_INLINE P product_of(const P& a, const P& b) {
+  if constexpr (std::is_integral_v<P>)
+    return static_cast<P>(static_cast<unsigned_of<P>>(a) * static_cast<unsigned_of<P>>(b));
+  else
+    return static_cast<P>(a * b);
+}
+/// @}
+
 /// Comparisons, lane by lane; a NaN is unordered and differs from everything.
 #define TAGMA_PACK_COMPARE(op)                                                                              \
   template <class T, int W>                                                                                 \

@@ -66,6 +66,21 @@ TEST_CASE("every set of axes of odd shapes") {
     }
 }
 
+TEST_CASE("integers wrap around, whatever the sanitiser thinks of those that do not") {
+  for (const tg::extent n : {2, 9, 40}) {
+    tg::tensor<std::int32_t> in(tg::shape{n}), out(0);
+    std::uint32_t sum = 0, product = 1;
+    for (tg::extent i = 0; i < n; ++i) {
+      in[i] = std::numeric_limits<std::int32_t>::max() - static_cast<std::int32_t>(2 * i);
+      sum += static_cast<std::uint32_t>(in[i]), product *= static_cast<std::uint32_t>(in[i]);
+    }
+    call<op::sum>(out, {1, 0}, in);
+    CHECK(static_cast<std::uint32_t>(out[0]) == sum);
+    call<op::product>(out, {1, 0}, in);
+    CHECK(static_cast<std::uint32_t>(out[0]) == product);
+  }
+}
+
 TEST_CASE("a scalar and an axis of one element are themselves") {
   tg::tensor<float> out(0.0f);
   call<op::sum>(out, {0, 0}, tg::tensor<float>(3.5f));

@@ -15,7 +15,7 @@ namespace cpu::detail {
 struct join_sum {
   template <class P>
   TAGMA_INLINE static P apply(const P& a, const P& b) {
-    return static_cast<P>(a + b);
+    return sum_of(a, b);
   }
   template <class T>
   static constexpr T neutral() {
@@ -26,7 +26,7 @@ struct join_sum {
 struct join_product {
   template <class P>
   TAGMA_INLINE static P apply(const P& a, const P& b) {
-    return static_cast<P>(a * b);
+    return product_of(a, b);
   }
   template <class T>
   static constexpr T neutral() {

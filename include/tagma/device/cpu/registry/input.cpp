@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/kernel/decode_csv.hpp"
 #include "tagma/device/cpu/kernel/decode_image.hpp"
 #include "tagma/device/cpu/kernel/decode_raw.hpp"
+#include "tagma/device/cpu/kernel/exchange.hpp"
 #include "tagma/device/cpu/kernel/iterator.hpp"
 #include "tagma/device/cpu/kernel/parse_example.hpp"
 #include "tagma/device/cpu/kernel/parse_sequence_example.hpp"
@@ -16,5 +17,6 @@ namespace tagma::device::cpu {
 template struct registered<operations::queues>;
 template struct registered<operations::readers>;
 template struct registered<operations::records>;
+template struct registered<operations::exchange>;
 
 }  // namespace tagma::device::cpu

@@ -21,6 +21,7 @@ extern template struct registered<operations::chance>;
 extern template struct registered<operations::training>;
 extern template struct registered<operations::internal>;
 extern template struct registered<operations::queues>;
+extern template struct registered<operations::exchange>;
 extern template struct registered<operations::readers>;
 extern template struct registered<operations::records>;
 
