@@ -180,6 +180,8 @@
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
 // ---- tagma/cluster/address.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_ADDRESS_HPP
+#define TAGMA_SINGLE_CLUSTER_ADDRESS_HPP
 
 /// @file
 /// Where a task can be reached.
@@ -202,6 +204,8 @@
 #include <string_view>
 
 // ---- tagma/cluster/limits.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_LIMITS_HPP
+#define TAGMA_SINGLE_CLUSTER_LIMITS_HPP
 
 /// @file
 /// How large a description of a cluster may be. Descriptions come from files and variables that anyone may have
@@ -236,6 +240,7 @@ namespace tagma {
 inline constexpr std::uint16_t customary_port = 2222;
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_CLUSTER_LIMITS_HPP
 
 namespace tagma {
 
@@ -354,6 +359,8 @@ struct listen_addresses {
 }  // namespace tagma
 
 // ---- tagma/cluster/address.ipp
+#ifndef TAGMA_SINGLE_CLUSTER_ADDRESS_IPP
+#define TAGMA_SINGLE_CLUSTER_ADDRESS_IPP
 
 /// @file
 /// Definitions of address.hpp: in the compiled half, or else in each file that includes it.
@@ -772,6 +779,8 @@ TAGMA_DECL std::string quoted(std::string_view text) {
 #endif  // TAGMA_SINGLE_BASE_JSON_IPP
 #endif  // TAGMA_SINGLE_BASE_JSON_HPP
 // ---- tagma/cluster/text.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_TEXT_HPP
+#define TAGMA_SINGLE_CLUSTER_TEXT_HPP
 
 /// @file
 /// What all who read descriptions of clusters share: numbers, lists, and texts of strangers in sentences.
@@ -808,6 +817,8 @@ namespace tagma::detail {
 }  // namespace tagma::detail
 
 // ---- tagma/cluster/text.ipp
+#ifndef TAGMA_SINGLE_CLUSTER_TEXT_IPP
+#define TAGMA_SINGLE_CLUSTER_TEXT_IPP
 
 /// @file
 /// Definitions of text.hpp: in the compiled half, or else in each file that includes it.
@@ -881,6 +892,8 @@ TAGMA_DECL std::string enumerated(const std::vector<std::string>& names) {
 }
 
 }  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_CLUSTER_TEXT_IPP
+#endif  // TAGMA_SINGLE_CLUSTER_TEXT_HPP
 
 namespace tagma {
 
@@ -1198,7 +1211,11 @@ TAGMA_DECL listen_addresses with_port(listen_addresses addresses, std::uint16_t 
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_CLUSTER_ADDRESS_IPP
+#endif  // TAGMA_SINGLE_CLUSTER_ADDRESS_HPP
 // ---- tagma/cluster/cluster.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_CLUSTER_HPP
+#define TAGMA_SINGLE_CLUSTER_CLUSTER_HPP
 
 /// @file
 /// Which tasks a cluster has: jobs by name, and of each job the addresses of its tasks by their indices. What
@@ -1361,6 +1378,8 @@ void check_job_name(std::string_view job, std::string_view where);
 }  // namespace tagma
 
 // ---- tagma/cluster/cluster.ipp
+#ifndef TAGMA_SINGLE_CLUSTER_CLUSTER_IPP
+#define TAGMA_SINGLE_CLUSTER_CLUSTER_IPP
 
 /// @file
 /// Definitions of cluster.hpp: in the compiled half, or else in each file that includes it.
@@ -1523,7 +1542,11 @@ TAGMA_DECL std::string to_string(const cluster& c) {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_CLUSTER_CLUSTER_IPP
+#endif  // TAGMA_SINGLE_CLUSTER_CLUSTER_HPP
 // ---- tagma/cluster/devices.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_DEVICES_HPP
+#define TAGMA_SINGLE_CLUSTER_DEVICES_HPP
 
 /// @file
 /// Clusters and names of devices.
@@ -1548,6 +1571,8 @@ namespace tagma {
 }  // namespace tagma
 
 // ---- tagma/cluster/devices.ipp
+#ifndef TAGMA_SINGLE_CLUSTER_DEVICES_IPP
+#define TAGMA_SINGLE_CLUSTER_DEVICES_IPP
 
 /// @file
 /// Definitions of devices.hpp: in the compiled half, or else in each file that includes it.
@@ -1585,6 +1610,8 @@ TAGMA_DECL replica_device_setter setter_of(const cluster& c, replica_device_sett
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_CLUSTER_DEVICES_IPP
+#endif  // TAGMA_SINGLE_CLUSTER_DEVICES_HPP
 // ---- tagma/cluster/discover.hpp
 
 /// @file

@@ -276,478 +276,1449 @@
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
-// ---- tagma/device/cpu/kernel/exchange.hpp
+// ---- tagma/cluster/site.hpp
 
 /// @file
-/// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
+/// Where the nodes of a program run that several tasks share: on the devices of a cluster, by the placer that the
+/// compiler runs.
 
-// ---- tagma/expr/op/exchange.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
-#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+#include <string>
+#include <vector>
 
-/// @file
-/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
-/// graph/cut.hpp does. A step that waits for another part holds no thread.
-
-// ---- tagma/ir/queue.hpp
-#ifndef TAGMA_SINGLE_IR_QUEUE_HPP
-#define TAGMA_SINGLE_IR_QUEUE_HPP
+// ---- tagma/cluster/cluster.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_CLUSTER_HPP
+#define TAGMA_SINGLE_CLUSTER_CLUSTER_HPP
 
 /// @file
-/// Queues as attributes of nodes: what tells them apart, and the types and shapes of their components.
+/// Which tasks a cluster has: jobs by name, and of each job the addresses of its tasks by their indices. What
+/// TensorFlow calls a ClusterSpec.
+///
+///     cluster c({{"ps", {"10.0.0.1:2222"}}, {"worker", {"10.0.0.2:2222", "10.0.0.3:2222"}}});
+///     cluster sparse({{"worker", {{3, "10.0.0.5:2222"}, {7, "10.0.0.9:2222"}}}});
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/address.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_ADDRESS_HPP
+#define TAGMA_SINGLE_CLUSTER_ADDRESS_HPP
+
+/// @file
+/// Where a task can be reached.
+///
+///     address = host ":" port | "unix:" path | "unix://" path
+///     host    = name | IPv4 address | "[" IPv6 address [ "%" zone ] "]"
+///     name    = label { "." label } [ "." ], a label of letters, digits, "-" and "_", not at its ends "-"; not "unix"
+///     port    = 1 to 65535, or 0 where one is bound and the system shall choose; no leading zeros
+///     path    = an absolute path of at most 107 bytes
+///
+/// IPv6 addresses are read as RFC 4291 has them and spelled as RFC 5952 asks for. Nothing is resolved here: a name is a
+/// name, whatever it stands for.
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// ---- tagma/cluster/limits.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_LIMITS_HPP
+#define TAGMA_SINGLE_CLUSTER_LIMITS_HPP
+
+/// @file
+/// How large a description of a cluster may be. Descriptions come from files and variables that anyone may have
+/// written, so each size is compared with these before memory is taken for it.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tagma::cluster_limits {
+
+/// Tasks of all jobs together; indices of tasks are below it, too.
+inline constexpr int tasks = 65'536;
+
+/// Jobs, with tasks or without.
+inline constexpr int jobs = 1024;
+
+/// Bytes of a file or a text that describes a cluster.
+inline constexpr std::size_t text = 16u << 20;
+
+/// Bytes of a host name (RFC 1035), and of one label of it.
+inline constexpr std::size_t host_name = 253;
+inline constexpr std::size_t label = 63;
+
+/// Bytes of the path of a Unix socket: `sockaddr_un` has 108, the last of which is a zero.
+inline constexpr std::size_t socket_path = 107;
+
+}  // namespace tagma::cluster_limits
 
 namespace tagma {
 
-enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
+/// The port that clusters customarily have.
+inline constexpr std::uint16_t customary_port = 2222;
 
-[[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
-  constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-/// What tells queues apart beside their components.
-struct queue_options {
-  queue_kind kind = queue_kind::fifo;
-  extent capacity = -1;          ///< elements; below 0: no limit; 0: whoever enqueues waits for ever
-  extent min_after_dequeue = 0;  ///< of a shuffled one that is open: elements that stay, to choose among
-  std::uint64_t seed = 0;        ///< of a shuffled one
-};
-
-namespace ir {
-
-/// Of each component: element type, rank, and all extents that there may be.
-inline constexpr std::size_t queue_component_words = 2 + max_rank;
-
-/// Writes the words of one component. Returns where the next one begins.
-constexpr attribute* write_component(attribute* to, const tensor_spec& s) {
-  *to++ = static_cast<attribute>(s.type);
-  *to++ = s.dims.rank;
-  for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
-  return to;
-}
-template <class... Specs>
-constexpr void write_components(attribute* to) {
-  const tensor_spec all[] = {Specs::value...};
-  for (const tensor_spec& s : all) to = write_component(to, s);
-}
-/// Component `i` of such attributes; of type `none` if there are fewer.
-[[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
-  const std::size_t first = static_cast<std::size_t>(i) * queue_component_words;
-  tensor_spec s;
-  if (first + queue_component_words > components.size()) return s;
-  s.type = static_cast<dtype>(components[first]);
-  for (attribute axis = 0; axis < components[first + 1]; ++axis)
-    s.dims.push_back(components[first + 2 + static_cast<std::size_t>(axis)]);
-  return s;
-}
-
-/// Kind, capacity, min_after_dequeue and seed, then the components.
-inline constexpr std::size_t queue_option_words = 4;
-template <queue_options Options, class... Specs>
-inline constexpr auto queue_attributes = [] {
-  attributes<queue_option_words + sizeof...(Specs) * queue_component_words> a;
-  a.values[0] = static_cast<attribute>(Options.kind);
-  a.values[1] = Options.capacity;
-  a.values[2] = Options.min_after_dequeue;
-  a.values[3] = static_cast<attribute>(Options.seed);
-  write_components<Specs...>(a.values + queue_option_words);
-  return a;
-}();
-/// How many elements, the components, and whether fewer will do.
-template <extent Count, bool UpTo, class... Specs>
-inline constexpr auto dequeue_attributes = [] {
-  attributes<2 + sizeof...(Specs) * queue_component_words> a;
-  a.values[0] = Count;
-  write_components<Specs...>(a.values + 1);
-  a.values[1 + sizeof...(Specs) * queue_component_words] = UpTo;
-  return a;
-}();
-
-/// Takes the words of one component.
-constexpr void take_component(auto& t) {
-  const attribute_list words = t.rest_of_attributes();
-  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
-  const extent rank = t.attribute("rank", 0, max_rank);
-  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
-  if (t.fine() && words.size() >= queue_component_words)
-    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
-}
-/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
-/// are refused.
-[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
-  constexpr auto one = static_cast<int>(queue_component_words);
-  const int words = t.rest() - behind;
-  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
-  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
-  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
-  return t.fine() ? all : attribute_list{};
-}
-/// The words of the components of a queue.
-[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
-  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
-}
-[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
-  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
-}
-[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
-  bool same = a.size() == b.size();
-  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
-  return same;
-}
-/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
-/// priorities or none. Returns the attributes of the first.
-[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
-  const attribute_list one = t.resource(first, "queue");
-  for (int i = 1; t.fine() && i < queues; ++i) {
-    const attribute_list other = t.resource(first + i, "queue");
-    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
-                is_priority_queue(one) == is_priority_queue(other),
-            "the queues have other components");
-  }
-  return one;
-}
-/// True if a component has an open extent; the most axes of one.
-[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
-  bool open = false;
-  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
-  return open;
-}
-[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
-  int most = 0;
-  for (int i = 0; i < most_outputs; ++i)
-    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
-  return most;
-}
-
-}  // namespace ir
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_IR_QUEUE_HPP
+#endif  // TAGMA_SINGLE_CLUSTER_LIMITS_HPP
 
-namespace tagma::op {
+namespace tagma {
 
-/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
-/// How many bytes that were.
-struct send {
-  static constexpr const char* name = "send";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) {
-    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::int64, {}};
-    return nullptr;
-  }
+/// How a host is named.
+enum class address_kind : std::uint8_t { name, ipv4, ipv6, unix_socket };
+
+/// Where a task can be reached, or where a server listens.
+struct address {
+  address_kind kind = address_kind::name;
+  std::string host;  ///< a name in lower case, an IP address in its canonical spelling without brackets, or a path
+  std::uint16_t port = 0;  ///< 0: chosen by the system when it is bound; always 0 for a Unix socket
+
+  /// True if only processes of the same host get there whose network is the same: 127.0.0.0/8, ::1, "localhost" and
+  /// names that end in ".localhost" (RFC 6761).
+  [[nodiscard]] bool is_loopback() const;
+  /// True for 0.0.0.0 and ::, which stand for all interfaces of a host and for no host.
+  [[nodiscard]] bool is_unspecified() const;
+  /// True if no other host gets there, as far as its spelling tells: loopback and Unix sockets.
+  [[nodiscard]] bool is_local() const { return kind == address_kind::unix_socket || is_loopback(); }
+
+  friend bool operator==(const address&, const address&) = default;
+  friend auto operator<=>(const address&, const address&) = default;
 };
 
-/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
-/// its type and its shape, as of a component of a queue.
-struct receive {
-  static constexpr const char* name = "receive";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) { takes_spec(t, false); }
-  static constexpr void takes_spec(auto& t, bool open) {
-    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
-    const ir::attribute_list words = t.rest_of_attributes();
-    ir::take_component(t);
-    if (!t.fine() || words.size() < ir::queue_component_words) return;
-    const tensor_spec s = ir::queue_component(words, 0);
-    t.needs(s.type != dtype::string, "texts are not handed over");
-    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
-    return nullptr;
-  }
+/// "ps0.example:2222", "10.0.0.1:2222", "[::1]:2222", "unix:/run/ps0": what is read as the same address.
+[[nodiscard]] std::string to_string(const address& a);
+
+/// What an address is for.
+enum class address_use : std::uint8_t {
+  connect,  ///< others connect to it: it has a port, and is not that of all interfaces
+  bind,     ///< a server listens there: port 0, 0.0.0.0 and [::] are good as well
 };
 
-/// The same of a tensor with open extents, which come with it.
-struct receive_open : receive {
-  static constexpr const char* name = "receive_open";
-  static constexpr bool late = true;
-  static constexpr void takes(auto& t) { takes_spec(t, true); }
+struct address_rules {
+  address_use use = address_use::connect;
+  std::uint16_t default_port = 0;  ///< of an address that is written without one; 0: it must have one
 };
 
-}  // namespace tagma::op
-#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
-// ---- tagma/runtime/rendezvous.hpp
+/// What a parser found: an address, or the byte at which the text stops being one and the reason.
+struct parsed_address {
+  address value;
+  std::size_t position = 0;
+  std::string_view reason;  ///< Empty if the text was parsed.
 
-/// @file
-/// Where the parts of one run meet: one hands over a tensor under the number of an edge, another takes it.
+  [[nodiscard]] explicit operator bool() const { return reason.empty(); }
+  [[nodiscard]] const address& operator*() const { return value; }
+  [[nodiscard]] const address* operator->() const { return &value; }
+};
 
-#include <exception>
-#include <map>
+[[nodiscard]] parsed_address parse_address(std::string_view text, const address_rules& rules = {});
 
-namespace tagma::runtime {
+/// `parse_address` for callers that cannot go on without an address. Throws `invalid_argument`.
+[[nodiscard]] address address_from(std::string_view text, const address_rules& rules = {});
 
-/// One attempt to hand over or to take, which waits without a thread. It lives until it has ended.
-class exchange_attempt {
+namespace detail {
+
+/// The groups of an IPv6 address, or of one side of "::".
+struct ipv6_groups {
+  std::array<std::uint16_t, 8> group{};
+  std::size_t count = 0;
+  bool add(unsigned value);
+};
+
+/// Reads an address from its beginning to its end; stops where the text is none.
+class address_parser {
  public:
-  exchange_attempt() = default;
-  exchange_attempt(const exchange_attempt&) = delete;
-  exchange_attempt& operator=(const exchange_attempt&) = delete;
+  address_parser(std::string_view text, const address_rules& rules) : text_(text), rules_(rules) {}
 
-  /// The attempt is over. Called once, by any thread, without a lock of the rendezvous.
-  /// @param error nullptr if the tensor has arrived
-  virtual void ended(std::exception_ptr error) noexcept = 0;
-
- protected:
-  ~exchange_attempt() = default;
-};
-
-/// Hands over a tensor, which stays as it is until the attempt has ended.
-class send_attempt : public exchange_attempt {
- public:
-  raw_view value{};  ///< what is handed over
-
- protected:
-  ~send_attempt() = default;
-};
-
-/// Takes a tensor.
-class receive_attempt : public exchange_attempt {
- public:
-  /// Where a tensor that has come shall be written. Called once, before any byte is there; throws what does not fit.
-  [[nodiscard]] virtual std::byte* place(const tensor_spec& come) = 0;
-
- protected:
-  ~receive_attempt() = default;
-};
-
-/// What connects the parts of one run. For several threads.
-class rendezvous {
- public:
-  virtual ~rendezvous() = default;
-
-  /// Each edge is used once in a run.
-  /// @param task the number of the other part
-  /// @{
-  virtual void send(std::int32_t edge, std::int32_t task, send_attempt& attempt) = 0;
-  virtual void receive(std::int32_t edge, std::int32_t task, receive_attempt& attempt) = 0;
-  /// @}
-  /// Ends an attempt that waits, with Cancelled. One that does not wait any more ends soon by itself.
-  virtual void cancel(std::int32_t edge, exchange_attempt& attempt) noexcept = 0;
-};
-
-/// The rendezvous of parts that run in one process: whoever comes second copies.
-class local_rendezvous final : public rendezvous {
- public:
-  ~local_rendezvous() override = default;
-
-  void send(std::int32_t edge, std::int32_t task, send_attempt& attempt) override;
-  void receive(std::int32_t edge, std::int32_t task, receive_attempt& attempt) override;
-  void cancel(std::int32_t edge, exchange_attempt& attempt) noexcept override;
-  /// Everything that waits, and that comes later, ends with this error.
-  void abort(const error& why);
-  /// Bytes that have passed.
-  [[nodiscard]] std::int64_t bytes() const;
+  parsed_address result();
 
  private:
-  /// Who waits at an edge.
-  struct side {
-    send_attempt* sender = nullptr;
-    receive_attempt* receiver = nullptr;
-  };
-  /// Leaves one side, or takes the other. Throws the error of `abort`.
-  side meet(std::int32_t edge, const side& comes);
-  void hand_over(const side& both) noexcept;
+  bool stop(std::size_t at, std::string_view reason);
+  bool read();
+  bool path();
+  bool ipv6();
+  bool zone(std::string_view name, std::size_t at);
+  bool host();
+  bool host_name(std::string_view name);
+  bool label(std::string_view text, std::size_t at, bool& digits_only);
+  bool port(std::size_t at);
+  bool specified();
 
-  mutable mutex mutex_;
-  std::map<std::int32_t, side> waiting_;
-  std::exception_ptr aborted_;
-  std::int64_t bytes_ = 0;
+  std::string_view text_;
+  address_rules rules_;
+  address value_;
+  std::size_t at_ = 0;
+  std::string_view reason_;
 };
 
-}  // namespace tagma::runtime
+}  // namespace detail
 
-// ---- tagma/runtime/rendezvous.ipp
+/// The address of a server in a target of a session, "tagma://host:port". Throws `not_found` for another scheme and
+/// `invalid_argument` for an address that is none.
+[[nodiscard]] address target_address(std::string_view target);
+
+/// "tagma://ps0.example:2222".
+[[nodiscard]] std::string target_of(const address& a);
+
+/// Where a server listens and where others are told to reach it. They differ where a server listens at all interfaces,
+/// and behind a translation of addresses.
+struct listen_addresses {
+  address bind;
+  address advertise;
+};
+
+/// Puts the two addresses of a server together. Without `bind` it listens where others reach it. Throws
+/// `invalid_argument` where others could not:
+///  - an address that is advertised names a host (not 0.0.0.0 or [::]);
+///  - its port is 0 only if that of `bind` is: the port that the system chooses is advertised;
+///  - who listens on loopback or at a Unix socket alone advertises nothing else.
+[[nodiscard]] listen_addresses listen_at(const address& advertise, const std::optional<address>& bind = std::nullopt);
+
+/// The same after the system chose a port.
+[[nodiscard]] listen_addresses with_port(listen_addresses addresses, std::uint16_t port);
+
+}  // namespace tagma
+
+// ---- tagma/cluster/address.ipp
+#ifndef TAGMA_SINGLE_CLUSTER_ADDRESS_IPP
+#define TAGMA_SINGLE_CLUSTER_ADDRESS_IPP
 
 /// @file
-/// Definitions of rendezvous.hpp: in the compiled half, or else in each file that includes it.
+/// Definitions of address.hpp: in the compiled half, or else in each file that includes it.
 
-#include <cstring>
-
-namespace tagma::runtime {
-
-TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, const side& comes) {
-  const mutex_lock lock(mutex_);
-  if (aborted_ != nullptr) std::rethrow_exception(aborted_);
-  side& there = waiting_[edge];
-  if ((comes.sender != nullptr && there.sender != nullptr) || (comes.receiver != nullptr && there.receiver != nullptr))
-    fail(status_code::internal, {"rendezvous: edge ", edge, " is used twice in a run"});
-  if (comes.sender != nullptr) there.sender = comes.sender;
-  if (comes.receiver != nullptr) there.receiver = comes.receiver;
-  const side both = there;
-  if (both.sender == nullptr || both.receiver == nullptr) return {};
-  waiting_.erase(edge);
-  bytes_ += static_cast<std::int64_t>(both.sender->value.bytes());
-  return both;
-}
-
-TAGMA_DECL void local_rendezvous::hand_over(const side& both) noexcept {
-  std::exception_ptr problem;
-  try {
-    const raw_view& from = both.sender->value;
-    std::byte* const to = both.receiver->place({from.type, from.dims});
-    if (to != nullptr && from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
-  } catch (...) {
-    problem = std::current_exception();
-  }
-  both.sender->ended(nullptr);
-  both.receiver->ended(problem);
-}
-
-TAGMA_DECL void local_rendezvous::send(std::int32_t edge, std::int32_t, send_attempt& attempt) {
-  if (const side both = meet(edge, {&attempt, nullptr}); both.sender != nullptr) hand_over(both);
-}
-
-TAGMA_DECL void local_rendezvous::receive(std::int32_t edge, std::int32_t, receive_attempt& attempt) {
-  if (const side both = meet(edge, {nullptr, &attempt}); both.sender != nullptr) hand_over(both);
-}
-
-TAGMA_DECL void local_rendezvous::cancel(std::int32_t edge, exchange_attempt& attempt) noexcept {
-  {
-    const mutex_lock lock(mutex_);
-    const auto found = waiting_.find(edge);
-    if (found == waiting_.end() || (found->second.sender != &attempt && found->second.receiver != &attempt)) return;
-    waiting_.erase(found);
-  }
-  attempt.ended(std::make_exception_ptr(error(status_code::cancelled, "the run was told to stop")));
-}
-
-TAGMA_DECL void local_rendezvous::abort(const error& why) {
-  std::map<std::int32_t, side> left;
-  {
-    const mutex_lock lock(mutex_);
-    if (aborted_ == nullptr) aborted_ = std::make_exception_ptr(why);
-    left.swap(waiting_);
-  }
-  for (const auto& [edge, one] : left) {
-    if (one.sender != nullptr) one.sender->ended(std::make_exception_ptr(why));
-    if (one.receiver != nullptr) one.receiver->ended(std::make_exception_ptr(why));
-  }
-}
-
-TAGMA_DECL std::int64_t local_rendezvous::bytes() const {
-  const mutex_lock lock(mutex_);
-  return bytes_;
-}
-
-}  // namespace tagma::runtime
-
-namespace tagma::device {
-namespace cpu::detail {
-
-/// One step that meets another part of the run.
-/// @tparam Attempt what it waits with
-template <class Attempt>
-class exchange_step : public kernel_state, public runtime::stop_hook, public Attempt {
- public:
-  void stop() noexcept override { meeting_->cancel(edge(), *this); }
-  void ended(std::exception_ptr error) noexcept override {
-    const runtime::completion done = done_;
-    error == nullptr ? done.succeed() : done.fail(static_cast<std::exception_ptr&&>(error));
-  }
-
- protected:
-  /// Begins with `meet(rendezvous, edge, task)`.
-  template <class Meet>
-  void begin(const kernel_args& args, const run_context& context, runtime::completion done, const Meet& meet) {
-    if (context.meeting == nullptr)
-      fail(status_code::failed_precondition, "a part of a program runs with the other parts, not by itself");
-    meeting_ = context.meeting;
-    args_ = args;
-    done_ = done;
-    meet(*meeting_, edge(), static_cast<std::int32_t>(args.attributes[1]));
-    if (!context.control->add(*this)) stop();
-  }
-  [[nodiscard]] const kernel_args& args() const { return args_; }
-
- private:
-  [[nodiscard]] std::int32_t edge() const { return static_cast<std::int32_t>(args_.attributes[0]); }
-
-  runtime::rendezvous* meeting_ = nullptr;
-  kernel_args args_;
-  runtime::completion done_;
-};
-
-class send_step final : public exchange_step<runtime::send_attempt> {
- public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
-};
-
-class receive_step final : public exchange_step<runtime::receive_attempt> {
- public:
-  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
-
- private:
-  TAGMA_DECL std::byte* place(const tensor_spec& come) override;
-};
-
-template <class Step>
-struct exchange_kernel {
-  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args&, const run_context&) {
-    return make_owned<Step>();
-  }
-  template <dtype...>
-  static constexpr kernel_entry entry{.prepare = &prepare, .start = &Step::start};
-};
-
-}  // namespace cpu::detail
-
-template <>
-struct kernel<on_cpu, ir::key<op::send>> : cpu::detail::exchange_kernel<cpu::detail::send_step> {};
-template <>
-struct kernel<on_cpu, ir::key<op::receive>> : cpu::detail::exchange_kernel<cpu::detail::receive_step> {};
-template <>
-struct kernel<on_cpu, ir::key<op::receive_open>> : cpu::detail::exchange_kernel<cpu::detail::receive_step> {};
-
-}  // namespace tagma::device
-
-// ---- tagma/device/cpu/kernel/exchange.ipp
+// ---- tagma/base/json.hpp
+#ifndef TAGMA_SINGLE_BASE_JSON_HPP
+#define TAGMA_SINGLE_BASE_JSON_HPP
 
 /// @file
-/// Definitions of exchange.hpp: in the compiled half, or else in each file that includes it.
+/// A strict reader of JSON (RFC 8259) for the headers of files, and the quoting of strings for writers. It builds
+/// nothing: whoever reads asks for one value after the other, so that a text of millions of values takes no memory
+/// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
+/// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
-namespace tagma::device::cpu::detail {
-
-TAGMA_DECL void send_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
-  auto& own = static_cast<send_step&>(*args.state);
-  const operand& given = args.in[0];
-  own.value = {given.data, given.type, given.dims};
-  if (args.out.data != nullptr) *args.out.as<std::int64_t>() = static_cast<std::int64_t>(given.bytes());
-  own.begin(args, context, done,
-            [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) { meeting.send(edge, task, own); });
-}
-
-TAGMA_DECL void receive_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
-  auto& own = static_cast<receive_step&>(*args.state);
-  own.begin(args, context, done, [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) {
-    meeting.receive(edge, task, own);
-  });
-}
-
-TAGMA_DECL std::byte* receive_step::place(const tensor_spec& come) {
-  const shape wanted = args().late != nullptr ? args().declared_out : args().out.dims;
-  if (come.type != args().out.type || !compatible(wanted, come.dims))
-    fail(status_code::invalid_argument, {"another part of the run hands over ", to_string(come), " where ",
-                                         to_string(tensor_spec{args().out.type, wanted}), " is expected"});
-  return args().late != nullptr ? args().late->allocate(0, come.dims) : args().out.data;
-}
-
-}  // namespace tagma::device::cpu::detail
-// ---- tagma/plan/parts.hpp
-
-/// @file
-/// The parts of a program that was cut: each is a program of its own, and a run of the whole is a run of some outputs
-/// of each.
-
-#include <set>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+namespace tagma::json {
+
+/// What a value is. `none` stands where there is no value.
+enum class kind : std::uint8_t { none, null, boolean, number, string, array, object };
+
+/// "nothing", "null", "a boolean", "a number", "a string", "an array" or "an object".
+[[nodiscard]] constexpr std::string_view to_string(kind k) {
+  constexpr std::string_view names[] = {"nothing",  "null",     "a boolean", "a number",
+                                        "a string", "an array", "an object"};
+  return names[static_cast<std::size_t>(k)];
+}
+
+/// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
+[[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto in = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  if (text.empty()) return 0;
+  if (in(0, 0x00, 0x7f)) return 1;
+  if (in(0, 0xc2, 0xdf)) return in(1, 0x80, 0xbf) ? 2 : 0;
+  if (in(0, 0xe0, 0xef)) {
+    const unsigned low = byte(0) == 0xe0 ? 0xa0 : 0x80, high = byte(0) == 0xed ? 0x9f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) ? 3 : 0;
+  }
+  if (in(0, 0xf0, 0xf4)) {
+    const unsigned low = byte(0) == 0xf0 ? 0x90 : 0x80, high = byte(0) == 0xf4 ? 0x8f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) && in(3, 0x80, 0xbf) ? 4 : 0;
+  }
+  return 0;
+}
+
+/// Whether all of a text is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+/// Reads a text from its beginning to its end. Each function takes the value that comes next and returns true, or
+/// returns false: then `position()` and `reason()` say where and why the text is not what was asked for, and every
+/// later call returns false.
+///
+///     json::reader r(text);
+///     const bool good = r.members([&](std::string_view name) { return name == "x" ? r.string(x) : r.skip(); }) &&
+///     r.end();
+class reader {
+ public:
+  /// @param text shorter than 4 GiB
+  /// @param depth of nested arrays and objects at most
+  explicit reader(std::string_view text, int depth = 64);
+
+  /// What the next value is, as far as its first character tells.
+  [[nodiscard]] kind next();
+
+  /// The text of a string, its escape sequences replaced.
+  bool string(std::string& out);
+
+  /// A number as it is written: "-12", "0.5e3". Of any size and precision.
+  bool number(std::string_view& digits);
+
+  /// An array: `element()` takes one value of it, and returns whether to go on.
+  template <class Element>
+  bool elements(Element&& element) {
+    if (!open(kind::array)) return false;
+    if (!accept(']')) {
+      do {
+        if (!element()) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept(']')) return stop("expected ',' or ']'");
+    }
+    return close();
+  }
+
+  /// An object: `member(name)` takes the value of that name, and returns whether to go on. That a name appears twice is
+  /// found at the end of the object.
+  template <class Member>
+  bool members(Member&& member) {
+    if (!open(kind::object)) return false;
+    std::vector<std::uint32_t> positions;
+    std::string name;
+    if (!accept('}')) {
+      do {
+        blanks();
+        positions.push_back(static_cast<std::uint32_t>(at_));
+        if (!peek('"')) return stop("expected a name in quotes");
+        if (!characters(&name)) return false;
+        blanks();
+        if (!accept(':')) return stop("expected ':'");
+        if (!member(std::string_view(name))) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept('}')) return stop("expected ',' or '}'");
+    }
+    return unique(positions) && close();
+  }
+
+  /// Any value, checked and forgotten.
+  bool skip();
+
+  /// Nothing but blanks until the end of the text.
+  bool end();
+
+  /// The byte at which reading stopped, and why; no reason if it has not.
+  [[nodiscard]] std::size_t position() const { return at_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  [[nodiscard]] bool good() const { return reason_.empty(); }
+  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  bool accept(char c) { return peek(c) && (++at_, true); }
+  void blanks();
+  bool stop(std::string reason);
+  bool expect(kind wanted);
+  bool open(kind wanted);
+  bool close() { return (++depth_left_, true); }
+
+  /// A string in quotes; its text goes to `out` unless that is null.
+  bool characters(std::string* out);
+
+  /// The code point and the length of an escape sequence, or what is wrong with it.
+  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const;
+
+  bool hex4(std::size_t at, std::uint32_t& code) const;
+
+  static void append_utf8(std::string& out, std::uint32_t code);
+
+  bool unique(std::vector<std::uint32_t>& positions);
+
+  /// Orders two strings that were read, given by the positions of their quotes, by their characters.
+  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const;
+  /// One more than the code point of the character at `at`, 0 for the closing quote; moves to its last byte.
+  std::uint32_t code_at(std::size_t& at) const;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_left_;
+  int depth_;
+  std::string reason_;
+};
+
+/// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
+/// `invalid_argument` if the text is not UTF-8.
+void append_quoted(std::string& out, std::string_view text);
+
+/// `text` as a JSON string with its quotes.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace tagma::json
+
+// ---- tagma/base/json.ipp
+#ifndef TAGMA_SINGLE_BASE_JSON_IPP
+#define TAGMA_SINGLE_BASE_JSON_IPP
+
+/// @file
+/// Definitions of json.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+namespace tagma::json {
+
+TAGMA_DECL reader::reader(std::string_view text, int depth) : text_(text), depth_left_(depth), depth_(depth) {
+  if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
+}
+
+TAGMA_DECL kind reader::next() {
+  blanks();
+  if (!good() || at_ == text_.size()) return kind::none;
+  switch (text_[at_]) {
+    case '{':
+      return kind::object;
+    case '[':
+      return kind::array;
+    case '"':
+      return kind::string;
+    case 't':
+    case 'f':
+      return kind::boolean;
+    case 'n':
+      return kind::null;
+    default:
+      return peek('-') || peek_digit() ? kind::number : kind::none;
+  }
+}
+
+TAGMA_DECL bool reader::string(std::string& out) {
+  out.clear();
+  return expect(kind::string) && characters(&out);
+}
+
+TAGMA_DECL bool reader::number(std::string_view& digits) {
+  if (!expect(kind::number)) return false;
+  const std::size_t first = at_;
+  const auto some = [&] {
+    if (!peek_digit()) return stop("expected a digit");
+    while (peek_digit()) ++at_;
+    return true;
+  };
+  accept('-');
+  if (!accept('0') && !some()) return false;
+  if (accept('.') && !some()) return false;
+  if (accept('e') || accept('E')) {
+    if (!accept('+')) accept('-');
+    if (!some()) return false;
+  }
+  digits = text_.substr(first, at_ - first);
+  return true;
+}
+
+TAGMA_DECL bool reader::skip() {
+  std::string_view ignored;
+  switch (next()) {
+    case kind::object:
+      return members([this](std::string_view) { return skip(); });
+    case kind::array:
+      return elements([this] { return skip(); });
+    case kind::string:
+      return characters(nullptr);
+    case kind::number:
+      return number(ignored);
+    case kind::none:
+      break;
+    default:
+      for (const std::string_view word : {"true", "false", "null"})
+        if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
+  }
+  return stop("expected a value");
+}
+
+TAGMA_DECL bool reader::end() {
+  blanks();
+  return good() && (at_ == text_.size() || stop("expected the end of the text"));
+}
+
+TAGMA_DECL void reader::blanks() {
+  while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+}
+
+TAGMA_COLD TAGMA_DECL bool reader::stop(std::string reason) {
+  if (good()) reason_ = std::move(reason);
+  return false;
+}
+
+TAGMA_DECL bool reader::expect(kind wanted) {
+  const kind found = next();
+  if (found == wanted) return true;
+  return stop(found == kind::none ? std::string("expected a value")
+                                  : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
+}
+
+TAGMA_DECL bool reader::open(kind wanted) {
+  if (!expect(wanted)) return false;
+  if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
+  --depth_left_;
+  ++at_;
+  blanks();
+  return true;
+}
+
+TAGMA_DECL bool reader::characters(std::string* out) {
+  if (out != nullptr) out->clear();
+  ++at_;
+  while (at_ < text_.size()) {
+    const auto c = static_cast<unsigned char>(text_[at_]);
+    if (c == '"') return (++at_, true);
+    if (c < 0x20) return stop("a control character in a string");
+    if (c == '\\') {
+      std::uint32_t code = 0;
+      std::size_t length = 0;
+      if (const char* problem = escape(at_, code, length)) return stop(problem);
+      if (out != nullptr) append_utf8(*out, code);
+      at_ += length;
+      continue;
+    }
+    const std::size_t length = utf8_sequence(text_.substr(at_));
+    if (length == 0) return stop("invalid UTF-8");
+    if (out != nullptr) out->append(text_.substr(at_, length));
+    at_ += length;
+  }
+  return stop("a string without closing quote");
+}
+
+TAGMA_DECL const char* reader::escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
+  constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+  const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
+  if (const std::size_t i = letters.find(c); i != letters.npos) {
+    code = static_cast<unsigned char>(meanings[i]);
+    length = 2;
+    return nullptr;
+  }
+  std::uint32_t low = 0;
+  if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
+  length = 6;
+  if (code >= 0xd800 && code <= 0xdbff) {
+    if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
+    code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    length = 12;
+  }
+  return nullptr;
+}
+
+TAGMA_DECL bool reader::hex4(std::size_t at, std::uint32_t& code) const {
+  if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
+  const char* first = text_.data() + at + 2;
+  const auto [last, error] = std::from_chars(first, first + 4, code, 16);
+  return error == std::errc() && last == first + 4;
+}
+
+TAGMA_DECL void reader::append_utf8(std::string& out, std::uint32_t code) {
+  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code < 0x80) return put(code);
+  const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+  put(lead[tail] | code >> (6 * tail));
+  for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
+}
+
+TAGMA_DECL bool reader::unique(std::vector<std::uint32_t>& positions) {
+  std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const int order = compare_names(a, b);
+    return order != 0 ? order < 0 : a < b;
+  });
+  std::size_t first = text_.size();
+  for (std::size_t i = 1; i < positions.size(); ++i)
+    if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
+  if (first == text_.size()) return true;
+  std::string name;
+  at_ = first;
+  characters(&name);
+  at_ = first;
+  return stop(sentence({"the name \"", name, "\" appears twice"}));
+}
+
+TAGMA_DECL int reader::compare_names(std::size_t a, std::size_t b) const {
+  while (true) {
+    const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
+    if (x == '\\' || y == '\\') {
+      const std::uint32_t s = code_at(a), t = code_at(b);
+      if (s != t) return s < t ? -1 : 1;
+    } else if (x != y) {
+      return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
+    } else if (x == '"') {
+      return 0;
+    }
+  }
+}
+
+TAGMA_DECL std::uint32_t reader::code_at(std::size_t& at) const {
+  if (text_[at] == '"') return 0;
+  std::uint32_t code = static_cast<unsigned char>(text_[at]);
+  std::size_t length = 1;
+  if (code == '\\') {
+    (void)escape(at, code, length);
+  } else if (code >= 0x80) {
+    length = utf8_sequence(text_.substr(at));
+    code &= 0x7fu >> length;
+    for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
+  }
+  at += length - 1;
+  return code + 1;
+}
+
+TAGMA_DECL void append_quoted(std::string& out, std::string_view text) {
+  constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    const auto c = static_cast<unsigned char>(text[0]);
+    if (length == 0)
+      fail(status_code::invalid_argument, "a string that is not UTF-8 cannot be written as JSON");
+    else if (const std::size_t i = plain.find(text[0]); i != plain.npos)
+      (out += '\\') += letters[i];
+    else if (c < 0x20)
+      ((out += "\\u00") += hex[c >> 4]) += hex[c & 15u];
+    else
+      out.append(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  out += '"';
+}
+
+TAGMA_DECL std::string quoted(std::string_view text) {
+  std::string out;
+  append_quoted(out, text);
+  return out;
+}
+
+}  // namespace tagma::json
+#endif  // TAGMA_SINGLE_BASE_JSON_IPP
+#endif  // TAGMA_SINGLE_BASE_JSON_HPP
+// ---- tagma/cluster/text.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_TEXT_HPP
+#define TAGMA_SINGLE_CLUSTER_TEXT_HPP
+
+/// @file
+/// What all who read descriptions of clusters share: numbers, lists, and texts of strangers in sentences.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::detail {
+
+/// A text in quotes for a sentence: what a terminal would take for a command is spelt out as `\x1b`, and of long texts
+/// the beginning is shown.
+[[nodiscard]] std::string quote(std::string_view text);
+
+/// A whole number of decimal digits and nothing else, of 18 digits at most; leading zeros do not count.
+[[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view text);
+
+/// The number that a text must be. Throws `invalid_argument`, which names `where`, unless it is between the bounds.
+[[nodiscard]] std::int64_t number_between(std::string_view text, std::int64_t low, std::int64_t high,
+                                          std::string_view where);
+
+/// What stands between commas, without blanks around it. An empty text has nothing. Throws `invalid_argument`, which
+/// names `where`, for an entry that is empty and for more entries than a cluster has tasks.
+[[nodiscard]] std::vector<std::string_view> comma_list(std::string_view text, std::string_view where);
+
+/// A text without blanks and line ends around it.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// "a", "a and b", "a, b and c"; of many the first ones, and how many more there are.
+[[nodiscard]] std::string enumerated(const std::vector<std::string>& names);
+
+}  // namespace tagma::detail
+
+// ---- tagma/cluster/text.ipp
+#ifndef TAGMA_SINGLE_CLUSTER_TEXT_IPP
+#define TAGMA_SINGLE_CLUSTER_TEXT_IPP
+
+/// @file
+/// Definitions of text.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL std::string quote(std::string_view text) {
+  constexpr std::size_t most = 120;
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f && byte < 0x80)
+      out += c;
+    else
+      (out += "\\x") += {digits[byte >> 4], digits[byte & 15u]};
+  }
+  return out += text.size() > most ? "...\"" : "\"";
+}
+
+TAGMA_DECL std::optional<std::int64_t> whole_number(std::string_view text) {
+  if (text.empty() || text.size() > 18) return std::nullopt;
+  std::int64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+TAGMA_DECL std::int64_t number_between(std::string_view text, std::int64_t low, std::int64_t high,
+                                       std::string_view where) {
+  const std::optional<std::int64_t> value = whole_number(text);
+  if (!value || *value < low || *value > high)
+    fail(status_code::invalid_argument, {where, ": ", quote(text), " is not a whole number from ", low, " to ", high});
+  return *value;
+}
+
+TAGMA_DECL std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+TAGMA_DECL std::vector<std::string_view> comma_list(std::string_view text, std::string_view where) {
+  std::vector<std::string_view> entries;
+  if (trimmed(text).empty()) return entries;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = text.find(',', begin);
+    const std::string_view entry = trimmed(text.substr(begin, comma - begin));
+    if (entry.empty())
+      fail(status_code::invalid_argument, {where, ": entry ", entries.size(), " of ", quote(text), " is empty"});
+    if (entries.size() == static_cast<std::size_t>(cluster_limits::tasks))
+      fail(status_code::invalid_argument, {where, ": has more than ", cluster_limits::tasks, " entries"});
+    entries.push_back(entry);
+    if (comma == std::string_view::npos) break;
+    begin = comma + 1;
+  }
+  return entries;
+}
+
+TAGMA_DECL std::string enumerated(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 16;
+  const std::size_t shown = names.size() > most ? most - 1 : names.size();
+  std::string out;
+  for (std::size_t i = 0; i < shown; ++i)
+    append_parts(out, {i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", names[i]});
+  if (shown < names.size()) append_parts(out, {" and ", names.size() - shown, " more"});
+  return out;
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_CLUSTER_TEXT_IPP
+#endif  // TAGMA_SINGLE_CLUSTER_TEXT_HPP
+
+namespace tagma {
+
+namespace detail {
+
+using ipv4_bytes = std::array<std::uint8_t, 4>;
+
+TAGMA_DECL bool ipv6_groups::add(unsigned value) {
+  if (count == group.size()) return false;
+  group[count++] = static_cast<std::uint16_t>(value);
+  return true;
+}
+
+/// Four decimal numbers without leading zeros, which some readers take for octal.
+TAGMA_DECL bool parse_ipv4(std::string_view text, ipv4_bytes& bytes) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t dot = text.find('.');
+    const std::string_view number = text.substr(0, dot);
+    const std::optional<std::int64_t> value = whole_number(number);
+    if (!value || *value > 255 || number.size() > 3 || (number.size() > 1 && number[0] == '0')) return false;
+    bytes[i] = static_cast<std::uint8_t>(*value);
+    if ((dot == std::string_view::npos) != (i == 3)) return false;
+    text.remove_prefix(i == 3 ? text.size() : dot + 1);
+  }
+  return true;
+}
+
+TAGMA_DECL std::string spell_ipv4(const ipv4_bytes& b) { return sentence({b[0], ".", b[1], ".", b[2], ".", b[3]}); }
+
+TAGMA_DECL bool parse_hexadecimal(std::string_view text, unsigned& value) {
+  if (text.empty() || text.size() > 4) return false;
+  value = 0;
+  for (const char c : text) {
+    const char small = static_cast<char>(c | 0x20);
+    if (is_digit(c))
+      value = value * 16 + static_cast<unsigned>(c - '0');
+    else if (small >= 'a' && small <= 'f')
+      value = value * 16 + static_cast<unsigned>(small - 'a' + 10);
+    else
+      return false;
+  }
+  return true;
+}
+
+/// Groups between colons; the last two may be written as an IPv4 address. An empty text has none.
+TAGMA_DECL bool parse_ipv6_side(std::string_view text, bool last, ipv6_groups& out) {
+  while (!text.empty()) {
+    const std::size_t colon = text.find(':');
+    const std::string_view item = text.substr(0, colon);
+    const bool ends = colon == std::string_view::npos;
+    ipv4_bytes bytes{};
+    unsigned value = 0;
+    if (ends && last && parse_ipv4(item, bytes))
+      return out.add(bytes[0] * 256u + bytes[1]) && out.add(bytes[2] * 256u + bytes[3]);
+    if (!parse_hexadecimal(item, value) || !out.add(value) || colon + 1 == text.size()) return false;
+    text.remove_prefix(ends ? text.size() : colon + 1);
+  }
+  return true;
+}
+
+TAGMA_DECL bool parse_ipv6(std::string_view text, ipv6_groups& out) {
+  const std::size_t gap = text.find("::");
+  if (gap == std::string_view::npos) return parse_ipv6_side(text, true, out) && out.count == 8;
+  ipv6_groups tail;
+  if (!parse_ipv6_side(text.substr(0, gap), false, out)) return false;
+  if (!parse_ipv6_side(text.substr(gap + 2), true, tail) || out.count + tail.count > 7) return false;
+  for (std::size_t i = 0; i < tail.count; ++i) out.group[8 - tail.count + i] = tail.group[i];
+  out.count = 8;
+  return true;
+}
+
+TAGMA_DECL bool is_mapped_ipv4(const ipv6_groups& a) {
+  for (std::size_t i = 0; i < 5; ++i)
+    if (a.group[i] != 0) return false;
+  return a.group[5] == 0xffff;
+}
+
+TAGMA_DECL void append_hexadecimal(std::string& out, unsigned value) {
+  bool begun = false;
+  for (int shift = 12; shift >= 0; shift -= 4) {
+    const unsigned digit = value >> shift & 15u;
+    begun = begun || digit != 0 || shift == 0;
+    if (begun) out += "0123456789abcdef"[digit];
+  }
+}
+
+/// RFC 5952: the first of the longest runs of zeros is left out, unless it is one group.
+TAGMA_DECL std::string spell_ipv6(const ipv6_groups& a) {
+  if (is_mapped_ipv4(a)) {
+    const unsigned high = a.group[6], low = a.group[7];
+    const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value & 255u); };
+    return "::ffff:" + spell_ipv4({byte(high >> 8), byte(high), byte(low >> 8), byte(low)});
+  }
+  std::size_t gap = 8, length = 1;
+  for (std::size_t i = 0, run = 0; i < 8; ++i) {
+    run = a.group[i] == 0 ? run + 1 : 0;
+    if (run > length) gap = i + 1 - run, length = run;
+  }
+  std::string out;
+  for (std::size_t i = 0; i < 8; ++i) {
+    if (i == gap) {
+      out += "::";
+      i += length - 1;
+      continue;
+    }
+    if (!out.empty() && out.back() != ':') out += ':';
+    append_hexadecimal(out, a.group[i]);
+  }
+  return out;
+}
+
+TAGMA_DECL parsed_address address_parser::result() {
+  if (read()) return {std::move(value_), 0, {}};
+  return {{}, at_, reason_};
+}
+
+TAGMA_DECL bool address_parser::stop(std::size_t at, std::string_view reason) {
+  at_ = at;
+  reason_ = reason;
+  return false;
+}
+
+TAGMA_DECL bool address_parser::read() {
+  if (text_.empty()) return stop(0, "an address is not empty");
+  if (text_.substr(0, 5) == "unix:") return path();
+  return text_[0] == '[' ? ipv6() : host();
+}
+
+TAGMA_DECL bool address_parser::path() {
+  std::size_t at = 5;
+  if (text_.substr(at, 3) == "///") at += 2;
+  const std::string_view name = text_.substr(at);
+  if (name.empty() || name[0] != '/' || name.substr(0, 2) == "//")
+    return stop(at, "the path of a Unix socket is absolute, as in unix:/run/ps0");
+  if (name.back() == '/') return stop(text_.size() - 1, "the path of a Unix socket names no folder");
+  if (name.size() > cluster_limits::socket_path)
+    return stop(at + cluster_limits::socket_path, "the path of a Unix socket has at most 107 bytes");
+  for (std::size_t i = 0; i < name.size(); ++i)
+    if (static_cast<unsigned char>(name[i]) < 0x20 || name[i] == 0x7f)
+      return stop(at + i, "the path of a Unix socket has no control characters");
+  if (!json::is_utf8(name)) return stop(at, "the path of a Unix socket is UTF-8 text");
+  value_ = {address_kind::unix_socket, std::string(name), 0};
+  return true;
+}
+
+TAGMA_DECL bool address_parser::ipv6() {
+  const std::size_t close = text_.find(']');
+  if (close == std::string_view::npos) return stop(text_.size(), "expected ']' behind the IPv6 address");
+  const std::string_view inside = text_.substr(1, close - 1);
+  const std::size_t percent = inside.find('%');
+  ipv6_groups groups;
+  if (!parse_ipv6(inside.substr(0, percent), groups)) return stop(1, "this is no IPv6 address");
+  value_.kind = address_kind::ipv6;
+  value_.host = spell_ipv6(groups);
+  if (percent != std::string_view::npos && !zone(inside.substr(percent + 1), percent + 2)) return false;
+  return port(close + 1) && specified();
+}
+
+TAGMA_DECL bool address_parser::zone(std::string_view name, std::size_t at) {
+  if (name.empty() || name.size() > 15) return stop(at, "a zone is the name of an interface, of 1 to 15 characters");
+  for (const char c : name)
+    if (!is_letter(c) && !is_digit(c) && c != '.' && c != '_' && c != '-')
+      return stop(at, "a zone has letters, digits, '.', '_' and '-'");
+  (value_.host += '%') += name;
+  return true;
+}
+
+TAGMA_DECL bool address_parser::host() {
+  const std::size_t colon = text_.find(':');
+  if (colon != std::string_view::npos) {
+    const std::string_view rest = text_.substr(colon);
+    if (rest.substr(0, 3) == "://") return stop(colon, "an address is host:port, without a scheme before it");
+    if (rest.find(':', 1) != std::string_view::npos)
+      return stop(0, "more than one ':': an IPv6 address stands in brackets, as in [::1]:2222");
+  }
+  const std::string_view name = text_.substr(0, colon);
+  ipv4_bytes bytes{};
+  if (parse_ipv4(name, bytes)) {
+    value_.kind = address_kind::ipv4;
+    value_.host = spell_ipv4(bytes);
+  } else if (!host_name(name)) {
+    return false;
+  }
+  return port(name.size()) && specified();
+}
+
+TAGMA_DECL bool address_parser::host_name(std::string_view name) {
+  if (name.empty()) return stop(0, "expected a host before the port, as in localhost:2222");
+  if (name.size() > cluster_limits::host_name + (name.back() == '.' ? 1u : 0u))
+    return stop(cluster_limits::host_name, "a host name has at most 253 characters");
+  std::size_t begin = 0;
+  bool digits_only = true;
+  for (std::size_t i = 0; i <= name.size(); ++i) {
+    if (i == name.size() || name[i] == '.') {
+      if (i == name.size() && i == begin && begin > 0) break;  // a dot at the end
+      if (!label(name.substr(begin, i - begin), begin, digits_only)) return false;
+      begin = i + 1;
+    }
+  }
+  if (digits_only) return stop(0, "a host name ends in no number, and this is no IPv4 address");
+  value_.kind = address_kind::name;
+  for (const char c : name) value_.host += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  if (value_.host == "unix") return stop(0, "no host is called unix, which begins the address of a Unix socket");
+  return true;
+}
+
+TAGMA_DECL bool address_parser::label(std::string_view text, std::size_t at, bool& digits_only) {
+  if (text.empty()) return stop(at, "a part of a host name is empty");
+  digits_only = true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!is_letter(c) && !is_digit(c) && c != '-' && c != '_')
+      return stop(at + i, "a host name has letters, digits, '-', '_' and '.'");
+    digits_only = digits_only && is_digit(c);
+  }
+  if (text.front() == '-' || text.back() == '-') return stop(at, "no part of a host name begins or ends with '-'");
+  if (text.size() > cluster_limits::label) return stop(at, "a part of a host name has at most 63 characters");
+  return true;
+}
+
+TAGMA_DECL bool address_parser::port(std::size_t at) {
+  if (at == text_.size() && rules_.default_port != 0) {
+    value_.port = rules_.default_port;
+    return true;
+  }
+  if (at == text_.size() || text_[at] != ':') return stop(at, "expected ':' and a port, as in localhost:2222");
+  const std::string_view digits = text_.substr(at + 1);
+  const std::optional<std::int64_t> number = whole_number(digits);
+  if (!number || *number > 65535 || digits.size() > 5 || (digits.size() > 1 && digits[0] == '0'))
+    return stop(at + 1, "a port is a number from 1 to 65535");
+  if (*number == 0 && rules_.use == address_use::connect)
+    return stop(at + 1, "port 0 is one to bind, and nobody can connect to it");
+  value_.port = static_cast<std::uint16_t>(*number);
+  return true;
+}
+
+TAGMA_DECL bool address_parser::specified() {
+  if (rules_.use == address_use::connect && value_.is_unspecified())
+    return stop(0, "this stands for all interfaces of a host to bind, and nobody can connect to it");
+  return true;
+}
+
+}  // namespace detail
+
+TAGMA_DECL bool address::is_loopback() const {
+  const std::string_view h = host;
+  if (kind == address_kind::ipv4) return h.substr(0, 4) == "127.";
+  if (kind == address_kind::ipv6) return h.substr(0, h.find('%')) == "::1" || h.substr(0, 11) == "::ffff:127.";
+  if (kind != address_kind::name) return false;
+  const std::string_view name = !h.empty() && h.back() == '.' ? h.substr(0, h.size() - 1) : h;
+  return name == "localhost" || name.ends_with(".localhost");
+}
+
+TAGMA_DECL bool address::is_unspecified() const {
+  if (kind == address_kind::ipv4) return host == "0.0.0.0";
+  const std::string_view h = host;
+  return kind == address_kind::ipv6 && (h.substr(0, h.find('%')) == "::" || h == "::ffff:0.0.0.0");
+}
+
+TAGMA_DECL std::string to_string(const address& a) {
+  if (a.kind == address_kind::unix_socket) return "unix:" + a.host;
+  if (a.kind == address_kind::ipv6) return sentence({"[", a.host, "]:", a.port});
+  return sentence({a.host, ":", a.port});
+}
+
+TAGMA_DECL parsed_address parse_address(std::string_view text, const address_rules& rules) {
+  return detail::address_parser(text, rules).result();
+}
+
+TAGMA_DECL address address_from(std::string_view text, const address_rules& rules) {
+  parsed_address parsed = parse_address(text, rules);
+  if (!parsed)
+    fail(status_code::invalid_argument,
+         {"address ", detail::quote(text), ", position ", parsed.position, ": ", parsed.reason});
+  return std::move(parsed.value);
+}
+
+TAGMA_DECL address target_address(std::string_view target) {
+  constexpr std::string_view scheme = "tagma://";
+  if (!target.starts_with(scheme))
+    fail(status_code::not_found, {"target ", detail::quote(target),
+                                  ": no session is made for it; the target of a server begins with tagma://, as in "
+                                  "tagma://localhost:2222"});
+  const std::string_view rest = target.substr(scheme.size());
+  parsed_address parsed = parse_address(rest);
+  if (!parsed)
+    fail(status_code::invalid_argument,
+         {"target ", detail::quote(target), ", position ", parsed.position + scheme.size(), ": ", parsed.reason});
+  return std::move(parsed.value);
+}
+
+TAGMA_DECL std::string target_of(const address& a) { return "tagma://" + to_string(a); }
+
+TAGMA_DECL listen_addresses listen_at(const address& advertise, const std::optional<address>& bind) {
+  const address& listen = bind ? *bind : advertise;
+  const auto refuse = [&](std::string_view why) {
+    fail(status_code::invalid_argument,
+         {"cannot listen at ", to_string(listen), " and advertise ", to_string(advertise), ": ", why});
+  };
+  if (advertise.is_unspecified())
+    refuse("all interfaces of a host are no address of it; advertise a name or an address that others reach");
+  const bool is_socket = advertise.kind == address_kind::unix_socket;
+  if (is_socket != (listen.kind == address_kind::unix_socket) || (is_socket && advertise != listen))
+    refuse("a Unix socket is reached at the path where it is bound, and in no other way");
+  if (listen.is_local() && !advertise.is_local())
+    refuse("other hosts do not reach a server that listens on loopback; bind 0.0.0.0 or [::], or that address");
+  if (!is_socket && advertise.port == 0 && listen.port != 0) refuse("port 0 is advertised only where port 0 is bound");
+  return {listen, advertise};
+}
+
+TAGMA_DECL listen_addresses with_port(listen_addresses addresses, std::uint16_t port) {
+  for (address* const a : {&addresses.bind, &addresses.advertise})
+    if (a->kind != address_kind::unix_socket && a->port == 0) a->port = port;
+  return addresses;
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_CLUSTER_ADDRESS_IPP
+#endif  // TAGMA_SINGLE_CLUSTER_ADDRESS_HPP
+
+namespace tagma {
+
+/// A task of a cluster.
+struct task_id {
+  std::string job;
+  int task = 0;
+
+  friend bool operator==(const task_id&, const task_id&) = default;
+  friend auto operator<=>(const task_id&, const task_id&) = default;
+};
+
+/// `task 3 of job "worker"`.
+[[nodiscard]] std::string to_string(const task_id& id);
+
+/// Addresses of the tasks of one job as they are written: a list, whose positions are indices, or addresses by index.
+class task_addresses {
+ public:
+  /// One address, as a text or as itself. One argument by itself, since braces around two texts must be a list of two.
+  struct written {
+    std::string text;
+
+    written(const char* a) : text(a) {}
+    written(std::string a) : text(std::move(a)) {}
+    written(std::string_view a) : text(a) {}
+    written(const address& a) : text(to_string(a)) {}
+  };
+
+  task_addresses() = default;
+  task_addresses(std::initializer_list<written> list);
+  task_addresses(std::initializer_list<std::pair<int, written>> by_index);
+  /// Of texts or addresses.
+  template <class Address>
+  task_addresses(const std::vector<Address>& list) {
+    for (const Address& a : list) entries_.emplace_back(static_cast<std::int64_t>(entries_.size()), written(a).text);
+  }
+  template <class Address, class Order>
+  task_addresses(const std::map<int, Address, Order>& by_index) {
+    for (const auto& [index, a] : by_index) entries_.emplace_back(index, written(a).text);
+  }
+
+  [[nodiscard]] const std::vector<std::pair<std::int64_t, std::string>>& entries() const { return entries_; }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::string>> entries_;
+};
+
+/// A job as it is written.
+struct job_addresses {
+  std::string job;
+  task_addresses tasks;
+};
+
+/// Jobs by name, each of tasks with addresses. Immutable once it is made; equal to another if all tasks and addresses
+/// are, however they were written.
+///
+/// Whoever makes one throws `invalid_argument`, which names the job, the task and the address, for
+///  - a name that is no job of a device name: it begins with a letter, goes on with letters, digits and '_', and has at
+///    most 31 characters;
+///  - an address that is none, an index that is negative or not below `cluster_limits::tasks`, a task that has two
+///    addresses, two tasks that have one;
+///  - port 0, unless there is one task: nobody else could find it;
+///  - tasks at loopback addresses or Unix sockets beside tasks at others: each host would find itself there.
+class cluster {
+ public:
+  using tasks_type = std::map<int, address>;
+  using jobs_type = std::map<std::string, tasks_type, std::less<>>;
+
+  /// Of no jobs.
+  cluster() = default;
+  cluster(std::initializer_list<job_addresses> jobs);
+  explicit cluster(const std::vector<job_addresses>& jobs);
+  /// Of what `task_addresses` is made of.
+  template <class Tasks, class Order>
+  explicit cluster(const std::map<std::string, Tasks, Order>& jobs) : cluster(listed(jobs)) {}
+
+  /// One task, which listens at a port that the system chooses: {"local": ["localhost:0"]}.
+  [[nodiscard]] static cluster local();
+
+  [[nodiscard]] bool empty() const { return jobs_.empty(); }
+  /// All jobs, in the order of their names, of their tasks.
+  [[nodiscard]] const jobs_type& as_map() const { return jobs_; }
+
+  /// Names in order.
+  [[nodiscard]] std::vector<std::string> jobs() const;
+  [[nodiscard]] bool has_job(std::string_view job) const { return jobs_.find(job) != jobs_.end(); }
+  [[nodiscard]] bool has_task(std::string_view job, int task) const;
+  /// Tasks of all jobs.
+  [[nodiscard]] int num_tasks() const;
+
+  /// How many tasks a job has, holes not counted. This and what follows throws `invalid_argument`, which says what
+  /// there is, for a job or a task that is not there.
+  [[nodiscard]] int num_tasks(std::string_view job) const { return static_cast<int>(tasks_of(job).size()); }
+  [[nodiscard]] std::vector<int> task_indices(std::string_view job) const;
+  [[nodiscard]] const address& task_address(std::string_view job, int task) const;
+  /// By index, with holes where a job has no such task.
+  [[nodiscard]] std::vector<std::optional<address>> job_tasks(std::string_view job) const;
+  /// True if the indices of a job's tasks are 0, 1, 2 and so on.
+  [[nodiscard]] bool is_dense(std::string_view job) const;
+
+  friend bool operator==(const cluster&, const cluster&) = default;
+
+ private:
+  friend class cluster_builder;
+
+  template <class Jobs>
+  [[nodiscard]] static std::vector<job_addresses> listed(const Jobs& jobs) {
+    std::vector<job_addresses> list;
+    for (const auto& [job, tasks] : jobs) list.push_back({job, tasks});
+    return list;
+  }
+  [[nodiscard]] const tasks_type& tasks_of(std::string_view job) const;
+
+  jobs_type jobs_;
+};
+
+/// As JSON: dense jobs as lists, others as objects by index. `cluster_from_json` reads the same cluster from it.
+[[nodiscard]] std::string to_string(const cluster& c);
+
+/// Makes a cluster task by task; sentences of errors begin with what the caller says of where it found something.
+class cluster_builder {
+ public:
+  /// A job, which may stay without tasks. Throws if there is one of this name.
+  void add_job(std::string_view job, std::string_view where);
+  /// A task of a job that was added.
+  void add_task(std::string_view job, std::int64_t task, std::string_view address_text, std::string where);
+  /// What was added. Throws where tasks do not go together.
+  [[nodiscard]] cluster finish() &&;
+
+ private:
+  void check_together(const address& a, const std::string& where);
+
+  cluster made_;
+  std::map<address, std::string> places_;   // where each address was found
+  std::string local_, remote_, port_zero_;  // where the first of these was found
+  int tasks_ = 0;
+};
+
+/// Throws `invalid_argument`, which begins with `where`, unless a name is one of a job.
+void check_job_name(std::string_view job, std::string_view where);
+
+}  // namespace tagma
+
+// ---- tagma/cluster/cluster.ipp
+#ifndef TAGMA_SINGLE_CLUSTER_CLUSTER_IPP
+#define TAGMA_SINGLE_CLUSTER_CLUSTER_IPP
+
+/// @file
+/// Definitions of cluster.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL std::string to_string(const task_id& id) { return sentence({"task ", id.task, " of job \"", id.job, "\""}); }
+
+TAGMA_DECL task_addresses::task_addresses(std::initializer_list<written> list) {
+  for (const written& a : list) entries_.emplace_back(static_cast<std::int64_t>(entries_.size()), a.text);
+}
+
+TAGMA_DECL task_addresses::task_addresses(std::initializer_list<std::pair<int, written>> by_index) {
+  for (const auto& [index, a] : by_index) entries_.emplace_back(index, a.text);
+}
+
+TAGMA_DECL void check_job_name(std::string_view job, std::string_view where) {
+  if (job.empty()) fail(status_code::invalid_argument, {where, ": the name of a job is empty"});
+  // Device names have the rule; what stands behind a job there must not be part of its name.
+  const parsed_device parsed = parse_device("/job:" + std::string(job));
+  if (parsed && parsed->job.view() == job) return;
+  fail(status_code::invalid_argument,
+       {where, ": ", detail::quote(job),
+        " is no name of a job, which has at most 31 letters, digits and '_' and begins with a letter"});
+}
+
+TAGMA_DECL void cluster_builder::add_job(std::string_view job, std::string_view where) {
+  check_job_name(job, where);
+  if (!made_.jobs_.try_emplace(std::string(job)).second)
+    fail(status_code::invalid_argument, {where, ": job ", detail::quote(job), " is there twice"});
+  if (made_.jobs_.size() > static_cast<std::size_t>(cluster_limits::jobs))
+    fail(status_code::invalid_argument, {where, ": a cluster has at most ", cluster_limits::jobs, " jobs"});
+}
+
+TAGMA_DECL void cluster_builder::add_task(std::string_view job, std::int64_t task, std::string_view address_text,
+                                          std::string where) {
+  if (task < 0 || task >= cluster_limits::tasks)
+    fail(status_code::invalid_argument,
+         {where, ": the index of a task is from 0 to ", cluster_limits::tasks - 1, ", and not ", task});
+  if (++tasks_ > cluster_limits::tasks)
+    fail(status_code::invalid_argument, {where, ": a cluster has at most ", cluster_limits::tasks, " tasks"});
+  // A cluster of one may leave its port to the system.
+  parsed_address parsed = parse_address(address_text, {.use = address_use::bind});
+  if (parsed && parsed->is_unspecified()) parsed = parse_address(address_text);
+  if (!parsed)
+    fail(status_code::invalid_argument,
+         {where, ": address ", detail::quote(address_text), ", position ", parsed.position, ": ", parsed.reason});
+  check_together(*parsed, where);
+  if (!made_.jobs_.find(job)->second.try_emplace(static_cast<int>(task), *parsed).second)
+    fail(status_code::invalid_argument, {where, ": this task has two addresses"});
+  places_.emplace(std::move(parsed.value), std::move(where));
+}
+
+TAGMA_DECL void cluster_builder::check_together(const address& a, const std::string& where) {
+  if (const auto known = places_.find(a); known != places_.end())
+    fail(status_code::invalid_argument, {where, " and ", known->second, " have the same address, ", to_string(a)});
+  if (a.port == 0 && a.kind != address_kind::unix_socket && port_zero_.empty()) port_zero_ = where;
+  std::string& first = a.is_local() ? local_ : remote_;
+  if (first.empty()) first = sentence({where, ", ", to_string(a)});
+}
+
+TAGMA_DECL cluster cluster_builder::finish() && {
+  if (tasks_ > 1 && !port_zero_.empty())
+    fail(status_code::invalid_argument,
+         {port_zero_, ": port 0 is chosen when it is bound, and the other tasks could not find it"});
+  if (!local_.empty() && !remote_.empty())
+    fail(status_code::invalid_argument, {local_, ": only processes of one host get there, and ", remote_,
+                                         " may be another; give an address that all tasks can reach"});
+  return std::move(made_);
+}
+
+TAGMA_DECL cluster::cluster(std::initializer_list<job_addresses> jobs) : cluster(std::vector<job_addresses>(jobs)) {}
+
+TAGMA_DECL cluster::cluster(const std::vector<job_addresses>& jobs) {
+  cluster_builder builder;
+  for (const auto& [job, tasks] : jobs) {
+    builder.add_job(job, "cluster");
+    for (const auto& [index, text] : tasks.entries())
+      builder.add_task(job, index, text, sentence({"task ", index, " of job \"", job, "\""}));
+  }
+  *this = std::move(builder).finish();
+}
+
+TAGMA_DECL cluster cluster::local() { return cluster({{"local", {"localhost:0"}}}); }
+
+TAGMA_DECL std::vector<std::string> cluster::jobs() const {
+  std::vector<std::string> names;
+  for (const auto& [job, tasks] : jobs_) names.push_back(job);
+  return names;
+}
+
+TAGMA_DECL bool cluster::has_task(std::string_view job, int task) const {
+  const auto found = jobs_.find(job);
+  return found != jobs_.end() && found->second.count(task) != 0;
+}
+
+TAGMA_DECL int cluster::num_tasks() const {
+  std::size_t count = 0;
+  for (const auto& [job, tasks] : jobs_) count += tasks.size();
+  return static_cast<int>(count);
+}
+
+TAGMA_DECL const cluster::tasks_type& cluster::tasks_of(std::string_view job) const {
+  const auto found = jobs_.find(job);
+  if (found != jobs_.end()) return found->second;
+  if (empty()) fail(status_code::invalid_argument, {"there is no job ", detail::quote(job), ": the cluster is empty"});
+  fail(status_code::invalid_argument, {"there is no job ", detail::quote(job), " in the cluster, which has ",
+                                       jobs_.size() == 1 ? "job " : "jobs ", detail::enumerated(jobs())});
+}
+
+TAGMA_DECL std::vector<int> cluster::task_indices(std::string_view job) const {
+  std::vector<int> indices;
+  for (const auto& [index, a] : tasks_of(job)) indices.push_back(index);
+  return indices;
+}
+
+TAGMA_DECL const address& cluster::task_address(std::string_view job, int task) const {
+  const tasks_type& tasks = tasks_of(job);
+  const auto found = tasks.find(task);
+  if (found != tasks.end()) return found->second;
+  if (tasks.empty())
+    fail(status_code::invalid_argument, {"there is no task ", task, " of job \"", job, "\": it has none"});
+  if (is_dense(job))
+    fail(status_code::invalid_argument,
+         {"there is no task ", task, " of job \"", job, "\", whose tasks are 0 to ", tasks.size() - 1});
+  std::vector<std::string> indices;
+  for (const auto& [index, a] : tasks) indices.push_back(std::to_string(index));
+  fail(status_code::invalid_argument,
+       {"there is no task ", task, " of job \"", job, "\", which has ", detail::enumerated(indices)});
+}
+
+TAGMA_DECL std::vector<std::optional<address>> cluster::job_tasks(std::string_view job) const {
+  const tasks_type& tasks = tasks_of(job);
+  std::vector<std::optional<address>> list;
+  if (!tasks.empty()) list.resize(static_cast<std::size_t>(tasks.rbegin()->first) + 1);
+  for (const auto& [index, a] : tasks) list[static_cast<std::size_t>(index)] = a;
+  return list;
+}
+
+TAGMA_DECL bool cluster::is_dense(std::string_view job) const {
+  const tasks_type& tasks = tasks_of(job);
+  return tasks.empty() || tasks.rbegin()->first == static_cast<int>(tasks.size()) - 1;
+}
+
+TAGMA_DECL std::string to_string(const cluster& c) {
+  std::string out = "{";
+  for (const auto& [job, tasks] : c.as_map()) {
+    const bool dense = c.is_dense(job);
+    append_parts(out, {out.size() == 1 ? "\"" : ", \"", job, dense ? "\": [" : "\": {"});
+    const char* comma = "";
+    for (const auto& [index, a] : tasks) {
+      out += comma;
+      if (!dense) append_parts(out, {"\"", index, "\": "});
+      json::append_quoted(out, to_string(a));
+      comma = ", ";
+    }
+    out += dense ? "]" : "}";
+  }
+  return out += "}";
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_CLUSTER_CLUSTER_IPP
+#endif  // TAGMA_SINGLE_CLUSTER_CLUSTER_HPP
+// ---- tagma/cluster/devices.hpp
+#ifndef TAGMA_SINGLE_CLUSTER_DEVICES_HPP
+#define TAGMA_SINGLE_CLUSTER_DEVICES_HPP
+
+/// @file
+/// Clusters and names of devices.
+
+#include <string_view>
+
+namespace tagma {
+
+/// A task as a part of device names: "/job:worker/replica:0/task:3".
+[[nodiscard]] device_spec task_device(const task_id& id);
+
+/// A device of a task: "/job:ps/replica:0/task:0/device:CPU:0" for type "CPU" and number 0.
+[[nodiscard]] device_spec task_device(const task_id& id, std::string_view type, int number);
+
+/// A setter that shares variables among the parameter servers of a cluster: `setter` with as many `ps_tasks` as the job
+/// of its `ps_device` has tasks. Without such a job it asks for nothing, as TensorFlow's `replica_device_setter` with
+/// such a cluster. Throws `invalid_argument` for a job whose tasks are not 0, 1, 2 and so on, or are more than
+/// `device_counts::most_tasks`. A program whose graph the compiler builds has its setter as a constant;
+/// `setter_of(cluster).ps_tasks` tells whether it is the one of the cluster.
+[[nodiscard]] replica_device_setter setter_of(const cluster& c, replica_device_setter setter = {});
+
+}  // namespace tagma
+
+// ---- tagma/cluster/devices.ipp
+#ifndef TAGMA_SINGLE_CLUSTER_DEVICES_IPP
+#define TAGMA_SINGLE_CLUSTER_DEVICES_IPP
+
+/// @file
+/// Definitions of devices.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL device_spec task_device(const task_id& id) {
+  device_spec spec;
+  spec.job = device_text(id.job);
+  spec.replica = 0;
+  spec.task = id.task;
+  return spec;
+}
+
+TAGMA_DECL device_spec task_device(const task_id& id, std::string_view type, int number) {
+  device_spec spec = task_device(id);
+  spec.type = device_text(type);
+  spec.id = number;
+  return spec;
+}
+
+TAGMA_DECL replica_device_setter setter_of(const cluster& c, replica_device_setter setter) {
+  const std::string_view job = setter.ps_device.spec.job.view();
+  setter.ps_tasks = 0;
+  if (job.empty() || !c.has_job(job)) return setter;
+  if (!c.is_dense(job))
+    fail(status_code::invalid_argument, {"variables are shared among tasks 0, 1, 2 and so on of job \"", job,
+                                         "\", and the cluster lacks some of them"});
+  if (c.num_tasks(job) > device_counts::most_tasks)
+    fail(status_code::invalid_argument,
+         {"job \"", job, "\" has ", c.num_tasks(job), " tasks, and variables are shared among ",
+          device_counts::most_tasks, " at most"});
+  setter.ps_tasks = c.num_tasks(job);
+  return setter;
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_CLUSTER_DEVICES_IPP
+#endif  // TAGMA_SINGLE_CLUSTER_DEVICES_HPP
 // ---- tagma/graph/cut.hpp
 
 /// @file
@@ -987,6 +1958,199 @@ namespace tagma::ir {
 #include <tuple>
 #include <utility>
 #include <vector>
+
+// ---- tagma/expr/op/exchange.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
+/// @file
+/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
+/// graph/cut.hpp does. A step that waits for another part holds no thread.
+
+// ---- tagma/ir/queue.hpp
+#ifndef TAGMA_SINGLE_IR_QUEUE_HPP
+#define TAGMA_SINGLE_IR_QUEUE_HPP
+
+/// @file
+/// Queues as attributes of nodes: what tells them apart, and the types and shapes of their components.
+
+namespace tagma {
+
+enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
+
+[[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
+  constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// What tells queues apart beside their components.
+struct queue_options {
+  queue_kind kind = queue_kind::fifo;
+  extent capacity = -1;          ///< elements; below 0: no limit; 0: whoever enqueues waits for ever
+  extent min_after_dequeue = 0;  ///< of a shuffled one that is open: elements that stay, to choose among
+  std::uint64_t seed = 0;        ///< of a shuffled one
+};
+
+namespace ir {
+
+/// Of each component: element type, rank, and all extents that there may be.
+inline constexpr std::size_t queue_component_words = 2 + max_rank;
+
+/// Writes the words of one component. Returns where the next one begins.
+constexpr attribute* write_component(attribute* to, const tensor_spec& s) {
+  *to++ = static_cast<attribute>(s.type);
+  *to++ = s.dims.rank;
+  for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
+  return to;
+}
+template <class... Specs>
+constexpr void write_components(attribute* to) {
+  const tensor_spec all[] = {Specs::value...};
+  for (const tensor_spec& s : all) to = write_component(to, s);
+}
+/// Component `i` of such attributes; of type `none` if there are fewer.
+[[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
+  const std::size_t first = static_cast<std::size_t>(i) * queue_component_words;
+  tensor_spec s;
+  if (first + queue_component_words > components.size()) return s;
+  s.type = static_cast<dtype>(components[first]);
+  for (attribute axis = 0; axis < components[first + 1]; ++axis)
+    s.dims.push_back(components[first + 2 + static_cast<std::size_t>(axis)]);
+  return s;
+}
+
+/// Kind, capacity, min_after_dequeue and seed, then the components.
+inline constexpr std::size_t queue_option_words = 4;
+template <queue_options Options, class... Specs>
+inline constexpr auto queue_attributes = [] {
+  attributes<queue_option_words + sizeof...(Specs) * queue_component_words> a;
+  a.values[0] = static_cast<attribute>(Options.kind);
+  a.values[1] = Options.capacity;
+  a.values[2] = Options.min_after_dequeue;
+  a.values[3] = static_cast<attribute>(Options.seed);
+  write_components<Specs...>(a.values + queue_option_words);
+  return a;
+}();
+/// How many elements, the components, and whether fewer will do.
+template <extent Count, bool UpTo, class... Specs>
+inline constexpr auto dequeue_attributes = [] {
+  attributes<2 + sizeof...(Specs) * queue_component_words> a;
+  a.values[0] = Count;
+  write_components<Specs...>(a.values + 1);
+  a.values[1 + sizeof...(Specs) * queue_component_words] = UpTo;
+  return a;
+}();
+
+/// Takes the words of one component.
+constexpr void take_component(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
+  const extent rank = t.attribute("rank", 0, max_rank);
+  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
+  if (t.fine() && words.size() >= queue_component_words)
+    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
+}
+/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
+/// are refused.
+[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
+  constexpr auto one = static_cast<int>(queue_component_words);
+  const int words = t.rest() - behind;
+  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
+  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
+  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
+  return t.fine() ? all : attribute_list{};
+}
+/// The words of the components of a queue.
+[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
+  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
+}
+[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
+  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
+}
+[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
+  return same;
+}
+/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
+/// priorities or none. Returns the attributes of the first.
+[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
+  const attribute_list one = t.resource(first, "queue");
+  for (int i = 1; t.fine() && i < queues; ++i) {
+    const attribute_list other = t.resource(first + i, "queue");
+    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
+                is_priority_queue(one) == is_priority_queue(other),
+            "the queues have other components");
+  }
+  return one;
+}
+/// True if a component has an open extent; the most axes of one.
+[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
+  bool open = false;
+  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
+  return open;
+}
+[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
+  int most = 0;
+  for (int i = 0; i < most_outputs; ++i)
+    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
+  return most;
+}
+
+}  // namespace ir
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_IR_QUEUE_HPP
+
+namespace tagma::op {
+
+/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
+/// How many bytes that were.
+struct send {
+  static constexpr const char* name = "send";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
+/// its type and its shape, as of a component of a queue.
+struct receive {
+  static constexpr const char* name = "receive";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_spec(t, false); }
+  static constexpr void takes_spec(auto& t, bool open) {
+    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    const ir::attribute_list words = t.rest_of_attributes();
+    ir::take_component(t);
+    if (!t.fine() || words.size() < ir::queue_component_words) return;
+    const tensor_spec s = ir::queue_component(words, 0);
+    t.needs(s.type != dtype::string, "texts are not handed over");
+    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
+    return nullptr;
+  }
+};
+
+/// The same of a tensor with open extents, which come with it.
+struct receive_open : receive {
+  static constexpr const char* name = "receive_open";
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) { takes_spec(t, true); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
 
 namespace tagma::ir {
 
@@ -1243,26 +2407,6 @@ namespace tagma::ir {
 TAGMA_DECL cut_graph cut(const graph_view& g, const cut_site& site) { return detail::cutter(g, site).run(); }
 
 }  // namespace tagma::ir
-// ---- tagma/plan/any_program.hpp
-#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
-#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
-
-/// @file
-/// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
-
-#include <initializer_list>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
-// ---- tagma/plan/heap_site.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-
-/// @file
-/// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
-
 // ---- tagma/graph/placement.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 #define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
@@ -1466,6 +2610,26 @@ TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, c
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
 #endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+// ---- tagma/plan/any_program.hpp
+#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+
+/// @file
+/// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/plan/heap_site.hpp
+#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+
+/// @file
+/// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
+
 // ---- tagma/plan/heap_plan.hpp
 #ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
 #define TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
@@ -1781,6 +2945,377 @@ TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> nam
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+
+namespace tagma {
+
+/// What a task has for a program.
+struct task_devices {
+  task_id id;
+  int cpus = 1;  ///< "/device:CPU:0" and so on
+};
+
+/// The tasks of a cluster, each with one CPU device, in the order of their jobs and indices.
+[[nodiscard]] std::vector<task_devices> devices_of(const cluster& c);
+
+/// The task and the device of each node of a program.
+///
+/// Nodes that ask for nothing are where their inputs are, else with the task of the client, as on one machine. A job
+/// without a task, or a task without a device, is any of these; the first is taken.
+class cluster_site {
+ public:
+  /// Throws InvalidArgument for what cannot be placed, with the node and what it asks for, or if there is no task.
+  /// @param home the task of the client; one of `tasks`
+  cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home);
+
+  [[nodiscard]] const std::vector<task_devices>& tasks() const { return tasks_; }
+  /// For `ir::cut`; tasks are positions in `tasks()`.
+  [[nodiscard]] ir::cut_site view() const { return {task_, device_, static_cast<int>(tasks_.size())}; }
+  /// The complete name of the device of a node.
+  [[nodiscard]] device_spec device_of(ir::node_id node) const;
+
+ private:
+  std::vector<task_devices> tasks_;
+  std::vector<std::int16_t> task_;   // of each node
+  std::vector<device_spec> device_;  // of each node, as its task knows it; nothing for the only one
+};
+
+}  // namespace tagma
+
+// ---- tagma/cluster/site.ipp
+
+/// @file
+/// Definitions of site.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL std::vector<task_devices> devices_of(const cluster& c) {
+  std::vector<task_devices> all;
+  for (const auto& [job, tasks] : c.as_map())
+    for (const auto& [task, at] : tasks) all.push_back({{job, task}});
+  return all;
+}
+
+TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home)
+    : tasks_(std::move(tasks)) {
+  const ir::graph_view g = program.graph();
+  std::vector<device_entry> devices;
+  std::vector<std::int16_t> task_of;
+  bool is_home = false;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    is_home = is_home || tasks_[t].id == home;
+    for (int cpu = 0; cpu < tasks_[t].cpus; ++cpu) {
+      devices.push_back({task_device(tasks_[t].id, "CPU", cpu), memory_kind::host});
+      task_of.push_back(static_cast<std::int16_t>(t));
+    }
+  }
+  if (!is_home)
+    fail(status_code::invalid_argument,
+         {"a program is placed on ", tasks_.size(), " tasks, of which none is that of its client, ", to_string(home)});
+  fixed_array<ir::need, heap_room> needs;
+  needs.allocate(g.nodes.size());
+  for (ir::need& n : needs) n = ir::need::value;
+  static constexpr device_text types[] = {device_text("CPU")};
+  const ir::device_set set{devices, types,
+                           [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
+                           task_device(home)};
+  const auto placed = ir::place<heap_room>(g, needs, set, program.soft());
+  if (placed.failure.problem != ir::place_problem::none)
+    fail(ir::code_of(placed.failure.problem), {ir::to_string(placed.failure, g, set)});
+  for (const std::int16_t d : placed.devices()) {
+    task_.push_back(task_of[static_cast<std::size_t>(d)]);
+    device_.emplace_back();
+    if (tasks_[static_cast<std::size_t>(task_.back())].cpus == 1) continue;
+    device_.back().type = devices[static_cast<std::size_t>(d)].name.type;
+    device_.back().id = devices[static_cast<std::size_t>(d)].name.id;
+  }
+}
+
+TAGMA_DECL device_spec cluster_site::device_of(ir::node_id node) const {
+  const auto i = static_cast<std::size_t>(node);
+  const device_spec& here = device_[i];
+  return task_device(tasks_[static_cast<std::size_t>(task_[i])].id, "CPU", here.empty() ? 0 : here.id);
+}
+
+}  // namespace tagma
+// ---- tagma/device/cpu/kernel/exchange.hpp
+
+/// @file
+/// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
+
+// ---- tagma/runtime/rendezvous.hpp
+
+/// @file
+/// Where the parts of one run meet: one hands over a tensor under the number of an edge, another takes it.
+
+#include <exception>
+#include <map>
+
+namespace tagma::runtime {
+
+/// One attempt to hand over or to take, which waits without a thread. It lives until it has ended.
+class exchange_attempt {
+ public:
+  exchange_attempt() = default;
+  exchange_attempt(const exchange_attempt&) = delete;
+  exchange_attempt& operator=(const exchange_attempt&) = delete;
+
+  /// The attempt is over. Called once, by any thread, without a lock of the rendezvous.
+  /// @param error nullptr if the tensor has arrived
+  virtual void ended(std::exception_ptr error) noexcept = 0;
+
+ protected:
+  ~exchange_attempt() = default;
+};
+
+/// Hands over a tensor, which stays as it is until the attempt has ended.
+class send_attempt : public exchange_attempt {
+ public:
+  raw_view value{};  ///< what is handed over
+
+ protected:
+  ~send_attempt() = default;
+};
+
+/// Takes a tensor.
+class receive_attempt : public exchange_attempt {
+ public:
+  /// Where a tensor that has come shall be written. Called once, before any byte is there; throws what does not fit.
+  [[nodiscard]] virtual std::byte* place(const tensor_spec& come) = 0;
+
+ protected:
+  ~receive_attempt() = default;
+};
+
+/// What connects the parts of one run. For several threads.
+class rendezvous {
+ public:
+  virtual ~rendezvous() = default;
+
+  /// Each edge is used once in a run.
+  /// @param task the number of the other part
+  /// @{
+  virtual void send(std::int32_t edge, std::int32_t task, send_attempt& attempt) = 0;
+  virtual void receive(std::int32_t edge, std::int32_t task, receive_attempt& attempt) = 0;
+  /// @}
+  /// Ends an attempt that waits, with Cancelled. One that does not wait any more ends soon by itself.
+  virtual void cancel(std::int32_t edge, exchange_attempt& attempt) noexcept = 0;
+};
+
+/// The rendezvous of parts that run in one process: whoever comes second copies.
+class local_rendezvous final : public rendezvous {
+ public:
+  ~local_rendezvous() override = default;
+
+  void send(std::int32_t edge, std::int32_t task, send_attempt& attempt) override;
+  void receive(std::int32_t edge, std::int32_t task, receive_attempt& attempt) override;
+  void cancel(std::int32_t edge, exchange_attempt& attempt) noexcept override;
+  /// Everything that waits, and that comes later, ends with this error.
+  void abort(const error& why);
+  /// Bytes that have passed.
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  /// Who waits at an edge.
+  struct side {
+    send_attempt* sender = nullptr;
+    receive_attempt* receiver = nullptr;
+  };
+  /// Leaves one side, or takes the other. Throws the error of `abort`.
+  side meet(std::int32_t edge, const side& comes);
+  void hand_over(const side& both) noexcept;
+
+  mutable mutex mutex_;
+  std::map<std::int32_t, side> waiting_;
+  std::exception_ptr aborted_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/rendezvous.ipp
+
+/// @file
+/// Definitions of rendezvous.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::runtime {
+
+TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, const side& comes) {
+  const mutex_lock lock(mutex_);
+  if (aborted_ != nullptr) std::rethrow_exception(aborted_);
+  side& there = waiting_[edge];
+  if ((comes.sender != nullptr && there.sender != nullptr) || (comes.receiver != nullptr && there.receiver != nullptr))
+    fail(status_code::internal, {"rendezvous: edge ", edge, " is used twice in a run"});
+  if (comes.sender != nullptr) there.sender = comes.sender;
+  if (comes.receiver != nullptr) there.receiver = comes.receiver;
+  const side both = there;
+  if (both.sender == nullptr || both.receiver == nullptr) return {};
+  waiting_.erase(edge);
+  bytes_ += static_cast<std::int64_t>(both.sender->value.bytes());
+  return both;
+}
+
+TAGMA_DECL void local_rendezvous::hand_over(const side& both) noexcept {
+  std::exception_ptr problem;
+  try {
+    const raw_view& from = both.sender->value;
+    std::byte* const to = both.receiver->place({from.type, from.dims});
+    if (to != nullptr && from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  both.sender->ended(nullptr);
+  both.receiver->ended(problem);
+}
+
+TAGMA_DECL void local_rendezvous::send(std::int32_t edge, std::int32_t, send_attempt& attempt) {
+  if (const side both = meet(edge, {&attempt, nullptr}); both.sender != nullptr) hand_over(both);
+}
+
+TAGMA_DECL void local_rendezvous::receive(std::int32_t edge, std::int32_t, receive_attempt& attempt) {
+  if (const side both = meet(edge, {nullptr, &attempt}); both.sender != nullptr) hand_over(both);
+}
+
+TAGMA_DECL void local_rendezvous::cancel(std::int32_t edge, exchange_attempt& attempt) noexcept {
+  {
+    const mutex_lock lock(mutex_);
+    const auto found = waiting_.find(edge);
+    if (found == waiting_.end() || (found->second.sender != &attempt && found->second.receiver != &attempt)) return;
+    waiting_.erase(found);
+  }
+  attempt.ended(std::make_exception_ptr(error(status_code::cancelled, "the run was told to stop")));
+}
+
+TAGMA_DECL void local_rendezvous::abort(const error& why) {
+  std::map<std::int32_t, side> left;
+  {
+    const mutex_lock lock(mutex_);
+    if (aborted_ == nullptr) aborted_ = std::make_exception_ptr(why);
+    left.swap(waiting_);
+  }
+  for (const auto& [edge, one] : left) {
+    if (one.sender != nullptr) one.sender->ended(std::make_exception_ptr(why));
+    if (one.receiver != nullptr) one.receiver->ended(std::make_exception_ptr(why));
+  }
+}
+
+TAGMA_DECL std::int64_t local_rendezvous::bytes() const {
+  const mutex_lock lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace tagma::runtime
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// One step that meets another part of the run.
+/// @tparam Attempt what it waits with
+template <class Attempt>
+class exchange_step : public kernel_state, public runtime::stop_hook, public Attempt {
+ public:
+  void stop() noexcept override { meeting_->cancel(edge(), *this); }
+  void ended(std::exception_ptr error) noexcept override {
+    const runtime::completion done = done_;
+    error == nullptr ? done.succeed() : done.fail(static_cast<std::exception_ptr&&>(error));
+  }
+
+ protected:
+  /// Begins with `meet(rendezvous, edge, task)`.
+  template <class Meet>
+  void begin(const kernel_args& args, const run_context& context, runtime::completion done, const Meet& meet) {
+    if (context.meeting == nullptr)
+      fail(status_code::failed_precondition, "a part of a program runs with the other parts, not by itself");
+    meeting_ = context.meeting;
+    args_ = args;
+    done_ = done;
+    meet(*meeting_, edge(), static_cast<std::int32_t>(args.attributes[1]));
+    if (!context.control->add(*this)) stop();
+  }
+  [[nodiscard]] const kernel_args& args() const { return args_; }
+
+ private:
+  [[nodiscard]] std::int32_t edge() const { return static_cast<std::int32_t>(args_.attributes[0]); }
+
+  runtime::rendezvous* meeting_ = nullptr;
+  kernel_args args_;
+  runtime::completion done_;
+};
+
+class send_step final : public exchange_step<runtime::send_attempt> {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
+};
+
+class receive_step final : public exchange_step<runtime::receive_attempt> {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
+
+ private:
+  TAGMA_DECL std::byte* place(const tensor_spec& come) override;
+};
+
+template <class Step>
+struct exchange_kernel {
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args&, const run_context&) {
+    return make_owned<Step>();
+  }
+  template <dtype...>
+  static constexpr kernel_entry entry{.prepare = &prepare, .start = &Step::start};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::send>> : cpu::detail::exchange_kernel<cpu::detail::send_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::receive>> : cpu::detail::exchange_kernel<cpu::detail::receive_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::receive_open>> : cpu::detail::exchange_kernel<cpu::detail::receive_step> {};
+
+}  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/exchange.ipp
+
+/// @file
+/// Definitions of exchange.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void send_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<send_step&>(*args.state);
+  const operand& given = args.in[0];
+  own.value = {given.data, given.type, given.dims};
+  if (args.out.data != nullptr) *args.out.as<std::int64_t>() = static_cast<std::int64_t>(given.bytes());
+  own.begin(args, context, done,
+            [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) { meeting.send(edge, task, own); });
+}
+
+TAGMA_DECL void receive_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<receive_step&>(*args.state);
+  own.begin(args, context, done, [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) {
+    meeting.receive(edge, task, own);
+  });
+}
+
+TAGMA_DECL std::byte* receive_step::place(const tensor_spec& come) {
+  const shape wanted = args().late != nullptr ? args().declared_out : args().out.dims;
+  if (come.type != args().out.type || !compatible(wanted, come.dims))
+    fail(status_code::invalid_argument, {"another part of the run hands over ", to_string(come), " where ",
+                                         to_string(tensor_spec{args().out.type, wanted}), " is expected"});
+  return args().late != nullptr ? args().late->allocate(0, come.dims) : args().out.data;
+}
+
+}  // namespace tagma::device::cpu::detail
+// ---- tagma/plan/parts.hpp
+
+/// @file
+/// The parts of a program that was cut: each is a program of its own, and a run of the whole is a run of some outputs
+/// of each.
+
+#include <set>
+#include <vector>
 
 namespace tagma {
 

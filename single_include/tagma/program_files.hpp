@@ -2840,6 +2840,8 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 #endif  // TAGMA_SINGLE_EXPR_OP_PARSE_SEQUENCE_EXAMPLE_HPP
 
 // ---- tagma/graph/verify.hpp
+#ifndef TAGMA_SINGLE_GRAPH_VERIFY_HPP
+#define TAGMA_SINGLE_GRAPH_VERIFY_HPP
 
 /// @file
 /// Whether tables that somebody else made are a finished graph: nothing is believed that can be worked out.
@@ -3001,6 +3003,8 @@ class graph_verifier {
     if (!(found == n.spec))
       refuse({face.info().name, ": the result is said to be ", to_string(n.spec), ", and is ", to_string(found)});
     check_roles(face.info(), roles);
+    if (n.op == &rules<op::row> && g_[g_.inputs(at_)[0]].op != &rules<loop_stack>)
+      refuse({face.info().name, ": node ", g_.inputs(at_)[0], " is not what a loop gathers; use slice"});
     const bool named = has_name(face.info());
     if (named && !is_name(n.name)) refuse({face.info().name, ": '", n.name, "' is no name"});
   }
@@ -3104,8 +3108,9 @@ class graph_verifier {
     }
     if (heads != g_.loops.size() || heads > static_cast<std::size_t>(most_loops) || carried != g_.back_edges.size() ||
         g_.loop_of.size() != (heads == 0 ? 0 : g_.nodes.size()))
-      fail(status_code::invalid_argument, {"a graph of ", heads, " loops that carry ", carried,
-                                           " values has tables of ", g_.loops.size(), " and ", g_.back_edges.size()});
+      fail(status_code::invalid_argument,
+           {"a graph of ", heads, " loops that carry ", carried, " values has tables of ", g_.loops.size(), " and ",
+            g_.back_edges.size(), ": a loop is closed once, with the next value of all that it carries"});
     if (heads == 0) return;
     const std::size_t n = g_.nodes.size();
     std::size_t room = 64;
@@ -3147,6 +3152,7 @@ class graph_verifier {
       loops.add_edge(e);
     }
     check_starts();
+    check_tests();
     for (at_ = 0; at_ < g_.size(); ++at_) check_body(again, loops);
     found_loops found;
     found.back_edges = heap_array<back_edge>(carried + 1);
@@ -3203,6 +3209,16 @@ class graph_verifier {
       if (owner[root] != no_node)
         fail(status_code::invalid_argument, {"output is node ", root, ", with which node ", owner[root], " begins"});
   }
+  /// A loop that goes on while a value is true carries that value, as the first.
+  TAGMA_COLD void check_tests() {
+    heap_array<bool> tested(g_.nodes.size());
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (g_[i].op == &rules<loop_carried> && g_.attributes(i)[0] == 0 && g_[i].spec == tensor_spec{dtype::boolean, {}})
+        tested[g_.inputs(i)[0]] = true;
+    for (at_ = 0; at_ < g_.size(); ++at_)
+      if (g_[at_].op == &rules<while_head> && !tested[at_])
+        refuse({g_.info(at_).name, ": the first value that the loop carries is no scalar bool"});
+  }
   /// What a body must not do, and what it hands on, which its steps have written.
   TAGMA_COLD void check_body(const graph& g, const loop_table& loops) const {
     const op_info& op = g_.info(at_);
@@ -3245,6 +3261,7 @@ TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::s
 }
 
 }  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_VERIFY_HPP
 
 // ---- tagma/train/program_file.hpp
 

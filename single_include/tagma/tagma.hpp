@@ -6797,7 +6797,9 @@ struct variance : composition<8> {
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr void expand(auto& e) {
-    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
+    // A mean broadcasts along the axes that it lacks where these are the first.
+    const bool leads = (e.attr(0) & (e.attr(0) + 1)) == 0;
+    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), leads ? e.attr(1) : e.attr(0));
     e.result = normalization::variance_of(e, e.emit(subtract{}, e.in(0), average));
   }
 };
@@ -13828,7 +13830,7 @@ constexpr node_id expand_optimizer(Graph& g, Loops& loops, const record& r, arra
   array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
   if (given == 0) {
     const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i) {
+    for (node_id i = 0; i <= loss; ++i) {
       if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
       if (count == variables.size()) {
         status.stop(build_problem::too_large);
