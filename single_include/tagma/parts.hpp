@@ -3085,11 +3085,15 @@ TAGMA_DECL device_spec cluster_site::device_of(ir::node_id node) const {
 
 }  // namespace tagma
 // ---- tagma/device/cpu/kernel/exchange.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
 
 /// @file
 /// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
 
 // ---- tagma/runtime/rendezvous.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
+#define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
 
 /// @file
 /// Where the parts of one run meet: one hands over a tensor under the number of an edge, another takes it.
@@ -3180,6 +3184,8 @@ class local_rendezvous final : public rendezvous {
 }  // namespace tagma::runtime
 
 // ---- tagma/runtime/rendezvous.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+#define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
 
 /// @file
 /// Definitions of rendezvous.hpp: in the compiled half, or else in each file that includes it.
@@ -3253,6 +3259,8 @@ TAGMA_DECL std::int64_t local_rendezvous::bytes() const {
 }
 
 }  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -3324,6 +3332,8 @@ struct kernel<on_cpu, ir::key<op::receive_open>> : cpu::detail::exchange_kernel<
 }  // namespace tagma::device
 
 // ---- tagma/device/cpu/kernel/exchange.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
 
 /// @file
 /// Definitions of exchange.hpp: in the compiled half, or else in each file that includes it.
@@ -3355,6 +3365,8 @@ TAGMA_DECL std::byte* receive_step::place(const tensor_spec& come) {
 }
 
 }  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
 // ---- tagma/plan/parts.hpp
 
 /// @file

@@ -6350,6 +6350,289 @@ struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_ke
 
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
+// ---- tagma/device/cpu/kernel/exchange.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
+
+/// @file
+/// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
+
+// ---- tagma/runtime/rendezvous.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
+#define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
+
+/// @file
+/// Where the parts of one run meet: one hands over a tensor under the number of an edge, another takes it.
+
+#include <exception>
+#include <map>
+
+namespace tagma::runtime {
+
+/// One attempt to hand over or to take, which waits without a thread. It lives until it has ended.
+class exchange_attempt {
+ public:
+  exchange_attempt() = default;
+  exchange_attempt(const exchange_attempt&) = delete;
+  exchange_attempt& operator=(const exchange_attempt&) = delete;
+
+  /// The attempt is over. Called once, by any thread, without a lock of the rendezvous.
+  /// @param error nullptr if the tensor has arrived
+  virtual void ended(std::exception_ptr error) noexcept = 0;
+
+ protected:
+  ~exchange_attempt() = default;
+};
+
+/// Hands over a tensor, which stays as it is until the attempt has ended.
+class send_attempt : public exchange_attempt {
+ public:
+  raw_view value{};  ///< what is handed over
+
+ protected:
+  ~send_attempt() = default;
+};
+
+/// Takes a tensor.
+class receive_attempt : public exchange_attempt {
+ public:
+  /// Where a tensor that has come shall be written. Called once, before any byte is there; throws what does not fit.
+  [[nodiscard]] virtual std::byte* place(const tensor_spec& come) = 0;
+
+ protected:
+  ~receive_attempt() = default;
+};
+
+/// What connects the parts of one run. For several threads.
+class rendezvous {
+ public:
+  virtual ~rendezvous() = default;
+
+  /// Each edge is used once in a run.
+  /// @param task the number of the other part
+  /// @{
+  virtual void send(std::int32_t edge, std::int32_t task, send_attempt& attempt) = 0;
+  virtual void receive(std::int32_t edge, std::int32_t task, receive_attempt& attempt) = 0;
+  /// @}
+  /// Ends an attempt that waits, with Cancelled. One that does not wait any more ends soon by itself.
+  virtual void cancel(std::int32_t edge, exchange_attempt& attempt) noexcept = 0;
+};
+
+/// The rendezvous of parts that run in one process: whoever comes second copies.
+class local_rendezvous final : public rendezvous {
+ public:
+  ~local_rendezvous() override = default;
+
+  void send(std::int32_t edge, std::int32_t task, send_attempt& attempt) override;
+  void receive(std::int32_t edge, std::int32_t task, receive_attempt& attempt) override;
+  void cancel(std::int32_t edge, exchange_attempt& attempt) noexcept override;
+  /// Everything that waits, and that comes later, ends with this error.
+  void abort(const error& why);
+  /// Bytes that have passed.
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  /// Who waits at an edge.
+  struct side {
+    send_attempt* sender = nullptr;
+    receive_attempt* receiver = nullptr;
+  };
+  /// Leaves one side, or takes the other. Throws the error of `abort`.
+  side meet(std::int32_t edge, const side& comes);
+  void hand_over(const side& both) noexcept;
+
+  mutable mutex mutex_;
+  std::map<std::int32_t, side> waiting_;
+  std::exception_ptr aborted_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/rendezvous.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+#define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+
+/// @file
+/// Definitions of rendezvous.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::runtime {
+
+TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, const side& comes) {
+  const mutex_lock lock(mutex_);
+  if (aborted_ != nullptr) std::rethrow_exception(aborted_);
+  side& there = waiting_[edge];
+  if ((comes.sender != nullptr && there.sender != nullptr) || (comes.receiver != nullptr && there.receiver != nullptr))
+    fail(status_code::internal, {"rendezvous: edge ", edge, " is used twice in a run"});
+  if (comes.sender != nullptr) there.sender = comes.sender;
+  if (comes.receiver != nullptr) there.receiver = comes.receiver;
+  const side both = there;
+  if (both.sender == nullptr || both.receiver == nullptr) return {};
+  waiting_.erase(edge);
+  bytes_ += static_cast<std::int64_t>(both.sender->value.bytes());
+  return both;
+}
+
+TAGMA_DECL void local_rendezvous::hand_over(const side& both) noexcept {
+  std::exception_ptr problem;
+  try {
+    const raw_view& from = both.sender->value;
+    std::byte* const to = both.receiver->place({from.type, from.dims});
+    if (to != nullptr && from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  both.sender->ended(nullptr);
+  both.receiver->ended(problem);
+}
+
+TAGMA_DECL void local_rendezvous::send(std::int32_t edge, std::int32_t, send_attempt& attempt) {
+  if (const side both = meet(edge, {&attempt, nullptr}); both.sender != nullptr) hand_over(both);
+}
+
+TAGMA_DECL void local_rendezvous::receive(std::int32_t edge, std::int32_t, receive_attempt& attempt) {
+  if (const side both = meet(edge, {nullptr, &attempt}); both.sender != nullptr) hand_over(both);
+}
+
+TAGMA_DECL void local_rendezvous::cancel(std::int32_t edge, exchange_attempt& attempt) noexcept {
+  {
+    const mutex_lock lock(mutex_);
+    const auto found = waiting_.find(edge);
+    if (found == waiting_.end() || (found->second.sender != &attempt && found->second.receiver != &attempt)) return;
+    waiting_.erase(found);
+  }
+  attempt.ended(std::make_exception_ptr(error(status_code::cancelled, "the run was told to stop")));
+}
+
+TAGMA_DECL void local_rendezvous::abort(const error& why) {
+  std::map<std::int32_t, side> left;
+  {
+    const mutex_lock lock(mutex_);
+    if (aborted_ == nullptr) aborted_ = std::make_exception_ptr(why);
+    left.swap(waiting_);
+  }
+  for (const auto& [edge, one] : left) {
+    if (one.sender != nullptr) one.sender->ended(std::make_exception_ptr(why));
+    if (one.receiver != nullptr) one.receiver->ended(std::make_exception_ptr(why));
+  }
+}
+
+TAGMA_DECL std::int64_t local_rendezvous::bytes() const {
+  const mutex_lock lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// One step that meets another part of the run.
+/// @tparam Attempt what it waits with
+template <class Attempt>
+class exchange_step : public kernel_state, public runtime::stop_hook, public Attempt {
+ public:
+  void stop() noexcept override { meeting_->cancel(edge(), *this); }
+  void ended(std::exception_ptr error) noexcept override {
+    const runtime::completion done = done_;
+    error == nullptr ? done.succeed() : done.fail(static_cast<std::exception_ptr&&>(error));
+  }
+
+ protected:
+  /// Begins with `meet(rendezvous, edge, task)`.
+  template <class Meet>
+  void begin(const kernel_args& args, const run_context& context, runtime::completion done, const Meet& meet) {
+    if (context.meeting == nullptr)
+      fail(status_code::failed_precondition, "a part of a program runs with the other parts, not by itself");
+    meeting_ = context.meeting;
+    args_ = args;
+    done_ = done;
+    meet(*meeting_, edge(), static_cast<std::int32_t>(args.attributes[1]));
+    if (!context.control->add(*this)) stop();
+  }
+  [[nodiscard]] const kernel_args& args() const { return args_; }
+
+ private:
+  [[nodiscard]] std::int32_t edge() const { return static_cast<std::int32_t>(args_.attributes[0]); }
+
+  runtime::rendezvous* meeting_ = nullptr;
+  kernel_args args_;
+  runtime::completion done_;
+};
+
+class send_step final : public exchange_step<runtime::send_attempt> {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
+};
+
+class receive_step final : public exchange_step<runtime::receive_attempt> {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
+
+ private:
+  TAGMA_DECL std::byte* place(const tensor_spec& come) override;
+};
+
+template <class Step>
+struct exchange_kernel {
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args&, const run_context&) {
+    return make_owned<Step>();
+  }
+  template <dtype...>
+  static constexpr kernel_entry entry{.prepare = &prepare, .start = &Step::start};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::send>> : cpu::detail::exchange_kernel<cpu::detail::send_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::receive>> : cpu::detail::exchange_kernel<cpu::detail::receive_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::receive_open>> : cpu::detail::exchange_kernel<cpu::detail::receive_step> {};
+
+}  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/exchange.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+
+/// @file
+/// Definitions of exchange.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void send_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<send_step&>(*args.state);
+  const operand& given = args.in[0];
+  own.value = {given.data, given.type, given.dims};
+  if (args.out.data != nullptr) *args.out.as<std::int64_t>() = static_cast<std::int64_t>(given.bytes());
+  own.begin(args, context, done,
+            [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) { meeting.send(edge, task, own); });
+}
+
+TAGMA_DECL void receive_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<receive_step&>(*args.state);
+  own.begin(args, context, done, [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) {
+    meeting.receive(edge, task, own);
+  });
+}
+
+TAGMA_DECL std::byte* receive_step::place(const tensor_spec& come) {
+  const shape wanted = args().late != nullptr ? args().declared_out : args().out.dims;
+  if (come.type != args().out.type || !compatible(wanted, come.dims))
+    fail(status_code::invalid_argument, {"another part of the run hands over ", to_string(come), " where ",
+                                         to_string(tensor_spec{args().out.type, wanted}), " is expected"});
+  return args().late != nullptr ? args().late->allocate(0, come.dims) : args().out.data;
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
 // ---- tagma/device/cpu/kernel/iterator.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
