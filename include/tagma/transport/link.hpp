@@ -46,6 +46,12 @@ struct identity {
 /// "/job:ps/task:1".
 [[nodiscard]] std::string to_string(const identity& who);
 
+/// What a message holds of its connection until it is consumed.
+struct receipt {
+  std::uint64_t credit = 0;    ///< bytes that the other end may send again
+  std::uint64_t buffered = 0;  ///< bytes of `limits::buffered_bytes`
+};
+
 /// A message that comes. What it points to lives until the function returns that it is given to.
 struct incoming {
   std::uint16_t kind = 0;         ///< what the services have agreed on
@@ -57,6 +63,8 @@ struct incoming {
   std::uint32_t transfer = 0;       ///< names the bulk, for `link::discard`; 0 if there is none
   std::span<std::byte> bulk{};      ///< in `received` and `replied`: all of it, where it was placed
   std::vector<std::byte> buffer{};  ///< the bulk itself where the connection was asked to buffer it; may be moved away
+  transport::receipt receipt{};     ///< for `link::consumed`, where `held` is set
+  bool held = false;                ///< set by who keeps it beyond the function: until `link::consumed`, it counts
 };
 
 /// Where bulk goes.
@@ -209,7 +217,10 @@ class link {
   /// Skips what is still to come of a message that was placed, or of the answer to a call: then `abandoned`, or
   /// `failed`, is called soon.
   virtual void discard(std::uint32_t transfer) = 0;
-  /// Sends what is queued, then says good-bye; takes no new messages. Open calls have their answers, if they come.
+  /// A message that was held is done with: its sender may send as much again.
+  virtual void consumed(const receipt& of) = 0;
+  /// Sends what is queued and waits for the answers of open calls, then says good-bye; begins nothing new, but answers
+  /// calls until then.
   virtual void close() = 0;
   /// Ends the connection at once, with this error.
   virtual void abort(error why) = 0;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A link as networks make it: a connection, which one thread drives, and a box in which other threads leave what they
+/// want of it.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
+#include "tagma/runtime/mutex.hpp"
+#include "tagma/transport/connection.hpp"
+#include "tagma/transport/link.hpp"
+
+namespace tagma::transport {
+
+class driven_link : public link {
+ public:
+  driven_link(connection::setting s, std::shared_ptr<handler> with, std::int64_t now);
+
+  send_result send(outgoing message) final;
+  send_result start(outgoing message, std::int64_t timeout_ns, call& with) final;
+  send_result reply(std::uint64_t request, outgoing message) final;
+  send_result fail(std::uint64_t request, const error& why) final;
+  void cancel(std::uint64_t number) final;
+  void discard(std::uint32_t transfer) final;
+  void consumed(const receipt& of) final;
+  void close() final;
+  void abort(error why) final;
+  [[nodiscard]] identity peer() const final;
+  [[nodiscard]] link_counters counters() const final;
+
+ protected:
+  /// There is something in the box, which was empty. Called by any thread; `take_wishes` is due soon.
+  virtual void wake() = 0;
+  /// Whether this is the thread that drives.
+  [[nodiscard]] virtual bool is_here() const = 0;
+  /// The clock of the network.
+  [[nodiscard]] virtual std::int64_t clock() const = 0;
+
+  /// @name For the thread that drives
+  /// @{
+  /// Does something with the connection, which nobody else looks at meanwhile.
+  template <class F>
+  auto with_connection(const F& f) {
+    const mutex_lock lock(driving_);
+    return f(connection_);
+  }
+  /// Hands over what is in the box.
+  void take_wishes();
+  /// Nobody drives any more: what is in the box and comes later is refused.
+  void shut();
+  /// @}
+
+ private:
+  struct wish {
+    enum class kind : std::uint8_t { send, cancel, discard, consumed, close, abort, look };
+    kind what = kind::look;
+    order message{};
+    call* with = nullptr;
+    std::uint64_t number = 0;
+    receipt of{};
+    std::shared_ptr<error> why{};
+  };
+
+  send_result submit(order what, call* with);
+  bool post(wish&& w);
+  void grant(wish& w);
+
+  const std::shared_ptr<handler> handler_;
+  const std::size_t body_bytes_;
+  mutable mutex driving_;
+  connection connection_;
+  mutex box_mutex_;
+  std::vector<wish> box_, taken_;
+  bool shut_ = false;
+  atomic<bool> closing_{false}, silent_{false};  // takes no messages; nor answers
+  atomic<std::uint64_t> last_number_{0};
+};
+
+}  // namespace tagma::transport
+
+#ifndef TAGMA_COMPILED
+#include "tagma/transport/driven_link.ipp"
+#endif
