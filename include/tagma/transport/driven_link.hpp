@@ -52,8 +52,10 @@ class driven_link : public link {
   }
   /// Hands over what is in the box.
   void take_wishes();
-  /// Nobody drives any more: what is in the box and comes later is refused.
+  /// Nobody drives any more: what is in the box and comes later is refused. Lets the handler go, which may hold the link.
   void shut();
+  /// The same without a word to anybody.
+  void vanish();
   /// @}
 
  private:
@@ -71,7 +73,7 @@ class driven_link : public link {
   bool post(wish&& w);
   void grant(wish& w);
 
-  const std::shared_ptr<handler> handler_;
+  std::shared_ptr<handler> handler_;
   const std::size_t body_bytes_;
   mutable mutex driving_;
   connection connection_;

@@ -149,6 +149,17 @@ TAGMA_DECL void driven_link::shut() {
     shut_ = true;
   }
   take_wishes();
+  handler_.reset();
+}
+
+TAGMA_DECL void driven_link::vanish() {
+  closing_.store(true);
+  silent_.store(true);
+  {
+    const mutex_lock lock(box_mutex_);
+    shut_ = true;
+  }
+  handler_.reset();
 }
 
 }  // namespace tagma::transport

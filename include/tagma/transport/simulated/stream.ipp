@@ -154,6 +154,9 @@ TAGMA_DECL void stream::breaks(std::string_view how) {
   fails(how);
 }
 
-TAGMA_DECL void stream::dies() { dead_ = told_end_ = true; }
+TAGMA_DECL void stream::dies() {
+  dead_ = told_end_ = true;
+  vanish();
+}
 
 }  // namespace tagma::transport::simulated

@@ -56,7 +56,9 @@ TAGMA_DECL std::string network::listen(const std::string& address, const options
 TAGMA_DECL void network::stop_listening(const std::string& address) { world_.listeners_.erase(address); }
 
 TAGMA_DECL world::~world() {
-  for (const auto& s : streams_) s->dies();
+  const std::vector<std::shared_ptr<stream>> all = std::exchange(streams_, {});
+  for (const auto& s : all)
+    if (!s->is_dead()) s->dies();
 }
 
 TAGMA_DECL network& world::process(const std::string& name) {
