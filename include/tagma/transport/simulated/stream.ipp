@@ -130,6 +130,7 @@ TAGMA_DECL void stream::drive() {
     dead_ = true;
     return;
   }
+  show();
   plan_timer();
 }
 
