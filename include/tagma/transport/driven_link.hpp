@@ -18,6 +18,25 @@
 
 namespace tagma::transport {
 
+/// Somebody waits for another thread to have done something.
+class latch {
+ public:
+  void open() {
+    const mutex_lock lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  void wait() {
+    const mutex_lock lock(mutex_);
+    while (!open_) opened_.wait(mutex_);
+  }
+
+ private:
+  mutex mutex_;
+  condition opened_;
+  bool open_ = false;
+};
+
 class driven_link : public link {
  public:
   driven_link(connection::setting s, std::shared_ptr<handler> with, std::int64_t now);

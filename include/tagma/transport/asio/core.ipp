@@ -231,11 +231,18 @@ TAGMA_DECL void core::stop_listening(const std::string& address) {
     listeners_.erase(at);
   }
   if (!l->path.empty()) (void)::unlink(l->path.c_str());
-  net::post(context_, [l] {
+  const auto end = [l] {
     boost::system::error_code e;
     l->socket.close(e);
     l->again.cancel();
+  };
+  if (is_here()) return end();
+  const auto done = std::make_shared<latch>();
+  net::post(context_, [end, done] {
+    end();
+    done->open();
   });
+  done->wait();
 }
 
 TAGMA_DECL void core::take(const std::shared_ptr<listener>& at) {

@@ -96,8 +96,14 @@ TAGMA_DECL std::string network::listen(const std::string& address, const options
 }
 
 TAGMA_DECL void network::stop_listening(const std::string& address) {
-  const mutex_lock lock(listeners_mutex_);
-  listeners_.erase(address);
+  {
+    const mutex_lock lock(listeners_mutex_);
+    listeners_.erase(address);
+  }
+  if (shared_->thread.load() == pthread_self()) return;
+  const auto done = std::make_shared<latch>();
+  after(0, [done] { done->open(); });
+  done->wait();
 }
 
 TAGMA_DECL void network::run() {
