@@ -4,14 +4,13 @@
 /// @file
 /// Connections through TCP and Unix sockets, by Boost.Asio, where TAGMA_WITH_ASIO is 1.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "tagma/base/config.hpp"
-#include "tagma/base/error.hpp"
+#include "tagma/transport/asio/settings.hpp"
 #include "tagma/transport/network.hpp"
 
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
@@ -21,15 +20,6 @@ TAGMA_NEEDS_LIBRARY(compiled_without_asio)
 #endif
 
 namespace tagma::transport::asio {
-
-/// How a network treats those whom it does not know yet.
-struct settings {
-  /// Connections that came and have not proven who they are. One more ends the oldest of them.
-  std::size_t strangers = 128;
-  /// Told what goes wrong with no connection in particular, such as that none can be accepted; by the thread of the
-  /// network.
-  std::function<void(const error&)> report{};
-};
 
 class core;
 
