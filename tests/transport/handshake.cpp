@@ -29,6 +29,15 @@ options with_secret(options o, const std::string& secret) {
   return o;
 }
 
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    text += "0123456789abcdef"[static_cast<unsigned char>(c) >> 4];
+    text += "0123456789abcdef"[static_cast<unsigned char>(c) & 15];
+  }
+  return text;
+}
+
 /// A greeting with a change.
 std::string changed(const std::function<void(greeting&)>& f) {
   greeting g = greeting_of(task("worker"), end::nonce_of(side::connects, 1));
@@ -114,6 +123,27 @@ TEST_CASE("each mismatch is refused by name, and the other end is told") {
 
   CHECK_THAT(accepts(changed([](greeting& g) { g.oldest = 2, g.newest = 9; })), Contains("versions 2 to 9"));
   CHECK(accepts(changed([](greeting& g) { g.newest = 9; })).empty());
+}
+
+TEST_CASE("greetings and proofs are what docs/wire.md says") {
+  options worker = task("worker", 3), ps = task("ps");
+  worker.secret = ps.secret = "a secret";
+  worker.insecure = ps.insecure = false;
+  worker.self.incarnation = 0x0123456789abcdef;
+  ps.self.incarnation = 42;
+  worker.self.library = ps.self.library = "0.1.0";
+  digest first{}, second{};
+  for (std::uint8_t i = 0; i < 32; ++i) first[i] = i, second[i] = static_cast<std::uint8_t>(32 + i);
+  const std::string hello = encode(greeting_of(worker, first)), answer = encode(greeting_of(ps, second));
+  CHECK(hello.size() == 0x72);
+  CHECK(hex(hello).substr(0, 96) ==
+        "0101010003000000efcdab8967452301000001000000040000010000ffffffff00004000000000000000000000010000");
+  CHECK(hex(hello).substr(160) == "0600776f726b657204007465737409006120636c75737465720500302e312e300000");
+  CHECK(answer.size() == 0x6e);
+  CHECK(hex(bytes_of(proof_of(side::connects, "a secret", hello, answer))) ==
+        "72fa9e58eeea97b521583f4a703e2f5c205f66a73fd438a5d9b727d482b0af5a");
+  CHECK(hex(bytes_of(proof_of(side::accepts, "a secret", hello, answer))) ==
+        "b19c2b3b782e06af268be50cf0dfa11a1aa1752cca01679ce482ab314f60df14");
 }
 
 TEST_CASE("without a secret, both ends must say that they go without") {
