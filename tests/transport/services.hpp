@@ -44,7 +44,7 @@ inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 1) {
 }
 
 /// What happened to a call.
-class asked : public call {
+class asked final : public call {
  public:
   placement place(const incoming& reply) override {
     if (!wanted) return placement::buffered();
@@ -87,7 +87,7 @@ class asked : public call {
 };
 
 /// What happened to bulk that was sent.
-class watched : public send_attempt {
+class watched final : public send_attempt {
  public:
   void ended(std::exception_ptr why) noexcept override {
     const mutex_lock lock(mutex_);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "transport/conformance/carriers.hpp"
@@ -277,6 +278,48 @@ TEST_CASE("conformance: a slow reader grows neither end") {
     while (l->send({.kind = 1, .body = std::string(1000, 'x')})) ++taken;
     CHECK(taken <= 100 + fits);
     CHECK(on.last()->size() == fits);
+  });
+}
+
+TEST_CASE("conformance: many threads send, ask, cancel and look at once") {
+  on_each([](carrier& c) {
+    if (c.name().find("world") != std::string::npos) return;  // which has one thread
+    options client = task("worker");
+    client.limits.queued_messages = 20;
+    client.limits.chunk_bytes = 2048;
+    scene on(c, task("ps"), client);
+    const auto l = on.connected();
+    constexpr int threads = 4, rounds = 100;
+    const std::vector<std::byte> bulk = pattern(10'000);
+    std::vector<asked> calls(threads * rounds);
+    std::vector<watched> freed(threads * rounds);
+    std::vector<std::thread> all;
+    for (int t = 0; t < threads; ++t) {
+      all.emplace_back([&, t] {
+        for (int i = 0; i < rounds; ++i) {
+          const auto at = static_cast<std::size_t>(t * rounds + i);
+          send_result r;
+          while (!(r = l->start({.kind = 1, .body = "?", .bulk = bulk, .attempt = &freed[at]}, 3600 * s, calls[at])))
+            std::this_thread::yield();
+          if (i % 7 == 0) l->cancel(r.number);
+          if (i % 5 == 0) (void)l->counters().queued;
+          if (i % 3 == 0) (void)l->peer().job.size();
+        }
+      });
+    }
+    for (std::thread& t : all) t.join();
+    const auto over = [&] {
+      for (std::size_t i = 0; i < calls.size(); ++i)
+        if (calls[i].ends() == 0 || freed[i].ends() == 0) return false;
+      return true;
+    };
+    REQUIRE(c.comes(over));
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      CHECK(calls[i].ends() == 1);
+      CHECK(freed[i].ends() == 1);
+      if (i % rounds % 7 != 0) CHECK(calls[i].bulk() == bulk);
+    }
+    CHECK(on.at_client->last() != "lost");
   });
 }
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "support/sanitizers.hpp"
 #include "transport/simulated/random_worlds.hpp"
 
 namespace tagma::transport::test {
@@ -10,7 +11,9 @@ namespace tagma::transport::test {
 TEST_CASE("connections keep their promises in random worlds") {
   // TAGMA_WORLDS=100000 for a long look.
   const char* const wanted = std::getenv("TAGMA_WORLDS");
-  const std::uint64_t worlds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 300;
+  const std::uint64_t worlds = wanted != nullptr                               ? std::strtoull(wanted, nullptr, 10)
+                               : HAS_ADDRESS_SANITIZER || HAS_THREAD_SANITIZER ? 100
+                                                                               : 1000;
   const char* const first = std::getenv("TAGMA_FIRST_WORLD");
   const std::uint64_t begin = first != nullptr ? std::strtoull(first, nullptr, 10) : 1;
   findings all;

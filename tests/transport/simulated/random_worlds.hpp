@@ -175,8 +175,8 @@ class random_world {
     o.secret = "secret";
     o.self.incarnation = dice_.next();
     o.limits.body_bytes = 1024;
-    o.limits.window_bytes = 4096 << dice_.below(8);
-    o.limits.chunk_bytes = 1024 << dice_.below(6);
+    o.limits.window_bytes = std::uint64_t{4096} << dice_.below(8);
+    o.limits.chunk_bytes = 1024u << dice_.below(6);
     o.limits.transfers = static_cast<std::uint32_t>(1 + dice_.below(8));
     o.limits.buffered_bytes = 200'000;
     o.limits.queued_messages = 1 + dice_.below(40);
