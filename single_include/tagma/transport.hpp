@@ -437,8 +437,8 @@ struct link_counters {
   std::string last_error{};
 };
 
-/// One end of a connection. Services keep it by `std::shared_ptr` and use it as long as they like: after its end, it
-/// takes nothing any more.
+/// One end of a connection: `transport::link`, since the system has a function of that name. Services keep it by
+/// `std::shared_ptr` and use it as long as they like: after its end, it takes nothing any more.
 class link {
  public:
   virtual ~link() = default;
@@ -613,7 +613,7 @@ struct limits {
 /// How long things may take.
 struct patience {
   std::int64_t handshake_ns = 5'000'000'000;  ///< until both ends have proven who they are
-  std::int64_t heartbeat_ns = 1'000'000'000;  ///< between heartbeats
+  std::int64_t heartbeat_ns = 1'000'000'000;  ///< between heartbeats; well below `lost_ns`, since their answers count
   std::int64_t lost_ns = 3'000'000'000;       ///< without any byte, after which the other end is lost
   std::int64_t close_ns = 10'000'000'000;     ///< for what is queued, after `close`
 };
@@ -3455,7 +3455,12 @@ TAGMA_DECL void pipe_end::drive() {
   if (dead_) return;
   const std::shared_ptr<pipe_end> to = other_.lock();
   bool moved = true;
-  while (moved) {
+  for (int round = 0; moved; ++round) {
+    // Two ends that answer each other for ever leave the others their turn.
+    if (round == 64) {
+      wake();
+      break;
+    }
     take_wishes();
     if (to != nullptr) to->take_wishes();
     moved = move();

@@ -195,8 +195,8 @@ struct link_counters {
   std::string last_error{};
 };
 
-/// One end of a connection. Services keep it by `std::shared_ptr` and use it as long as they like: after its end, it
-/// takes nothing any more.
+/// One end of a connection: `transport::link`, since the system has a function of that name. Services keep it by
+/// `std::shared_ptr` and use it as long as they like: after its end, it takes nothing any more.
 class link {
  public:
   virtual ~link() = default;

@@ -207,7 +207,12 @@ TAGMA_DECL void pipe_end::drive() {
   if (dead_) return;
   const std::shared_ptr<pipe_end> to = other_.lock();
   bool moved = true;
-  while (moved) {
+  for (int round = 0; moved; ++round) {
+    // Two ends that answer each other for ever leave the others their turn.
+    if (round == 64) {
+      wake();
+      break;
+    }
     take_wishes();
     if (to != nullptr) to->take_wishes();
     moved = move();
