@@ -32,6 +32,12 @@ inline options task(const std::string& job, std::int32_t number = 0) {
   return o;
 }
 
+/// The same for tests with threads, any of which may stay away for long.
+inline options patient(options o) {
+  o.patience.handshake_ns = o.patience.lost_ns = o.patience.close_ns = 300 * s;
+  return o;
+}
+
 /// Bulk whose bytes tell where they belong.
 inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 1) {
   std::vector<std::byte> v(size);

@@ -17,7 +17,7 @@ namespace {
 /// A server whose services answer with what they were asked, and a client.
 struct scene {
   explicit scene(carrier& by, const options& server = task("ps"), const options& client = task("worker")) : with(by) {
-    address = with.server().listen(with.address(), server, [this] {
+    address = with.server().listen(with.address(), patient(server), [this] {
       auto made = std::make_shared<service>();
       made->receives = echo;
       if (prepare) prepare(*made);
@@ -25,7 +25,7 @@ struct scene {
       services.push_back(made);
       return made;
     });
-    told = client;
+    told = patient(client);
   }
   ~scene() { with.server().stop_listening(address); }
 
@@ -239,11 +239,11 @@ TEST_CASE("conformance: who connects waits for who listens") {
       address = before.address;
     }
     const auto told = std::make_shared<service>();
-    const auto l = c.client().connect(address, task("worker"), told, 60 * s);
+    const auto l = c.client().connect(address, patient(task("worker")), told, 60 * s);
     bool listens = false;
     const auto at_server = std::make_shared<service>();
     c.server().after(20 * ms, [&] {
-      c.server().listen(address, task("ps"), [&] { return at_server; });
+      c.server().listen(address, patient(task("ps")), [&] { return at_server; });
       listens = true;
     });
     REQUIRE(c.comes([&] { return told->has("connected") && at_server->has("connected"); }));
@@ -344,8 +344,8 @@ TEST_CASE("conformance: timers are called in order") {
 TEST_CASE("conformance: a network that ends, ends its connections") {
   const auto check = [](std::unique_ptr<network> n, const std::string& address) {
     const auto at_server = std::make_shared<service>(), at_client = std::make_shared<service>();
-    const std::string at = n->listen(address, task("ps"), [&] { return at_server; });
-    const auto l = n->connect(at, task("worker"), at_client, 60 * s),
+    const std::string at = n->listen(address, patient(task("ps")), [&] { return at_server; });
+    const auto l = n->connect(at, patient(task("worker")), at_client, 60 * s),
                m = n->connect("127.0.0.1:1", task("worker"), at_client, 60 * s);
     asked call, never;
     REQUIRE(l->start({.kind = 1}, 3600 * s, call));
