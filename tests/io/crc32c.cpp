@@ -43,3 +43,15 @@ TEST_CASE("a checksum of parts is that of the whole, by tables and by the proces
     CHECK(unmask_crc(mask_crc(~bitwise)) == ~bitwise);
   }
 }
+
+TEST_CASE("a checksum of many bytes is that of its parts, by tables and in lanes") {
+  std::mt19937 random(12);
+  for (int round = 0; round < 60; ++round) {
+    std::string text(random() % 20'000, '\0');
+    for (char& c : text) c = static_cast<char>(random());
+    const std::uint32_t whole = detail::crc32c_by_tables(7, text.data(), text.size());
+    CHECK(extend_crc32c(7, text.data(), text.size()) == whole);
+    const std::size_t cut = text.empty() ? 0 : random() % text.size();
+    CHECK(extend_crc32c(extend_crc32c(7, text.data(), cut), text.data() + cut, text.size() - cut) == whole);
+  }
+}

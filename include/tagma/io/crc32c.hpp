@@ -4,8 +4,8 @@
 /// @file
 /// CRC-32C, the checksum of TFRecord files: the polynomial of Castagnoli, Bräuer and Herrmann, "Optimization of cyclic
 /// redundancy-check codes with 24 and 32 parity bits" (1993). Eight bytes at a time by tables (Kounavis and Berry, "A
-/// systematic approach to building high performance, software-based, CRC generators", 2005), or by the processor where
-/// the compiler is told that it has SSE4.2.
+/// systematic approach to building high performance, software-based, CRC generators", 2005), or by the instruction of
+/// processors with SSE4.2.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +30,22 @@ struct crc_tables {
 
 /// CRC-32C by tables.
 [[nodiscard]] std::uint32_t crc32c_by_tables(std::uint32_t crc, const void* bytes, std::size_t size);
+
+#if defined(__x86_64__)
+/// What a number of zeros behind bytes does to the inverted bits of their checksum.
+struct crc_zeros {
+  static constexpr std::size_t lane = 1024;  ///< that number
+  std::uint32_t of[4][256]{};
+
+  crc_zeros();
+  [[nodiscard]] std::uint32_t behind(std::uint32_t crc) const {
+    return of[0][crc & 0xff] ^ of[1][crc >> 8 & 0xff] ^ of[2][crc >> 16 & 0xff] ^ of[3][crc >> 24];
+  }
+};
+
+/// CRC-32C by the instruction of processors with SSE4.2.
+[[nodiscard]] std::uint32_t crc32c_by_processor(std::uint32_t crc, const void* bytes, std::size_t size);
+#endif
 
 /// The other CRC-32, that of ZIP files, of bytes behind others whose checksum is `crc`.
 [[nodiscard]] std::uint32_t extend_crc32(std::uint32_t crc, const void* bytes, std::size_t size);

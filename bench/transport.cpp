@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a connection costs beside the bare loop of Boost.Asio: bulk is pushed through TCP on loopback to where it is
+// placed, and 64 bytes go there and back. Both run in turn; the ratio is of the medians. --benchmark_filter chooses.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tagma/transport/asio/network.hpp"
+
+namespace {
+
+namespace transport = tagma::transport;
+namespace net = boost::asio;
+using net::ip::tcp;
+
+/// Counts up to what somebody waits for.
+class counter {
+ public:
+  void add() {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  void wait(std::int64_t wanted) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return count_ >= wanted; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t count_ = 0;
+};
+
+transport::options task(const char* job) {
+  transport::options o;
+  o.self.job = job;
+  return o;
+}
+
+/// Two networks, of which one pushes and asks.
+class ours {
+ public:
+  explicit ours(std::size_t size) : from_(size, std::byte{1}), to_(size) {
+    const std::string address =
+        server_.listen("127.0.0.1:0", task("ps"), [this] { return std::make_shared<taker>(*this); });
+    asker_ = std::make_shared<asker>(*this);
+    link_ = client_.connect(address, task("worker"), asker_, 10'000'000'000);
+    asker_->ready.wait(1);
+  }
+
+  void push(int count) {
+    for (int i = 0; i < count; ++i)
+      while (!link_->send({.kind = 1, .bulk = from_})) std::this_thread::yield();
+    came_.wait(wanted_ += count);
+  }
+  /// Each question is asked when the one before was answered, on the thread of the network.
+  void ping(int count) {
+    asker_->left = count;
+    client_.after(0, [this] { asker_->ask(); });
+    asker_->done.wait(++pings_);
+  }
+
+ private:
+  struct taker final : transport::handler {
+    explicit taker(ours& o) : of(o) {}
+    transport::placement place(transport::link&, const transport::incoming&) override {
+      return transport::placement::at(of.to_.data());
+    }
+    void received(transport::link& from, transport::incoming& m) override {
+      if (m.wants_reply)
+        (void)from.reply(m.request, {.kind = m.kind, .body = std::string(m.body)});
+      else
+        of.came_.add();
+    }
+    ours& of;
+  };
+  struct asker final : transport::handler, transport::call {
+    explicit asker(ours& o) : of(o) {}
+    void connected(transport::link&) override { ready.add(); }
+    void received(transport::link&, transport::incoming&) override {}
+    void ask() { (void)of.link_->start({.kind = 2, .body = std::string(64, 'x')}, 10'000'000'000, *this); }
+    void replied(transport::incoming&) noexcept override { --left > 0 ? ask() : done.add(); }
+    void failed(const tagma::error&) noexcept override { done.add(); }
+    ours& of;
+    counter ready{}, done{};
+    int left = 0;
+  };
+
+  std::vector<std::byte> from_, to_;
+  counter came_{};
+  std::int64_t wanted_ = 0, pings_ = 0;
+  std::shared_ptr<asker> asker_;
+  std::shared_ptr<transport::link> link_;
+  transport::asio::network server_, client_;
+};
+
+/// The same with handlers of Boost.Asio and nothing else: a length, and bytes to where they belong.
+class bare {
+ public:
+  explicit bare(std::size_t size) : from_(size, std::byte{1}), to_(size) {
+    tcp::acceptor acceptor(server_, {net::ip::address_v4::loopback(), 0});
+    out_.connect(acceptor.local_endpoint());
+    acceptor.accept(in_);
+    out_.set_option(tcp::no_delay(true));
+    in_.set_option(tcp::no_delay(true));
+    receive();
+    threads_[0] = std::thread([this] { server_.run(); });
+    threads_[1] = std::thread([this] { client_.run(); });
+  }
+  ~bare() {
+    server_.stop();
+    client_.stop();
+    for (auto& t : threads_) t.join();
+  }
+
+  void push(int count) {
+    net::post(client_, [this, count] { send(count); });
+    came_.wait(wanted_ += count);
+  }
+  void ping(int count) {
+    net::post(client_, [this, count] { ask(count); });
+    done_.wait(++pings_);
+  }
+
+ private:
+  struct header {
+    std::uint64_t size = 0, small = 0;
+  };
+  void send(int left) {
+    if (left == 0) return;
+    out_header_ = {from_.size(), 0};
+    const std::array buffers{net::buffer(&out_header_, sizeof out_header_), net::buffer(from_.data(), from_.size())};
+    net::async_write(out_, buffers, [this, left](auto, std::size_t) { send(left - 1); });
+  }
+  void receive() {
+    net::async_read(in_, net::buffer(&in_header_, sizeof in_header_), [this](auto e, std::size_t) {
+      if (e) return;
+      if (in_header_.small != 0)
+        net::async_read(in_, net::buffer(small_), [this](auto, std::size_t) {
+          net::async_write(in_, net::buffer(small_), [this](auto, std::size_t) { receive(); });
+        });
+      else
+        net::async_read(in_, net::buffer(to_.data(), to_.size()), [this](auto, std::size_t) {
+          came_.add();
+          receive();
+        });
+    });
+  }
+  void ask(int left) {
+    if (left == 0) return done_.add();
+    out_header_ = {64, 1};
+    const std::array buffers{net::buffer(&out_header_, sizeof out_header_), net::buffer(question_)};
+    net::async_write(out_, buffers, [this, left](auto, std::size_t) {
+      net::async_read(out_, net::buffer(question_), [this, left](auto, std::size_t) { ask(left - 1); });
+    });
+  }
+
+  std::vector<std::byte> from_, to_;
+  std::array<char, 64> question_{}, small_{};
+  header out_header_{}, in_header_{};
+  counter came_{}, done_{};
+  std::int64_t wanted_ = 0, pings_ = 0;
+  net::io_context server_{1}, client_{1};
+  net::executor_work_guard<net::io_context::executor_type> work_{client_.get_executor()};
+  tcp::socket in_{server_}, out_{client_};
+  std::thread threads_[2];
+};
+
+template <class F>
+double seconds(const F& f) {
+  const auto begin = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+/// @param f what is done with either
+template <class F>
+void in_turns(benchmark::State& state, std::size_t size, const F& f) {
+  ours mine(size);
+  bare theirs(size);
+  std::vector<double> a, b, ratios;
+  f(mine), f(theirs);
+  for (auto _ : state) {
+    a.push_back(seconds([&] { f(mine); }));
+    b.push_back(seconds([&] { f(theirs); }));
+    ratios.push_back(b.back() / a.back());
+  }
+  state.counters["ours_s"] = median(a);
+  state.counters["bare_s"] = median(b);
+  state.counters["rate_to_bare"] = median(ratios);
+}
+
+void push(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  const int count = static_cast<int>(std::max<std::int64_t>(1, 200'000'000 / state.range(0)));
+  in_turns(state, size, [count](auto& with) { with.push(count); });
+}
+BENCHMARK(push)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
+
+void round_trip(benchmark::State& state) {
+  in_turns(state, 1, [](auto& with) { with.ping(2000); });
+}
+BENCHMARK(round_trip)->Iterations(15)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();

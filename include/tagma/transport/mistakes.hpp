@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The mistakes that TAGMA_BROKEN knows.
+
+#include <cstdint>
+
+namespace tagma::transport {
+
+enum class mistake : std::uint8_t {
+  none,
+  body_not_checked,     ///< the checksum of a body is not looked at
+  chunk_not_checked,    ///< nor that of a chunk
+  flags_not_checked,    ///< critical flags that are not known are let through
+  credit_off_by_one,    ///< the sender uses one byte more than it has
+  credit_forgotten,     ///< what a message used is never given back
+  credit_believed,      ///< the receiver does not look at what the sender uses
+  heartbeat_forgotten,  ///< no pings are sent
+  loss_not_seen,        ///< silence is not noticed
+  nonce_not_bound,      ///< the proof does not cover the nonce of who accepts
+  one_label_for_both,   ///< the proofs of both ends are alike
+  proof_believed,       ///< a wrong proof is taken
+  offset_not_kept,      ///< a chunk is written where the transfer begins
+  call_ended_twice,     ///< a late answer ends a call again
+  call_never_ended,     ///< the deadline of a call is not looked at
+  attempt_forgotten,    ///< nobody is told when bulk is free
+  chunks_not_in_turns,  ///< one transfer goes before all others
+  rejected_goes_on,     ///< the sender of bulk that was refused goes on sending
+  room_not_told,        ///< `writable` is forgotten
+};
+
+inline mistake mistake_made = mistake::none;  ///< by one test at a time
+
+}  // namespace tagma::transport

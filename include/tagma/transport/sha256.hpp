@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// SHA-256 (FIPS 180-4) and HMAC-SHA256 (RFC 2104), with which two ends prove to each other that they know a secret.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tagma/base/config.hpp"
+
+namespace tagma::transport {
+
+using digest = std::array<std::uint8_t, 32>;
+
+/// Takes bytes, and then gives their digest.
+class sha256 {
+ public:
+  sha256& add(std::string_view bytes);
+  /// What was added. Nothing may be added any more.
+  [[nodiscard]] digest result();
+
+ private:
+  void block(const unsigned char* bytes);
+
+  std::array<std::uint32_t, 8> state_{0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au,
+                                      0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u};
+  std::array<unsigned char, 64> waiting_{};
+  std::uint64_t size_ = 0;
+};
+
+/// A digest that only those who have the key can make.
+class hmac_sha256 {
+ public:
+  explicit hmac_sha256(std::string_view key);
+  hmac_sha256& add(std::string_view bytes);
+  [[nodiscard]] digest result();
+
+ private:
+  sha256 inner_, outer_;
+};
+
+/// Whether two texts are equal, in a time that depends on their lengths alone.
+[[nodiscard]] bool equal_in_constant_time(std::string_view a, std::string_view b);
+
+[[nodiscard]] inline std::string_view bytes_of(const digest& d) {
+  return {reinterpret_cast<const char*>(d.data()), d.size()};
+}
+
+/// Fills memory with random bytes of the system that nobody can guess. Throws `unavailable` if there are none.
+void draw_random_bytes(void* to, std::size_t size);
+
+}  // namespace tagma::transport
+
+#ifndef TAGMA_COMPILED
+#include "tagma/transport/sha256.ipp"
+#endif
