@@ -282,6 +282,7 @@
 /// Where the nodes of a program run that several tasks share: on the devices of a cluster, by the placer that the
 /// compiler runs.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -2463,6 +2464,22 @@ struct heap_placement {
   place_failure failure;
 };
 
+/// Devices of nodes as `place` takes them, by name. A variable that a container has already stays where it is, whatever
+/// a scope or a setter asks for in the program of today.
+class assigned_devices {
+ public:
+  /// @param homes of each node the complete name of a device, or nothing
+  explicit assigned_devices(array_view<const device_spec> homes);
+  assigned_devices(const assigned_devices&) = delete;
+  assigned_devices& operator=(const assigned_devices&) = delete;
+
+  [[nodiscard]] array_view<const std::string_view> names() const { return {names_.data(), names_.size()}; }
+
+ private:
+  heap_array<std::string> texts_;
+  heap_array<std::string_view> names_;
+};
+
 /// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
 /// compiler, and the same answer. Throws `no_memory`.
 [[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
@@ -2569,6 +2586,15 @@ TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, co
     default:
       return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
              std::string(g.info(f.node).name) + there;
+  }
+}
+
+TAGMA_DECL assigned_devices::assigned_devices(array_view<const device_spec> homes)
+    : texts_(homes.size()), names_(homes.size()) {
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    if (homes[i].empty()) continue;
+    texts_[i] = tagma::to_string(homes[i]);
+    names_[i] = texts_[i];
   }
 }
 
@@ -2785,7 +2811,9 @@ class heap_site {
   /// Throws InvalidArgument for what cannot be placed.
   /// @param soft as `tagma::soft_placement`
   /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
-  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
+  /// @param homes of each node the device of this process where it is already, or nothing; empty: none is anywhere
+  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr,
+            array_view<const device_spec> homes = {}) {
     if (g.requests.empty() && others == nullptr) {
       devices_.allocate(1);
       devices_[0].name = ir::local_device("CPU", 0);
@@ -2793,7 +2821,10 @@ class heap_site {
     }
     const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
     const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
-    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
+    heap_array<device_spec> asked(g.requests.size() + homes.size());
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      asked[i] = i < g.requests.size() ? g.requests[i] : homes[i - g.requests.size()];
+    const auto names = ir::detail::name_local_devices<heap_room>(asked, types);
     fixed_array<device_entry, heap_room> entries;
     entries.allocate(names.count);
     devices_.allocate(names.count);
@@ -2808,7 +2839,8 @@ class heap_site {
     const ir::device_set set{entries, types,
                              [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
                              ir::local_task, kernels};
-    placed_ = ir::place<heap_room>(g, needs, set, soft);
+    const ir::assigned_devices assigned(homes);
+    placed_ = ir::place<heap_room>(g, needs, set, soft, assigned.names());
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);
@@ -2957,15 +2989,21 @@ struct task_devices {
 /// The tasks of a cluster, each with one CPU device, in the order of their jobs and indices.
 [[nodiscard]] std::vector<task_devices> devices_of(const cluster& c);
 
+/// Where variables are that containers of the tasks have already: complete names of devices, by the names of the
+/// variables; those of an optimizer are "w/adam_m".
+using variable_homes = std::map<std::string, device_spec, std::less<>>;
+
 /// The task and the device of each node of a program.
 ///
 /// Nodes that ask for nothing are where their inputs are, else with the task of the client, as on one machine. A job
-/// without a task, or a task without a device, is any of these; the first is taken.
+/// without a task, or a task without a device, is any of these; the first is taken. A variable that exists stays where
+/// it is, with what updates it, whatever the program asks for.
 class cluster_site {
  public:
   /// Throws InvalidArgument for what cannot be placed, with the node and what it asks for, or if there is no task.
   /// @param home the task of the client; one of `tasks`
-  cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home);
+  cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home,
+               const variable_homes& existing = {});
 
   [[nodiscard]] const std::vector<task_devices>& tasks() const { return tasks_; }
   /// For `ir::cut`; tasks are positions in `tasks()`.
@@ -2995,7 +3033,8 @@ TAGMA_DECL std::vector<task_devices> devices_of(const cluster& c) {
   return all;
 }
 
-TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home)
+TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home,
+                                      const variable_homes& existing)
     : tasks_(std::move(tasks)) {
   const ir::graph_view g = program.graph();
   std::vector<device_entry> devices;
@@ -3018,7 +3057,15 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
   const ir::device_set set{devices, types,
                            [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
                            task_device(home)};
-  const auto placed = ir::place<heap_room>(g, needs, set, program.soft());
+  heap_array<device_spec> homes(existing.empty() ? 0 : g.nodes.size());
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    const ir::node& n = g.nodes[i];
+    if (!n.op->info->is(ir::op_kind::variable)) continue;
+    const auto found = existing.find(std::string(n.name).append(n.suffix));
+    if (found != existing.end()) homes[i] = found->second;
+  }
+  const ir::assigned_devices assigned(homes);
+  const auto placed = ir::place<heap_room>(g, needs, set, program.soft(), assigned.names());
   if (placed.failure.problem != ir::place_problem::none)
     fail(ir::code_of(placed.failure.problem), {ir::to_string(placed.failure, g, set)});
   for (const std::int16_t d : placed.devices()) {
@@ -3038,11 +3085,15 @@ TAGMA_DECL device_spec cluster_site::device_of(ir::node_id node) const {
 
 }  // namespace tagma
 // ---- tagma/device/cpu/kernel/exchange.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
 
 /// @file
 /// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
 
 // ---- tagma/runtime/rendezvous.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
+#define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
 
 /// @file
 /// Where the parts of one run meet: one hands over a tensor under the number of an edge, another takes it.
@@ -3133,6 +3184,8 @@ class local_rendezvous final : public rendezvous {
 }  // namespace tagma::runtime
 
 // ---- tagma/runtime/rendezvous.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+#define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
 
 /// @file
 /// Definitions of rendezvous.hpp: in the compiled half, or else in each file that includes it.
@@ -3206,6 +3259,8 @@ TAGMA_DECL std::int64_t local_rendezvous::bytes() const {
 }
 
 }  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -3277,6 +3332,8 @@ struct kernel<on_cpu, ir::key<op::receive_open>> : cpu::detail::exchange_kernel<
 }  // namespace tagma::device
 
 // ---- tagma/device/cpu/kernel/exchange.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
 
 /// @file
 /// Definitions of exchange.hpp: in the compiled half, or else in each file that includes it.
@@ -3308,6 +3365,8 @@ TAGMA_DECL std::byte* receive_step::place(const tensor_spec& come) {
 }
 
 }  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
 // ---- tagma/plan/parts.hpp
 
 /// @file

@@ -526,6 +526,22 @@ struct heap_placement {
   place_failure failure;
 };
 
+/// Devices of nodes as `place` takes them, by name. A variable that a container has already stays where it is, whatever
+/// a scope or a setter asks for in the program of today.
+class assigned_devices {
+ public:
+  /// @param homes of each node the complete name of a device, or nothing
+  explicit assigned_devices(array_view<const device_spec> homes);
+  assigned_devices(const assigned_devices&) = delete;
+  assigned_devices& operator=(const assigned_devices&) = delete;
+
+  [[nodiscard]] array_view<const std::string_view> names() const { return {names_.data(), names_.size()}; }
+
+ private:
+  heap_array<std::string> texts_;
+  heap_array<std::string_view> names_;
+};
+
 /// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
 /// compiler, and the same answer. Throws `no_memory`.
 [[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
@@ -632,6 +648,15 @@ TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, co
     default:
       return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
              std::string(g.info(f.node).name) + there;
+  }
+}
+
+TAGMA_DECL assigned_devices::assigned_devices(array_view<const device_spec> homes)
+    : texts_(homes.size()), names_(homes.size()) {
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    if (homes[i].empty()) continue;
+    texts_[i] = tagma::to_string(homes[i]);
+    names_[i] = texts_[i];
   }
 }
 
@@ -828,7 +853,9 @@ class heap_site {
   /// Throws InvalidArgument for what cannot be placed.
   /// @param soft as `tagma::soft_placement`
   /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
-  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
+  /// @param homes of each node the device of this process where it is already, or nothing; empty: none is anywhere
+  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr,
+            array_view<const device_spec> homes = {}) {
     if (g.requests.empty() && others == nullptr) {
       devices_.allocate(1);
       devices_[0].name = ir::local_device("CPU", 0);
@@ -836,7 +863,10 @@ class heap_site {
     }
     const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
     const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
-    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
+    heap_array<device_spec> asked(g.requests.size() + homes.size());
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      asked[i] = i < g.requests.size() ? g.requests[i] : homes[i - g.requests.size()];
+    const auto names = ir::detail::name_local_devices<heap_room>(asked, types);
     fixed_array<device_entry, heap_room> entries;
     entries.allocate(names.count);
     devices_.allocate(names.count);
@@ -851,7 +881,8 @@ class heap_site {
     const ir::device_set set{entries, types,
                              [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
                              ir::local_task, kernels};
-    placed_ = ir::place<heap_room>(g, needs, set, soft);
+    const ir::assigned_devices assigned(homes);
+    placed_ = ir::place<heap_room>(g, needs, set, soft, assigned.names());
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);
@@ -1996,7 +2027,7 @@ class session<any_program> {
   session(const any_program& program, const session_options& options, const runtime::device_kind* others)
       : program_(program),
         graph_(program.graph()),
-        site_(graph_, program.soft(), others),
+        site_(graph_, program.soft(), others, homes_in(options, others)),
         variables_(graph_, site_.view()),
         resources_(graph_),
         core_(
@@ -2013,6 +2044,26 @@ class session<any_program> {
     owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
     if (started->devices() == 0) return {};
     return started;
+  }
+
+  /// Where the container of a session has the variables of the program already.
+  [[nodiscard]] TAGMA_COLD heap_array<device_spec> homes_in(const session_options& options,
+                                                            const runtime::device_kind* kind) const {
+    if (kind == nullptr || options.state.state().get() == nullptr) return {};
+    heap_array<device_spec> homes(graph_.nodes.size());
+    for (ir::node_id i = 0; i < graph_.size(); ++i) {
+      if (!graph_.info(i).is(ir::op_kind::variable)) continue;
+      const std::string name = runtime::name_in_container(options.variable_prefix, graph_[i].name, graph_[i].suffix);
+      const counted<runtime::resource> found = options.state.state()->find("variable", name);
+      if (found.get() == nullptr) continue;
+      const auto& v = static_cast<const runtime::stored_variable&>(*found);
+      const device_spec asked = graph_.request(i);
+      if (v.is_on(kind->type, v.device()))
+        homes[i] = ir::local_device(kind->type, v.device());
+      else if (v.device() < 0)
+        homes[i] = ir::local_device("CPU", asked.type == ir::local_device_types[0] && asked.id > 0 ? asked.id : 0);
+    }
+    return homes;
   }
 
   /// What is fed and computed otherwise, in the order of the graph.

@@ -2285,6 +2285,22 @@ struct heap_placement {
   place_failure failure;
 };
 
+/// Devices of nodes as `place` takes them, by name. A variable that a container has already stays where it is, whatever
+/// a scope or a setter asks for in the program of today.
+class assigned_devices {
+ public:
+  /// @param homes of each node the complete name of a device, or nothing
+  explicit assigned_devices(array_view<const device_spec> homes);
+  assigned_devices(const assigned_devices&) = delete;
+  assigned_devices& operator=(const assigned_devices&) = delete;
+
+  [[nodiscard]] array_view<const std::string_view> names() const { return {names_.data(), names_.size()}; }
+
+ private:
+  heap_array<std::string> texts_;
+  heap_array<std::string_view> names_;
+};
+
 /// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
 /// compiler, and the same answer. Throws `no_memory`.
 [[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
@@ -2391,6 +2407,15 @@ TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, co
     default:
       return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
              std::string(g.info(f.node).name) + there;
+  }
+}
+
+TAGMA_DECL assigned_devices::assigned_devices(array_view<const device_spec> homes)
+    : texts_(homes.size()), names_(homes.size()) {
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    if (homes[i].empty()) continue;
+    texts_[i] = tagma::to_string(homes[i]);
+    names_[i] = texts_[i];
   }
 }
 
@@ -2587,7 +2612,9 @@ class heap_site {
   /// Throws InvalidArgument for what cannot be placed.
   /// @param soft as `tagma::soft_placement`
   /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
-  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
+  /// @param homes of each node the device of this process where it is already, or nothing; empty: none is anywhere
+  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr,
+            array_view<const device_spec> homes = {}) {
     if (g.requests.empty() && others == nullptr) {
       devices_.allocate(1);
       devices_[0].name = ir::local_device("CPU", 0);
@@ -2595,7 +2622,10 @@ class heap_site {
     }
     const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
     const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
-    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
+    heap_array<device_spec> asked(g.requests.size() + homes.size());
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      asked[i] = i < g.requests.size() ? g.requests[i] : homes[i - g.requests.size()];
+    const auto names = ir::detail::name_local_devices<heap_room>(asked, types);
     fixed_array<device_entry, heap_room> entries;
     entries.allocate(names.count);
     devices_.allocate(names.count);
@@ -2610,7 +2640,8 @@ class heap_site {
     const ir::device_set set{entries, types,
                              [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
                              ir::local_task, kernels};
-    placed_ = ir::place<heap_room>(g, needs, set, soft);
+    const ir::assigned_devices assigned(homes);
+    placed_ = ir::place<heap_room>(g, needs, set, soft, assigned.names());
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);
@@ -3457,7 +3488,7 @@ class session<any_program> {
   session(const any_program& program, const session_options& options, const runtime::device_kind* others)
       : program_(program),
         graph_(program.graph()),
-        site_(graph_, program.soft(), others),
+        site_(graph_, program.soft(), others, homes_in(options, others)),
         variables_(graph_, site_.view()),
         resources_(graph_),
         core_(
@@ -3474,6 +3505,26 @@ class session<any_program> {
     owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
     if (started->devices() == 0) return {};
     return started;
+  }
+
+  /// Where the container of a session has the variables of the program already.
+  [[nodiscard]] TAGMA_COLD heap_array<device_spec> homes_in(const session_options& options,
+                                                            const runtime::device_kind* kind) const {
+    if (kind == nullptr || options.state.state().get() == nullptr) return {};
+    heap_array<device_spec> homes(graph_.nodes.size());
+    for (ir::node_id i = 0; i < graph_.size(); ++i) {
+      if (!graph_.info(i).is(ir::op_kind::variable)) continue;
+      const std::string name = runtime::name_in_container(options.variable_prefix, graph_[i].name, graph_[i].suffix);
+      const counted<runtime::resource> found = options.state.state()->find("variable", name);
+      if (found.get() == nullptr) continue;
+      const auto& v = static_cast<const runtime::stored_variable&>(*found);
+      const device_spec asked = graph_.request(i);
+      if (v.is_on(kind->type, v.device()))
+        homes[i] = ir::local_device(kind->type, v.device());
+      else if (v.device() < 0)
+        homes[i] = ir::local_device("CPU", asked.type == ir::local_device_types[0] && asked.id > 0 ? asked.id : 0);
+    }
+    return homes;
   }
 
   /// What is fed and computed otherwise, in the order of the graph.
@@ -6299,6 +6350,289 @@ struct kernel<on_cpu, ir::key<op::decode_raw_open>> : cpu::detail::decode_raw_ke
 
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_DECODE_RAW_HPP
+// ---- tagma/device/cpu/kernel/exchange.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
+
+/// @file
+/// Kernels that hand tensors over to other parts of a run, and take them. Those that wait hold no thread.
+
+// ---- tagma/runtime/rendezvous.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
+#define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
+
+/// @file
+/// Where the parts of one run meet: one hands over a tensor under the number of an edge, another takes it.
+
+#include <exception>
+#include <map>
+
+namespace tagma::runtime {
+
+/// One attempt to hand over or to take, which waits without a thread. It lives until it has ended.
+class exchange_attempt {
+ public:
+  exchange_attempt() = default;
+  exchange_attempt(const exchange_attempt&) = delete;
+  exchange_attempt& operator=(const exchange_attempt&) = delete;
+
+  /// The attempt is over. Called once, by any thread, without a lock of the rendezvous.
+  /// @param error nullptr if the tensor has arrived
+  virtual void ended(std::exception_ptr error) noexcept = 0;
+
+ protected:
+  ~exchange_attempt() = default;
+};
+
+/// Hands over a tensor, which stays as it is until the attempt has ended.
+class send_attempt : public exchange_attempt {
+ public:
+  raw_view value{};  ///< what is handed over
+
+ protected:
+  ~send_attempt() = default;
+};
+
+/// Takes a tensor.
+class receive_attempt : public exchange_attempt {
+ public:
+  /// Where a tensor that has come shall be written. Called once, before any byte is there; throws what does not fit.
+  [[nodiscard]] virtual std::byte* place(const tensor_spec& come) = 0;
+
+ protected:
+  ~receive_attempt() = default;
+};
+
+/// What connects the parts of one run. For several threads.
+class rendezvous {
+ public:
+  virtual ~rendezvous() = default;
+
+  /// Each edge is used once in a run.
+  /// @param task the number of the other part
+  /// @{
+  virtual void send(std::int32_t edge, std::int32_t task, send_attempt& attempt) = 0;
+  virtual void receive(std::int32_t edge, std::int32_t task, receive_attempt& attempt) = 0;
+  /// @}
+  /// Ends an attempt that waits, with Cancelled. One that does not wait any more ends soon by itself.
+  virtual void cancel(std::int32_t edge, exchange_attempt& attempt) noexcept = 0;
+};
+
+/// The rendezvous of parts that run in one process: whoever comes second copies.
+class local_rendezvous final : public rendezvous {
+ public:
+  ~local_rendezvous() override = default;
+
+  void send(std::int32_t edge, std::int32_t task, send_attempt& attempt) override;
+  void receive(std::int32_t edge, std::int32_t task, receive_attempt& attempt) override;
+  void cancel(std::int32_t edge, exchange_attempt& attempt) noexcept override;
+  /// Everything that waits, and that comes later, ends with this error.
+  void abort(const error& why);
+  /// Bytes that have passed.
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  /// Who waits at an edge.
+  struct side {
+    send_attempt* sender = nullptr;
+    receive_attempt* receiver = nullptr;
+  };
+  /// Leaves one side, or takes the other. Throws the error of `abort`.
+  side meet(std::int32_t edge, const side& comes);
+  void hand_over(const side& both) noexcept;
+
+  mutable mutex mutex_;
+  std::map<std::int32_t, side> waiting_;
+  std::exception_ptr aborted_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/rendezvous.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+#define TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+
+/// @file
+/// Definitions of rendezvous.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+
+namespace tagma::runtime {
+
+TAGMA_DECL local_rendezvous::side local_rendezvous::meet(std::int32_t edge, const side& comes) {
+  const mutex_lock lock(mutex_);
+  if (aborted_ != nullptr) std::rethrow_exception(aborted_);
+  side& there = waiting_[edge];
+  if ((comes.sender != nullptr && there.sender != nullptr) || (comes.receiver != nullptr && there.receiver != nullptr))
+    fail(status_code::internal, {"rendezvous: edge ", edge, " is used twice in a run"});
+  if (comes.sender != nullptr) there.sender = comes.sender;
+  if (comes.receiver != nullptr) there.receiver = comes.receiver;
+  const side both = there;
+  if (both.sender == nullptr || both.receiver == nullptr) return {};
+  waiting_.erase(edge);
+  bytes_ += static_cast<std::int64_t>(both.sender->value.bytes());
+  return both;
+}
+
+TAGMA_DECL void local_rendezvous::hand_over(const side& both) noexcept {
+  std::exception_ptr problem;
+  try {
+    const raw_view& from = both.sender->value;
+    std::byte* const to = both.receiver->place({from.type, from.dims});
+    if (to != nullptr && from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  both.sender->ended(nullptr);
+  both.receiver->ended(problem);
+}
+
+TAGMA_DECL void local_rendezvous::send(std::int32_t edge, std::int32_t, send_attempt& attempt) {
+  if (const side both = meet(edge, {&attempt, nullptr}); both.sender != nullptr) hand_over(both);
+}
+
+TAGMA_DECL void local_rendezvous::receive(std::int32_t edge, std::int32_t, receive_attempt& attempt) {
+  if (const side both = meet(edge, {nullptr, &attempt}); both.sender != nullptr) hand_over(both);
+}
+
+TAGMA_DECL void local_rendezvous::cancel(std::int32_t edge, exchange_attempt& attempt) noexcept {
+  {
+    const mutex_lock lock(mutex_);
+    const auto found = waiting_.find(edge);
+    if (found == waiting_.end() || (found->second.sender != &attempt && found->second.receiver != &attempt)) return;
+    waiting_.erase(found);
+  }
+  attempt.ended(std::make_exception_ptr(error(status_code::cancelled, "the run was told to stop")));
+}
+
+TAGMA_DECL void local_rendezvous::abort(const error& why) {
+  std::map<std::int32_t, side> left;
+  {
+    const mutex_lock lock(mutex_);
+    if (aborted_ == nullptr) aborted_ = std::make_exception_ptr(why);
+    left.swap(waiting_);
+  }
+  for (const auto& [edge, one] : left) {
+    if (one.sender != nullptr) one.sender->ended(std::make_exception_ptr(why));
+    if (one.receiver != nullptr) one.receiver->ended(std::make_exception_ptr(why));
+  }
+}
+
+TAGMA_DECL std::int64_t local_rendezvous::bytes() const {
+  const mutex_lock lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_RENDEZVOUS_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_RENDEZVOUS_HPP
+
+namespace tagma::device {
+namespace cpu::detail {
+
+/// One step that meets another part of the run.
+/// @tparam Attempt what it waits with
+template <class Attempt>
+class exchange_step : public kernel_state, public runtime::stop_hook, public Attempt {
+ public:
+  void stop() noexcept override { meeting_->cancel(edge(), *this); }
+  void ended(std::exception_ptr error) noexcept override {
+    const runtime::completion done = done_;
+    error == nullptr ? done.succeed() : done.fail(static_cast<std::exception_ptr&&>(error));
+  }
+
+ protected:
+  /// Begins with `meet(rendezvous, edge, task)`.
+  template <class Meet>
+  void begin(const kernel_args& args, const run_context& context, runtime::completion done, const Meet& meet) {
+    if (context.meeting == nullptr)
+      fail(status_code::failed_precondition, "a part of a program runs with the other parts, not by itself");
+    meeting_ = context.meeting;
+    args_ = args;
+    done_ = done;
+    meet(*meeting_, edge(), static_cast<std::int32_t>(args.attributes[1]));
+    if (!context.control->add(*this)) stop();
+  }
+  [[nodiscard]] const kernel_args& args() const { return args_; }
+
+ private:
+  [[nodiscard]] std::int32_t edge() const { return static_cast<std::int32_t>(args_.attributes[0]); }
+
+  runtime::rendezvous* meeting_ = nullptr;
+  kernel_args args_;
+  runtime::completion done_;
+};
+
+class send_step final : public exchange_step<runtime::send_attempt> {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
+};
+
+class receive_step final : public exchange_step<runtime::receive_attempt> {
+ public:
+  static void start(const kernel_args& args, const run_context& context, runtime::completion done);
+
+ private:
+  TAGMA_DECL std::byte* place(const tensor_spec& come) override;
+};
+
+template <class Step>
+struct exchange_kernel {
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args&, const run_context&) {
+    return make_owned<Step>();
+  }
+  template <dtype...>
+  static constexpr kernel_entry entry{.prepare = &prepare, .start = &Step::start};
+};
+
+}  // namespace cpu::detail
+
+template <>
+struct kernel<on_cpu, ir::key<op::send>> : cpu::detail::exchange_kernel<cpu::detail::send_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::receive>> : cpu::detail::exchange_kernel<cpu::detail::receive_step> {};
+template <>
+struct kernel<on_cpu, ir::key<op::receive_open>> : cpu::detail::exchange_kernel<cpu::detail::receive_step> {};
+
+}  // namespace tagma::device
+
+// ---- tagma/device/cpu/kernel/exchange.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+
+/// @file
+/// Definitions of exchange.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::device::cpu::detail {
+
+TAGMA_DECL void send_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<send_step&>(*args.state);
+  const operand& given = args.in[0];
+  own.value = {given.data, given.type, given.dims};
+  if (args.out.data != nullptr) *args.out.as<std::int64_t>() = static_cast<std::int64_t>(given.bytes());
+  own.begin(args, context, done,
+            [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) { meeting.send(edge, task, own); });
+}
+
+TAGMA_DECL void receive_step::start(const kernel_args& args, const run_context& context, runtime::completion done) {
+  auto& own = static_cast<receive_step&>(*args.state);
+  own.begin(args, context, done, [&](runtime::rendezvous& meeting, std::int32_t edge, std::int32_t task) {
+    meeting.receive(edge, task, own);
+  });
+}
+
+TAGMA_DECL std::byte* receive_step::place(const tensor_spec& come) {
+  const shape wanted = args().late != nullptr ? args().declared_out : args().out.dims;
+  if (come.type != args().out.type || !compatible(wanted, come.dims))
+    fail(status_code::invalid_argument, {"another part of the run hands over ", to_string(come), " where ",
+                                         to_string(tensor_spec{args().out.type, wanted}), " is expected"});
+  return args().late != nullptr ? args().late->allocate(0, come.dims) : args().out.data;
+}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_EXCHANGE_HPP
 // ---- tagma/device/cpu/kernel/iterator.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_ITERATOR_HPP

@@ -66,6 +66,35 @@ TEST_CASE("variables are on parameter servers by turns, with their slots and upd
   CHECK(cut.parts[2].graph.view().size() == 0);  // worker 0 has nothing to do
 }
 
+TEST_CASE("a variable that a server has stays there, with its slots and updates") {
+  const tg::any_program p = shared_network();
+  const auto device = [](int task) { return tg::task_device({"ps", task}, "CPU", 0); };
+  const auto all = tg::devices_of(two_servers);
+  const tg::cluster_site fresh(p, all, {"worker", 1});
+  const std::string_view names[] = {"a/kernel", "a/bias", "b/kernel", "b/bias"};
+  // Each is on the server where the rule would not put it.
+  tg::variable_homes homes;
+  for (const std::string_view name : names) {
+    const bool on_first = device_of(fresh, p, name) == "/job:ps/replica:0/task:0/device:CPU:0";
+    homes[std::string(name)] = device(on_first ? 1 : 0);
+  }
+  const tg::cluster_site site(p, all, {"worker", 1}, homes);
+  for (const std::string_view name : names) {
+    CHECK(device_of(site, p, name) != device_of(fresh, p, name));
+    CHECK(device_of(site, p, name) == tg::device_spelling(homes.find(name)->second).view());
+  }
+  const tg::ir::graph_view g = p.graph();
+  for (tg::ir::node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(tg::ir::op_kind::update))
+      for (const tg::ir::node_id in : g.inputs(i))
+        if (g.info(in).is(tg::ir::op_kind::variable) && g[in].name == g[g.inputs(i)[0]].name)
+          CHECK(site.view().task[i] == site.view().task[in]);
+  homes["a/bias"] = device(7);
+  CHECK(tg::test::text_of([&] {
+          const tg::cluster_site gone(p, all, {"worker", 1}, homes);
+        }).find("'/job:ps/replica:0/task:7/device:CPU:0' of 'a/bias'") != std::string::npos);
+}
+
 TEST_CASE("devices of a task are told apart in its part") {
   const tg::any_program p(tg::compile([] { return tg::outputs(tg::on<"/job:ps/task:1/device:CPU:1">(tg::exp(x))); }),
                           {"y"});

@@ -73,6 +73,33 @@ TEST_CASE("a program that is data trains on a fake GPU as the compiled one does 
   CHECK(has(timeline.json(), "/device:GPU:0"));
 }
 
+TEST_CASE("a variable that the container has stays where it is, whatever a program asks for now") {
+  const tg::device::fake::machine machine(
+      {.devices = 2, .memory = std::int64_t{1} << 30, .pinned = std::int64_t{1} << 30});
+  const auto v = tg::variable<"fake/stays", float, 8>(tg::zeros);
+  const auto w = tg::variable<"fake/host", float, 8>(tg::zeros);
+  const auto add = tg::group(tg::assign_add(v, tg::sum<0>(x)), tg::assign_add(w, 2.0f * tg::sum<0>(x)));
+  const auto first = tg::compile([=] {
+    return tg::outputs(tg::on<"/gpu:1">(v), tg::on<"/cpu:0">(w), tg::on<"/gpu:1">(tg::assign_add(v, tg::sum<0>(x))));
+  });
+  const auto second = tg::compile([=] { return tg::on<"/gpu:0">(tg::outputs(add, v + w)); });
+  const tg::container state;
+  tg::session one(reread(tg::any_program(first, {"v", "w", "add"})), {.state = state}, tg::fake_gpus());
+  tg::session two(reread(tg::any_program(second, {"add", "sum"})), {.state = state}, tg::fake_gpus());
+  one.run("add", feed_to("fake/x", some({2, 8}, 1)));
+  tg::trace timeline;
+  two.run("add", feed_to("fake/x", some({2, 8}, 1)), tg::trace_to(timeline));
+  CHECK(has(timeline.json(), "/device:GPU:1"));
+  const auto got = two.run("sum"), alone = one.run("v"), host = one.run("w");
+  for (int i = 0; i < 8; ++i) {
+    const auto at = [&](const tg::any_tensor& t) { return static_cast<const float*>(t.view().data)[i]; };
+    CHECK(at(got) == at(alone) + at(host));
+    CHECK(at(host) == at(alone));
+  }
+  // A compiled program has its plans: it is refused, and says so.
+  CHECK(has(text_of([&] { tg::session(second, {.state = state}); }), "'fake/stays' float32 [8] on another device"));
+}
+
 TEST_CASE("some of it on the host, some on two fake GPUs, with random numbers and loops") {
   const tg::device::fake::machine machine(
       {.devices = 2, .memory = std::int64_t{1} << 30, .pinned = std::int64_t{1} << 30});

@@ -5,6 +5,7 @@
 /// Where the nodes of a program run that several tasks share: on the devices of a cluster, by the placer that the
 /// compiler runs.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,15 +27,21 @@ struct task_devices {
 /// The tasks of a cluster, each with one CPU device, in the order of their jobs and indices.
 [[nodiscard]] std::vector<task_devices> devices_of(const cluster& c);
 
+/// Where variables are that containers of the tasks have already: complete names of devices, by the names of the
+/// variables; those of an optimizer are "w/adam_m".
+using variable_homes = std::map<std::string, device_spec, std::less<>>;
+
 /// The task and the device of each node of a program.
 ///
 /// Nodes that ask for nothing are where their inputs are, else with the task of the client, as on one machine. A job
-/// without a task, or a task without a device, is any of these; the first is taken.
+/// without a task, or a task without a device, is any of these; the first is taken. A variable that exists stays where
+/// it is, with what updates it, whatever the program asks for.
 class cluster_site {
  public:
   /// Throws InvalidArgument for what cannot be placed, with the node and what it asks for, or if there is no task.
   /// @param home the task of the client; one of `tasks`
-  cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home);
+  cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home,
+               const variable_homes& existing = {});
 
   [[nodiscard]] const std::vector<task_devices>& tasks() const { return tasks_; }
   /// For `ir::cut`; tasks are positions in `tasks()`.

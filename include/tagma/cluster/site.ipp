@@ -17,7 +17,8 @@ TAGMA_DECL std::vector<task_devices> devices_of(const cluster& c) {
   return all;
 }
 
-TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home)
+TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<task_devices> tasks, const task_id& home,
+                                      const variable_homes& existing)
     : tasks_(std::move(tasks)) {
   const ir::graph_view g = program.graph();
   std::vector<device_entry> devices;
@@ -40,7 +41,15 @@ TAGMA_DECL cluster_site::cluster_site(const any_program& program, std::vector<ta
   const ir::device_set set{devices, types,
                            [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
                            task_device(home)};
-  const auto placed = ir::place<heap_room>(g, needs, set, program.soft());
+  heap_array<device_spec> homes(existing.empty() ? 0 : g.nodes.size());
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    const ir::node& n = g.nodes[i];
+    if (!n.op->info->is(ir::op_kind::variable)) continue;
+    const auto found = existing.find(std::string(n.name).append(n.suffix));
+    if (found != existing.end()) homes[i] = found->second;
+  }
+  const ir::assigned_devices assigned(homes);
+  const auto placed = ir::place<heap_room>(g, needs, set, program.soft(), assigned.names());
   if (placed.failure.problem != ir::place_problem::none)
     fail(ir::code_of(placed.failure.problem), {ir::to_string(placed.failure, g, set)});
   for (const std::int16_t d : placed.devices()) {

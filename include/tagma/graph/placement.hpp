@@ -56,6 +56,22 @@ struct heap_placement {
   place_failure failure;
 };
 
+/// Devices of nodes as `place` takes them, by name. A variable that a container has already stays where it is, whatever
+/// a scope or a setter asks for in the program of today.
+class assigned_devices {
+ public:
+  /// @param homes of each node the complete name of a device, or nothing
+  explicit assigned_devices(array_view<const device_spec> homes);
+  assigned_devices(const assigned_devices&) = delete;
+  assigned_devices& operator=(const assigned_devices&) = delete;
+
+  [[nodiscard]] array_view<const std::string_view> names() const { return {names_.data(), names_.size()}; }
+
+ private:
+  heap_array<std::string> texts_;
+  heap_array<std::string_view> names_;
+};
+
 /// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
 /// compiler, and the same answer. Throws `no_memory`.
 [[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,

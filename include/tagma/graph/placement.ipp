@@ -88,6 +88,15 @@ TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, co
   }
 }
 
+TAGMA_DECL assigned_devices::assigned_devices(array_view<const device_spec> homes)
+    : texts_(homes.size()), names_(homes.size()) {
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    if (homes[i].empty()) continue;
+    texts_[i] = tagma::to_string(homes[i]);
+    names_[i] = texts_[i];
+  }
+}
+
 TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
                                         bool soft, array_view<const std::string_view> assigned) {
   const std::size_t count = g.nodes.size();

@@ -25,7 +25,9 @@ class heap_site {
   /// Throws InvalidArgument for what cannot be placed.
   /// @param soft as `tagma::soft_placement`
   /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
-  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr) {
+  /// @param homes of each node the device of this process where it is already, or nothing; empty: none is anywhere
+  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr,
+            array_view<const device_spec> homes = {}) {
     if (g.requests.empty() && others == nullptr) {
       devices_.allocate(1);
       devices_[0].name = ir::local_device("CPU", 0);
@@ -33,7 +35,10 @@ class heap_site {
     }
     const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
     const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
-    const auto names = ir::detail::name_local_devices<heap_room>(g.requests, types);
+    heap_array<device_spec> asked(g.requests.size() + homes.size());
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      asked[i] = i < g.requests.size() ? g.requests[i] : homes[i - g.requests.size()];
+    const auto names = ir::detail::name_local_devices<heap_room>(asked, types);
     fixed_array<device_entry, heap_room> entries;
     entries.allocate(names.count);
     devices_.allocate(names.count);
@@ -48,7 +53,8 @@ class heap_site {
     const ir::device_set set{entries, types,
                              [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
                              ir::local_task, kernels};
-    placed_ = ir::place<heap_room>(g, needs, set, soft);
+    const ir::assigned_devices assigned(homes);
+    placed_ = ir::place<heap_room>(g, needs, set, soft, assigned.names());
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);

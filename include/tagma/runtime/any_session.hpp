@@ -281,7 +281,7 @@ class session<any_program> {
   session(const any_program& program, const session_options& options, const runtime::device_kind* others)
       : program_(program),
         graph_(program.graph()),
-        site_(graph_, program.soft(), others),
+        site_(graph_, program.soft(), others, homes_in(options, others)),
         variables_(graph_, site_.view()),
         resources_(graph_),
         core_(
@@ -298,6 +298,26 @@ class session<any_program> {
     owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
     if (started->devices() == 0) return {};
     return started;
+  }
+
+  /// Where the container of a session has the variables of the program already.
+  [[nodiscard]] TAGMA_COLD heap_array<device_spec> homes_in(const session_options& options,
+                                                            const runtime::device_kind* kind) const {
+    if (kind == nullptr || options.state.state().get() == nullptr) return {};
+    heap_array<device_spec> homes(graph_.nodes.size());
+    for (ir::node_id i = 0; i < graph_.size(); ++i) {
+      if (!graph_.info(i).is(ir::op_kind::variable)) continue;
+      const std::string name = runtime::name_in_container(options.variable_prefix, graph_[i].name, graph_[i].suffix);
+      const counted<runtime::resource> found = options.state.state()->find("variable", name);
+      if (found.get() == nullptr) continue;
+      const auto& v = static_cast<const runtime::stored_variable&>(*found);
+      const device_spec asked = graph_.request(i);
+      if (v.is_on(kind->type, v.device()))
+        homes[i] = ir::local_device(kind->type, v.device());
+      else if (v.device() < 0)
+        homes[i] = ir::local_device("CPU", asked.type == ir::local_device_types[0] && asked.id > 0 ? asked.id : 0);
+    }
+    return homes;
   }
 
   /// What is fed and computed otherwise, in the order of the graph.

@@ -21,7 +21,6 @@ std::set<std::string, std::less<>>& ran() {
 
 constexpr const char* without_name = "a builder gives no names to things of containers";
 constexpr const char* composed = "its handle adds operands and attributes that only it knows";
-constexpr const char* apart = "a part of a program runs with the others: tests/programs/parts.cpp";
 constexpr const char* branches = "a branch begins with a value of its own: carried";
 constexpr unbuildable unbuildables[] = {{"loop_result", branches},
                                         {"queue", without_name},
@@ -44,9 +43,6 @@ constexpr unbuildable unbuildables[] = {{"loop_result", branches},
                                         {"iterator", without_name},
                                         {"get_next", without_name},
                                         {"get_next_open", without_name},
-                                        {"send", apart},
-                                        {"receive", apart},
-                                        {"receive_open", apart},
                                         {"normalize", composed},
                                         {"normalize_by", composed},
                                         {"move_averages", composed},

@@ -13,6 +13,7 @@
 #include "tagma/device/cpu/kernel/decode_image.hpp"
 #include "tagma/device/cpu/kernel/decode_raw.hpp"
 #include "tagma/device/cpu/kernel/elementwise.hpp"
+#include "tagma/device/cpu/kernel/exchange.hpp"
 #include "tagma/device/cpu/kernel/filter.hpp"
 #include "tagma/device/cpu/kernel/gather.hpp"
 #include "tagma/device/cpu/kernel/iterator.hpp"
