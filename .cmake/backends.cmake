@@ -32,6 +32,7 @@ tagma_optional(eigen TAGMA_WITH_EIGEN Eigen/Core "")
 tagma_optional(zlib TAGMA_WITH_ZLIB zlib.h z)
 tagma_optional(png TAGMA_WITH_PNG png.h png)
 tagma_optional(jpeg TAGMA_WITH_JPEG jpeglib.h jpeg)
+tagma_optional(asio TAGMA_WITH_ASIO boost/asio/generic/stream_protocol.hpp "")
 
 # Links the library that TAGMA_MATH names (auto: oneDNN, else Eigen) and sets tagma_math, or else tagma_math_error.
 macro(tagma_link_math target)

@@ -321,6 +321,9 @@ TAGMA_DECL std::string build_info() {
 #if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
   add_part("libjpeg");
 #endif
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+  add_part("Boost.Asio");
+#endif
   (void)add_part;
   return text + parts;
 }
@@ -2292,6 +2295,10 @@ TAGMA_DECL run_limits trace_to(trace& timeline) {
 #undef TAGMA_NEEDS_LIBRARY_NAMED
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
+
+// transport/broken.hpp
+#undef TAGMA_TRANSPORT_BROKEN
+#undef TAGMA_BROKEN
 
 // place/rules.hpp
 #undef TAGMA_PLACE_RULES

@@ -5937,6 +5937,10 @@ class graph_builder {
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
+// transport/broken.hpp
+#undef TAGMA_TRANSPORT_BROKEN
+#undef TAGMA_BROKEN
+
 // place/rules.hpp
 #undef TAGMA_PLACE_RULES
 #undef TAGMA_NEEDS_DEVICE

@@ -4695,6 +4695,10 @@ TAGMA_DECL bool text_line_reader::next(std::string_view& value) {
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
+// transport/broken.hpp
+#undef TAGMA_TRANSPORT_BROKEN
+#undef TAGMA_BROKEN
+
 // place/rules.hpp
 #undef TAGMA_PLACE_RULES
 #undef TAGMA_NEEDS_DEVICE

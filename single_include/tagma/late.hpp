@@ -3661,6 +3661,10 @@ inline constexpr bool joins_devices<detail::late_graph<Closure>, Placed> = true;
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
+// transport/broken.hpp
+#undef TAGMA_TRANSPORT_BROKEN
+#undef TAGMA_BROKEN
+
 // place/rules.hpp
 #undef TAGMA_PLACE_RULES
 #undef TAGMA_NEEDS_DEVICE

@@ -5521,6 +5521,10 @@ TAGMA_COLD inline void write_program(const any_program& program, const std::stri
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
+// transport/broken.hpp
+#undef TAGMA_TRANSPORT_BROKEN
+#undef TAGMA_BROKEN
+
 // place/rules.hpp
 #undef TAGMA_PLACE_RULES
 #undef TAGMA_NEEDS_DEVICE

@@ -561,6 +561,10 @@ TAGMA_COLD TAGMA_DECL const operand& chosen_queue(const kernel_args& args) {
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
 
+// transport/broken.hpp
+#undef TAGMA_TRANSPORT_BROKEN
+#undef TAGMA_BROKEN
+
 // place/rules.hpp
 #undef TAGMA_PLACE_RULES
 #undef TAGMA_NEEDS_DEVICE

@@ -15,3 +15,4 @@
 #include "tagma/io/compression.hpp"
 #include "tagma/io/jpeg.hpp"
 #include "tagma/io/png.hpp"
+#include "tagma/transport/asio/network.hpp"

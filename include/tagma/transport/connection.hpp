@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <optional>
 #include <span>
@@ -155,8 +156,15 @@ class connection {
   void finish(const error* why);
   [[nodiscard]] std::string name() const;
   [[nodiscard]] incoming incoming_of(const arriving& a, std::int64_t now) const;
+  void threw(const char* what);
   template <class F>
-  void guarded(const F& f);
+  void guarded(const F& f) {
+    try {
+      f();
+    } catch (const std::exception& e) {
+      threw(e.what());
+    }
+  }
 
   setting set_;
   handler& handler_;

@@ -44,13 +44,8 @@ TAGMA_DECL void connection::begin(std::int64_t now) {
   if (set_.which == side::connects) out_.control({.type = frame_type::hello}, meeting_.hello());
 }
 
-template <class F>
-void connection::guarded(const F& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    refuse(error(status_code::internal, sentence({"a handler of ", to_string(set_.how.self), " threw: ", e.what()})));
-  }
+TAGMA_DECL void connection::threw(const char* what) {
+  refuse(error(status_code::internal, sentence({"a handler of ", to_string(set_.how.self), " threw: ", what})));
 }
 
 TAGMA_DECL std::string connection::name() const { return known_ ? to_string(peer_) : set_.label; }

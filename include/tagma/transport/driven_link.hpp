@@ -18,6 +18,25 @@
 
 namespace tagma::transport {
 
+/// Somebody waits for another thread to have done something.
+class latch {
+ public:
+  void open() {
+    const mutex_lock lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  void wait() {
+    const mutex_lock lock(mutex_);
+    while (!open_) opened_.wait(mutex_);
+  }
+
+ private:
+  mutex mutex_;
+  condition opened_;
+  bool open_ = false;
+};
+
 class driven_link : public link {
  public:
   driven_link(connection::setting s, std::shared_ptr<handler> with, std::int64_t now);
@@ -44,15 +63,16 @@ class driven_link : public link {
 
   /// @name For the thread that drives
   /// @{
-  /// Does something with the connection, which nobody else looks at meanwhile.
   template <class F>
   auto with_connection(const F& f) {
-    const mutex_lock lock(driving_);
     return f(connection_);
   }
   /// Hands over what is in the box.
   void take_wishes();
-  /// Nobody drives any more: what is in the box and comes later is refused. Lets the handler go, which may hold the link.
+  /// Lets other threads see how things stand.
+  void show();
+  /// Nobody drives any more: what is in the box and comes later is refused. Lets the handler go, which may hold the
+  /// link.
   void shut();
   /// The same without a word to anybody.
   void vanish();
@@ -75,8 +95,10 @@ class driven_link : public link {
 
   std::shared_ptr<handler> handler_;
   const std::size_t body_bytes_;
-  mutable mutex driving_;
   connection connection_;
+  mutable mutex shown_mutex_;
+  link_counters shown_{};
+  identity shown_peer_{};
   mutex box_mutex_;
   std::vector<wish> box_, taken_;
   bool shut_ = false;

@@ -91,14 +91,14 @@ TAGMA_DECL void driven_link::abort(error why) {
 
 TAGMA_DECL identity driven_link::peer() const {
   if (is_here()) return connection_.peer();
-  const mutex_lock lock(driving_);
-  return connection_.peer();
+  const mutex_lock lock(shown_mutex_);
+  return shown_peer_;
 }
 
 TAGMA_DECL link_counters driven_link::counters() const {
   if (is_here()) return connection_.counters();
-  const mutex_lock lock(driving_);
-  return connection_.counters();
+  const mutex_lock lock(shown_mutex_);
+  return shown_;
 }
 
 TAGMA_DECL void driven_link::grant(wish& w) {
@@ -132,13 +132,16 @@ TAGMA_DECL void driven_link::take_wishes() {
     const mutex_lock lock(box_mutex_);
     taken_.swap(box_);
   }
-  {
-    const mutex_lock lock(driving_);
-    for (wish& w : taken_) grant(w);
-  }
+  for (wish& w : taken_) grant(w);
   taken_.clear();
   if (connection_.is_closing()) closing_.store(true);
   if (connection_.has_said_goodbye()) silent_.store(true);
+}
+
+TAGMA_DECL void driven_link::show() {
+  const mutex_lock lock(shown_mutex_);
+  shown_ = connection_.counters();
+  if (shown_peer_ != connection_.peer()) shown_peer_ = connection_.peer();
 }
 
 TAGMA_DECL void driven_link::shut() {
@@ -149,6 +152,7 @@ TAGMA_DECL void driven_link::shut() {
     shut_ = true;
   }
   take_wishes();
+  show();
   handler_.reset();
 }
 

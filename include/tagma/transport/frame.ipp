@@ -16,42 +16,6 @@ namespace tagma::transport {
 
 namespace detail {
 
-/// What a type of frame may have besides its payload; all other fields are 0.
-struct frame_form {
-  bool known = false;
-  std::uint16_t flags = 0;
-  bool kind = false, transfer = false, request = false, value = false, time_left = false;
-};
-
-[[nodiscard]] TAGMA_DECL constexpr frame_form form_of(frame_type type) {
-  constexpr std::uint16_t of_messages = frame_wants_reply | frame_is_reply | frame_is_error | frame_announced;
-  switch (type) {
-    case frame_type::hello:
-    case frame_type::answer:
-    case frame_type::proof:
-    case frame_type::accepted:
-    case frame_type::goodbye:
-      return {.known = true};
-    case frame_type::refusal:
-      return {.known = true, .kind = true};
-    case frame_type::message:
-      return {true, of_messages, true, true, true, true, true};
-    case frame_type::chunk:
-      return {.known = true, .flags = frame_unchecked, .transfer = true, .value = true};
-    case frame_type::want:
-    case frame_type::drop:
-      return {.known = true, .transfer = true};
-    case frame_type::reject:
-      return {true, frame_is_reply, true, true, true, true, false};
-    case frame_type::credit:
-    case frame_type::ping:
-      return {.known = true, .value = true};
-    case frame_type::pong:
-      return {.known = true, .request = true, .value = true};
-  }
-  return {};
-}
-
 /// The longest payload of a type.
 [[nodiscard]] TAGMA_DECL constexpr std::uint32_t longest(frame_type type, const limits& most) {
   switch (type) {
@@ -71,11 +35,6 @@ struct frame_form {
     default:
       return 0;
   }
-}
-
-template <class Number>
-void put_at(frame_bytes& to, std::size_t at, Number n) {
-  for (std::size_t i = 0; i < sizeof n; ++i) to[at + i] = static_cast<std::byte>(n >> (8 * i) & 0xff);
 }
 
 /// Why the fields of a header are none; empty if they are good.

@@ -18,7 +18,7 @@ namespace detail {
 
 TAGMA_DECL constexpr std::size_t greeting_numbers = 80;  // bytes in front of the texts
 
-enum greeting_flags : std::uint8_t { greeting_secret = 1, greeting_insecure = 2, greeting_unchecked = 4 };
+TAGMA_DECL constexpr std::uint8_t greeting_secret = 1, greeting_insecure = 2, greeting_unchecked = 4;
 
 /// Texts of a greeting: how long each may be.
 TAGMA_DECL constexpr std::size_t text_limits[] = {64, 64, 255, 64, 64};

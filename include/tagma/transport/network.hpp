@@ -34,7 +34,8 @@ class network {
   /// `permission_denied` if others could get there without a secret, and `how` does not say `insecure`.
   /// @returns the address, with the port that was chosen
   virtual std::string listen(const std::string& address, const options& how, acceptor accept) = 0;
-  /// Takes no more connections at an address; those that there are stay.
+  /// Takes no more connections at an address; those that there are stay. When it returns, the acceptor is not called
+  /// any more: so the caller holds no lock that handlers or acceptors take.
   virtual void stop_listening(const std::string& address) = 0;
 
   /// Calls a function on the thread of the network, some time from now. Calls of one thread that are due at one time

@@ -38,4 +38,9 @@ TEST_CASE("one line says what the program was compiled with") {
 #else
   CHECK(!contains("libjpeg"));
 #endif
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+  CHECK(contains("Boost.Asio"));
+#else
+  CHECK(!contains("Boost.Asio"));
+#endif
 }

@@ -32,6 +32,9 @@ TAGMA_DECL std::string build_info() {
 #if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
   add_part("libjpeg");
 #endif
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+  add_part("Boost.Asio");
+#endif
   (void)add_part;
   return text + parts;
 }

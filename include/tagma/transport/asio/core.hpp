@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The thread of a network of sockets, and its connections.
+
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+
+#include <pthread.h>
+
+#include <array>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
+#include "tagma/runtime/mutex.hpp"
+#include "tagma/transport/asio/settings.hpp"
+#include "tagma/transport/driven_link.hpp"
+#include "tagma/transport/network.hpp"
+
+namespace tagma::transport::asio {
+
+namespace net = boost::asio;
+using stream_socket = net::generic::stream_protocol::socket;
+using endpoint = net::generic::stream_protocol::endpoint;
+
+class socket_link;
+
+/// Where an address leads: a path, or a host and a port.
+struct place {
+  bool is_unix = false;
+  std::string host{}, port{}, path{};
+};
+
+/// Throws `invalid_argument` for what is no address.
+[[nodiscard]] place place_of(const std::string& address);
+
+/// Whether only processes of this machine get to an address.
+[[nodiscard]] bool is_local(const endpoint& e);
+
+/// Listens at one address.
+struct listener : std::enable_shared_from_this<listener> {
+  listener(net::io_context& in, options o, acceptor a)
+      : socket(in), again(in), how(std::move(o)), accept(std::move(a)) {}
+
+  net::basic_socket_acceptor<net::generic::stream_protocol> socket;
+  net::steady_timer again;
+  options how;
+  acceptor accept;
+  std::string address{}, path{};  ///< as it is called; of a Unix socket
+};
+
+/// What links and the thread share. Links may outlive the network; its thread does not.
+class core : public std::enable_shared_from_this<core> {
+ public:
+  explicit core(settings how) : how_(std::move(how)), work_(net::make_work_guard(context_)) {}
+
+  void start();
+  void stop();
+
+  [[nodiscard]] net::io_context& context() { return context_; }
+  [[nodiscard]] bool is_here() const { return thread_id_.load() == pthread_self(); }
+  /// Something is to be done for a link; by any thread.
+  void wake(std::shared_ptr<socket_link> whom);
+
+  std::shared_ptr<link> connect(const std::string& address, options how, std::shared_ptr<handler> with,
+                                std::int64_t within_ns);
+  std::string listen(const std::string& address, options how, acceptor accept);
+  void stop_listening(const std::string& address);
+  void after(std::int64_t ns, std::function<void()> what);
+
+  /// @name For its thread
+  /// @{
+  /// A link is no stranger any more, or is over.
+  void known(const socket_link* who);
+  void over(const std::shared_ptr<socket_link>& who);
+  /// At the end of everything that is done: what has been asked for meanwhile.
+  void drive_awake();
+  /// @}
+
+ private:
+  void take(const std::shared_ptr<listener>& at);
+  void taken(const std::shared_ptr<listener>& at, stream_socket socket);
+  void open(const place& where, const std::shared_ptr<listener>& made);
+  void report(status_code code, std::string_view text);
+
+  settings how_;
+  net::io_context context_{1};
+  net::executor_work_guard<net::io_context::executor_type> work_;
+  std::thread thread_;
+  atomic<pthread_t> thread_id_{0};
+  mutex mutex_;
+  std::vector<std::shared_ptr<socket_link>> awake_;
+  bool posted_ = false;
+  std::map<std::string, std::shared_ptr<listener>> listeners_;  // under the mutex
+  std::set<std::shared_ptr<socket_link>> links_;                // of the thread, as what follows
+  std::deque<const socket_link*> strangers_;
+  std::map<std::uint64_t, std::unique_ptr<net::steady_timer>> timers_;
+  std::uint64_t last_timer_ = 0;
+};
+
+/// One end of a connection through a socket. All but what a link has is for the thread of the network. It waits until
+/// the socket can be read or written, and then reads and writes itself: so the memory of bulk is touched in its
+/// functions alone, and is free whenever they have returned.
+class socket_link final : public driven_link, public std::enable_shared_from_this<socket_link> {
+ public:
+  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told);
+  ~socket_link() override = default;
+
+  /// Finds the other end, again and again until then.
+  void seek(const place& where, std::int64_t until);
+  /// A connection that came.
+  void begin(stream_socket socket);
+  /// Does all that is to be done now.
+  void drive();
+  void stop();
+  /// One stranger too many.
+  void crowded_out();
+
+ protected:
+  void wake() override { core_->wake(shared_from_this()); }
+  [[nodiscard]] bool is_here() const override { return core_->is_here(); }
+  [[nodiscard]] std::int64_t clock() const override;
+
+ private:
+  void try_next();
+  void try_again(std::string_view why);
+  void connected();
+  void fails(std::string_view how);
+  void wait_to_read();
+  void read();
+  void write();
+  void plan_timer();
+  void finish();
+  void drain();
+
+  const std::shared_ptr<core> core_;
+  stream_socket socket_;
+  net::steady_timer timer_, again_;
+  net::ip::tcp::resolver resolver_;
+  place where_{};
+  std::vector<endpoint> there_{};  // not tried yet
+  std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
+  bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;
+  bool deaf_ = false;  // the other end takes nothing any more
+};
+
+}  // namespace tagma::transport::asio
+
+#endif
+
+#ifndef TAGMA_COMPILED
+#include "tagma/transport/asio/core.ipp"
+#endif
