@@ -32,9 +32,7 @@ class calls {
   /// The number of any call; 0 if there is none.
   [[nodiscard]] std::uint64_t any() const { return open_.empty() ? 0 : open_.begin()->first; }
   /// The first deadline, or the end of time.
-  [[nodiscard]] std::int64_t next_deadline() const {
-    return deadlines_.empty() ? INT64_MAX : deadlines_.begin()->first;
-  }
+  [[nodiscard]] std::int64_t next_deadline() const;
   [[nodiscard]] std::size_t size() const { return open_.size(); }
 
  private:

@@ -40,8 +40,12 @@ TAGMA_DECL std::uint32_t calls::transfer_of(std::uint64_t number) const {
 }
 
 TAGMA_DECL std::uint64_t calls::late(std::int64_t now) const {
-  if (TAGMA_BROKEN(call_never_ended)) return 0;
   return next_deadline() <= now ? deadlines_.begin()->second : 0;
+}
+
+TAGMA_DECL std::int64_t calls::next_deadline() const {
+  if (TAGMA_BROKEN(call_never_ended)) return INT64_MAX;
+  return deadlines_.empty() ? INT64_MAX : deadlines_.begin()->first;
 }
 
 }  // namespace tagma::transport

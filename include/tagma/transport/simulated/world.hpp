@@ -185,7 +185,6 @@ class stream final : public driven_link, public std::enable_shared_from_this<str
 
   network& home_;
   world& world_;
-  std::uint64_t life_;
   std::weak_ptr<stream> other_;
   std::deque<std::string> coming_;  // in order; an empty one is the end
   std::string unread_;

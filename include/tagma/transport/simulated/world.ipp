@@ -183,7 +183,7 @@ TAGMA_DECL void world::restart(const std::string& name, bool silently) {
 TAGMA_DECL void world::advance_clock(const std::string& name, std::int64_t ns) { process(name).clock_ahead_ns_ += ns; }
 
 TAGMA_DECL stream::stream(network& home, connection::setting s, std::shared_ptr<handler> with)
-    : driven_link(std::move(s), std::move(with), home.now()), home_(home), world_(home.world_), life_(home.life_) {}
+    : driven_link(std::move(s), std::move(with), home.now()), home_(home), world_(home.world_) {}
 
 TAGMA_DECL void stream::meet(const std::shared_ptr<stream>& other) {
   other_ = other;
