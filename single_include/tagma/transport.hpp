@@ -510,9 +510,7 @@ class calls {
   /// The number of any call; 0 if there is none.
   [[nodiscard]] std::uint64_t any() const { return open_.empty() ? 0 : open_.begin()->first; }
   /// The first deadline, or the end of time.
-  [[nodiscard]] std::int64_t next_deadline() const {
-    return deadlines_.empty() ? INT64_MAX : deadlines_.begin()->first;
-  }
+  [[nodiscard]] std::int64_t next_deadline() const;
   [[nodiscard]] std::size_t size() const { return open_.size(); }
 
  private:
@@ -565,8 +563,12 @@ TAGMA_DECL std::uint32_t calls::transfer_of(std::uint64_t number) const {
 }
 
 TAGMA_DECL std::uint64_t calls::late(std::int64_t now) const {
-  if (TAGMA_BROKEN(call_never_ended)) return 0;
   return next_deadline() <= now ? deadlines_.begin()->second : 0;
+}
+
+TAGMA_DECL std::int64_t calls::next_deadline() const {
+  if (TAGMA_BROKEN(call_never_ended)) return INT64_MAX;
+  return deadlines_.empty() ? INT64_MAX : deadlines_.begin()->first;
 }
 
 }  // namespace tagma::transport
@@ -3604,7 +3606,6 @@ class stream final : public driven_link, public std::enable_shared_from_this<str
 
   network& home_;
   world& world_;
-  std::uint64_t life_;
   std::weak_ptr<stream> other_;
   std::deque<std::string> coming_;  // in order; an empty one is the end
   std::string unread_;
@@ -3795,7 +3796,7 @@ TAGMA_DECL void world::restart(const std::string& name, bool silently) {
 TAGMA_DECL void world::advance_clock(const std::string& name, std::int64_t ns) { process(name).clock_ahead_ns_ += ns; }
 
 TAGMA_DECL stream::stream(network& home, connection::setting s, std::shared_ptr<handler> with)
-    : driven_link(std::move(s), std::move(with), home.now()), home_(home), world_(home.world_), life_(home.life_) {}
+    : driven_link(std::move(s), std::move(with), home.now()), home_(home), world_(home.world_) {}
 
 TAGMA_DECL void stream::meet(const std::shared_ptr<stream>& other) {
   other_ = other;

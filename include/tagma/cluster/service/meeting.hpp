@@ -28,6 +28,27 @@ using post = std::function<void(std::int32_t task, transport::outgoing what)>;
 /// Elements of so many bytes leave before they are wanted.
 inline constexpr std::size_t eager_bytes = 32 * 1024;
 
+namespace detail {
+
+/// Tells a run that its tensor has left.
+class leaving final : public transport::send_attempt {
+ public:
+  explicit leaving(runtime::send_attempt& of) : of_(of) {}
+  void ended(std::exception_ptr error) noexcept override {
+    runtime::send_attempt& of = of_;
+    delete this;
+    of.ended(std::move(error));
+  }
+
+ private:
+  runtime::send_attempt& of_;
+};
+
+/// Puts elements that are there where a run wants them.
+void hand_over(runtime::receive_attempt& to, const tensor_spec& spec, const std::vector<std::byte>& elements) noexcept;
+
+}  // namespace detail
+
 class meeting final : public runtime::rendezvous {
  public:
   meeting(std::uint64_t graph, std::uint64_t step, post out) : graph_(graph), step_(step), out_(std::move(out)) {}

@@ -14,23 +14,8 @@ namespace tagma::service {
 
 namespace detail {
 
-/// Tells a run that its tensor has left.
-class leaving final : public transport::send_attempt {
- public:
-  explicit leaving(runtime::send_attempt& of) : of_(of) {}
-  void ended(std::exception_ptr error) noexcept override {
-    runtime::send_attempt& of = of_;
-    delete this;
-    of.ended(std::move(error));
-  }
-
- private:
-  runtime::send_attempt& of_;
-};
-
-/// Puts elements that are there where a run wants them.
-TAGMA_COLD inline void hand_over(runtime::receive_attempt& to, const tensor_spec& spec,
-                                 const std::vector<std::byte>& elements) noexcept {
+TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const tensor_spec& spec,
+                                     const std::vector<std::byte>& elements) noexcept {
   std::exception_ptr problem;
   try {
     std::byte* const where = to.place(spec);

@@ -20,13 +20,14 @@ namespace tagma::service {
 
 /// Kinds of messages.
 enum class message : std::uint16_t {
-  add_part = 1,   ///< a call; its bulk is a program file
-  run_part,       ///< a call; its bulk are elements of what is fed, its answer's those of what was fetched
-  tensor,         ///< its bulk are the elements of an edge
-  wanted,         ///< who takes an edge waits for it
-  end_run,        ///< nobody needs a run any more, or it has failed
-  forget_graph,   ///< a client is gone
-  list_variables  ///< a call
+  add_part = 1,    ///< a call; its bulk is a program file
+  run_part,        ///< a call; its bulk are elements of what is fed, its answer's those of what was fetched
+  tensor,          ///< its bulk are the elements of an edge
+  wanted,          ///< who takes an edge waits for it
+  end_run,         ///< nobody needs a run any more, or it has failed
+  forget_graph,    ///< a client is gone
+  list_variables,  ///< a call
+  list_tasks       ///< a call
 };
 
 /// A task, and where it is.
@@ -34,6 +35,14 @@ struct placed_task {
   task_id id;
   std::string address;
 };
+
+class word_reader;
+class word_writer;
+
+namespace detail {
+void write(word_writer& to, const std::vector<placed_task>& tasks);
+[[nodiscard]] std::vector<placed_task> read_tasks(word_reader& from);
+}  // namespace detail
 
 /// A part of a graph for the task that gets it.
 struct add_part {
@@ -111,6 +120,15 @@ struct variable_list {
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static variable_list read(std::string_view body);
+};
+
+/// The answer to `list_tasks`: the cluster as a server knows it, and which task of it the server is.
+struct task_list {
+  task_id self;
+  std::vector<placed_task> tasks;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static task_list read(std::string_view body);
 };
 
 }  // namespace tagma::service

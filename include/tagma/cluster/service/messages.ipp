@@ -10,12 +10,26 @@
 
 namespace tagma::service {
 
+namespace detail {
+
+TAGMA_DECL void write(word_writer& to, const std::vector<placed_task>& tasks) {
+  to.number(static_cast<std::uint32_t>(tasks.size()));
+  for (const placed_task& t : tasks) to.text(t.id.job), to.number(t.id.task), to.text(t.address);
+}
+
+TAGMA_DECL std::vector<placed_task> read_tasks(word_reader& from) {
+  std::vector<placed_task> tasks(from.count(12));
+  for (placed_task& t : tasks) t.id.job = from.text(), t.id.task = from.number<std::int32_t>(), t.address = from.text();
+  return tasks;
+}
+
+}  // namespace detail
+
 TAGMA_DECL std::string add_part::body() const {
   word_writer to;
   to.number(graph), to.number(part), to.text(container), to.text(variable_prefix);
   to.number(static_cast<std::uint8_t>(kept_apart)), to.number(seed);
-  to.number(static_cast<std::uint32_t>(tasks.size()));
-  for (const placed_task& t : tasks) to.text(t.id.job), to.number(t.id.task), to.text(t.address);
+  detail::write(to, tasks);
   return to.take();
 }
 
@@ -27,12 +41,7 @@ TAGMA_DECL add_part add_part::read(std::string_view body) {
   const auto apart = from.number<std::uint8_t>();
   m.kept_apart = apart == 0 ? isolation::runs : isolation::variables;
   m.seed = from.number<std::uint64_t>();
-  const std::size_t tasks = from.count(12);
-  for (std::size_t i = 0; i < tasks; ++i) {
-    placed_task t;
-    t.id.job = from.text(), t.id.task = from.number<std::int32_t>(), t.address = from.text();
-    m.tasks.push_back(std::move(t));
-  }
+  m.tasks = detail::read_tasks(from);
   from.end();
   if (apart > 1 || m.part < 0 || static_cast<std::size_t>(m.part) >= m.tasks.size())
     fail(status_code::invalid_argument, {"message 'add_part': part ", m.part, " of ", m.tasks.size(), " tasks"});
@@ -129,6 +138,20 @@ TAGMA_DECL variable_list variable_list::read(std::string_view body) {
   variable_list m;
   m.variables.resize(from.count(6));
   for (variable& v : m.variables) v.name = from.text(), v.spec = from.spec();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string task_list::body() const {
+  word_writer to;
+  to.text(self.job), to.number(self.task), detail::write(to, tasks);
+  return to.take();
+}
+
+TAGMA_DECL task_list task_list::read(std::string_view body) {
+  word_reader from(body, "task_list");
+  task_list m;
+  m.self.job = from.text(), m.self.task = from.number<std::int32_t>(), m.tasks = detail::read_tasks(from);
   from.end();
   return m;
 }

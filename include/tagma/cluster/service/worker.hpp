@@ -5,36 +5,14 @@
 /// The worker service of a process: it takes parts of graphs it was not compiled with, keeps their state in containers,
 /// and runs them for whoever asks.
 
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tagma/base/config.hpp"
-#include "tagma/cluster/service/crew.hpp"
-#include "tagma/cluster/service/meeting.hpp"
-#include "tagma/cluster/service/messages.hpp"
-#include "tagma/cluster/service/outlet.hpp"
-#include "tagma/device/program_file.hpp"
-#include "tagma/runtime/any_session.hpp"
-#include "tagma/transport/network.hpp"
+#include "tagma/cluster/service/worker_core.hpp"
 
 namespace tagma::service {
-
-struct worker_options {
-  transport::options link{};               ///< whom it believes; `self` is who it is
-  int intra_op_threads = 0;                ///< of each graph, as of a session
-  int inter_op_threads = 0;                ///< likewise
-  std::size_t most_runs = 256;             ///< parts of runs at the same time; others wait
-  std::int64_t peers_ns = 30'000'000'000;  ///< how long it waits for other tasks
-};
-
-/// All of a worker but its life: what handlers, runs and links share.
-class worker_core;
 
 /// Listens while it lives.
 class worker {
@@ -58,8 +36,17 @@ class worker {
   std::shared_ptr<worker_core> core_;
 };
 
-}  // namespace tagma::service
+inline worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
+  const transport::options how = options.link;
+  core_ = std::make_shared<worker_core>(by, std::move(options));
+  address_ = by.listen(address, how, [core = core_] { return core->accept(); });
+}
 
-#ifndef TAGMA_COMPILED
-#include "tagma/cluster/service/worker.ipp"
-#endif
+inline worker::~worker() {
+  network_.stop_listening(address_);
+  core_->stop();
+}
+
+inline container worker::state(const std::string& name) { return core_->state(name, isolation::variables); }
+
+}  // namespace tagma::service
