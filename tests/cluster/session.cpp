@@ -7,18 +7,18 @@
 #include <thread>
 
 #include "support/errors.hpp"
-#include "tagma/cluster/service/worker.hpp"
+#include "support/servers.hpp"
 #include "tagma/parts.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
 #include "tagma/tagma.hpp"
-#include "tagma/transport/memory/network.hpp"
 
 namespace {
 
 namespace tg = tagma;
 using tg::dyn;
 using tg::feed_to;
+using tg::test::servers;
 
 constexpr auto x = tg::placeholder<"x", float, dyn, 8>();
 constexpr auto y = tg::placeholder<"y", float, dyn, 3>();
@@ -33,33 +33,6 @@ bool same_bytes(const tg::any_tensor& a, const tg::any_tensor& b) {
   return a.dims() == b.dims() && a.type() == b.type() &&
          std::memcmp(a.view().data, b.view().data, a.view().bytes()) == 0;
 }
-
-/// Servers of a cluster within this process.
-struct servers {
-  explicit servers(const tg::cluster& c) {
-    for (const auto& [job, tasks] : c.as_map())
-      for (const auto& [task, at] : tasks) start({job, task}, tg::to_string(at));
-  }
-  void start(const tg::task_id& id, const std::string& at) {
-    tg::service::worker_options options;
-    options.link.self = {.job = id.job, .task = id.task, .role = "server", .cluster = "test", .incarnation = ++started};
-    options.link.insecure = true;
-    options.intra_op_threads = options.inter_op_threads = 1;
-    workers[id] = std::make_unique<tg::service::worker>(network, at, options);
-  }
-  tg::cluster_session_options client() {
-    tg::cluster_session_options options;
-    options.link.self = {.job = "client", .role = "client", .cluster = "test", .incarnation = ++started};
-    options.link.insecure = true;
-    options.connect_ns = 20'000'000'000;
-    options.run_ns = 60'000'000'000;
-    return options;
-  }
-
-  tg::transport::memory::network network;
-  std::map<tg::task_id, std::unique_ptr<tg::service::worker>> workers;
-  std::uint64_t started = 0;
-};
 
 const tg::cluster two_and_one({{"ps", {"a:1", "b:1"}}, {"worker", {"c:1"}}});
 
