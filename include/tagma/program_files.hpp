@@ -88,6 +88,6 @@
 
 #include "tagma/graph/verify.hpp"
 
-#include "tagma/train/program_file.hpp"
+#include "tagma/device/program_file.hpp"
 
 #include "tagma/base/epilogue.hpp"

@@ -3263,7 +3263,7 @@ TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::s
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_VERIFY_HPP
 
-// ---- tagma/train/program_file.hpp
+// ---- tagma/device/program_file.hpp
 
 /// @file
 /// Programs in files: the graph, the numbers written in place, the names of the outputs. docs/program_format.md has

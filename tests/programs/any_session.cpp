@@ -14,7 +14,7 @@
 #include "tagma/order.hpp"
 #include "tagma/programs.hpp"
 #include "tagma/train.hpp"
-#include "tagma/train/program_file.hpp"
+#include "tagma/device/program_file.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "tagma/train/program_file.hpp"
+#include "tagma/device/program_file.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>

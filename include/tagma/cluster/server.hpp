@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A server of a cluster: a task that keeps state and runs what clients give it, through sockets.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/role.hpp"
+#include "tagma/cluster/service/worker.hpp"
+#include "tagma/cluster/session.hpp"
+#include "tagma/transport/asio/network.hpp"
+
+namespace tagma {
+
+struct server_options {
+  std::optional<address> bind{};  ///< where it listens, if not at the address that others know
+  std::string secret{};           ///< shared by the servers and clients of the cluster; needed beyond this machine,
+  bool insecure = false;          ///< unless this is set: then whoever reaches the port runs programs here
+  int intra_op_threads = 0;       ///< of each program, as of a session
+  int inter_op_threads = 0;
+  transport::patience patience{};
+};
+
+/// Takes programs from when it is made until it ends. It has nothing compiled in but the operations of the library.
+class server {
+ public:
+  /// Throws Unavailable or AlreadyExists if its address cannot be had, and PermissionDenied for one that other machines
+  /// reach without a secret.
+  explicit server(const role& who, const server_options& options = {});
+  ~server();
+  server(const server&) = delete;
+  server& operator=(const server&) = delete;
+
+  /// "tagma://host:port", for sessions.
+  [[nodiscard]] const std::string& target() const { return target_; }
+  /// The container of a name.
+  [[nodiscard]] container state(const std::string& name = "") { return worker_.state(name); }
+
+ private:
+  transport::asio::network network_;
+  service::worker worker_;
+  std::string target_;
+};
+
+/// A session over the cluster of a server, through sockets.
+class remote_session {
+ public:
+  /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
+  remote_session(const any_program& program, std::string_view target, const cluster_session_options& options = {});
+
+  /// As of `cluster_session`.
+  /// @{
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {}) {
+    return session_->run(outputs, feeds);
+  }
+  template <class... Feeds>
+  any_tensor run(const output_name& output, const Feeds&... feeds) {
+    return session_->run(output, feeds...);
+  }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return session_->device_of(node); }
+  /// @}
+
+ private:
+  transport::asio::network network_;
+  std::unique_ptr<cluster_session> session_;
+};
+
+namespace detail {
+
+/// Tells a process from the one that was there before it.
+TAGMA_COLD inline std::uint64_t draw_incarnation() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random() | 1;
+}
+
+TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options) {
+  service::worker_options w;
+  w.members = who.cluster();
+  w.link.self.job = who.job();
+  w.link.self.task = who.task();
+  w.link.self.role = "server";
+  w.link.self.incarnation = draw_incarnation();
+  w.link.secret = options.secret;
+  w.link.insecure = options.insecure;
+  w.link.patience = options.patience;
+  w.intra_op_threads = options.intra_op_threads;
+  w.inter_op_threads = options.inter_op_threads;
+  return w;
+}
+
+TAGMA_COLD inline cluster_session_options as_client(cluster_session_options options) {
+  if (options.link.self.job.empty()) options.link.self.job = "client";
+  if (options.link.self.role.empty()) options.link.self.role = "client";
+  if (options.link.self.incarnation == 0) options.link.self.incarnation = draw_incarnation();
+  return options;
+}
+
+}  // namespace detail
+
+inline server::server(const role& who, const server_options& options)
+    : worker_(network_, to_string(listen_at(who.task_address(), options.bind).bind),
+              detail::worker_options_of(who, options)),
+      target_("tagma://" + worker_.address()) {}
+
+inline server::~server() = default;
+
+inline remote_session::remote_session(const any_program& program, std::string_view target,
+                                      const cluster_session_options& options) {
+  const cluster_session_options how = detail::as_client(options);
+  const described_cluster there = ask_for_cluster(network_, to_string(target_address(target)), how);
+  session_ = std::make_unique<cluster_session>(network_, there.members, there.home, program, how);
+}
+
+}  // namespace tagma

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of messages.hpp: in the compiled half, or else in each file that includes it.
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/service/messages.hpp"
+#include "tagma/cluster/service/words.hpp"
+
+namespace tagma::service {
+
+namespace detail {
+
+TAGMA_DECL void write(word_writer& to, const std::vector<placed_task>& tasks) {
+  to.number(static_cast<std::uint32_t>(tasks.size()));
+  for (const placed_task& t : tasks) to.text(t.id.job), to.number(t.id.task), to.text(t.address);
+}
+
+TAGMA_DECL std::vector<placed_task> read_tasks(word_reader& from) {
+  std::vector<placed_task> tasks(from.count(12));
+  for (placed_task& t : tasks) t.id.job = from.text(), t.id.task = from.number<std::int32_t>(), t.address = from.text();
+  return tasks;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::string add_part::body() const {
+  word_writer to;
+  to.number(graph), to.number(part), to.text(container), to.text(variable_prefix);
+  to.number(static_cast<std::uint8_t>(kept_apart)), to.number(seed);
+  detail::write(to, tasks);
+  return to.take();
+}
+
+TAGMA_DECL add_part add_part::read(std::string_view body) {
+  word_reader from(body, "add_part");
+  add_part m;
+  m.graph = from.number<std::uint64_t>(), m.part = from.number<std::int32_t>();
+  m.container = from.text(), m.variable_prefix = from.text();
+  const auto apart = from.number<std::uint8_t>();
+  m.kept_apart = apart == 0 ? isolation::runs : isolation::variables;
+  m.seed = from.number<std::uint64_t>();
+  m.tasks = detail::read_tasks(from);
+  from.end();
+  if (apart > 1 || m.part < 0 || static_cast<std::size_t>(m.part) >= m.tasks.size())
+    fail(status_code::invalid_argument, {"message 'add_part': part ", m.part, " of ", m.tasks.size(), " tasks"});
+  return m;
+}
+
+TAGMA_DECL std::string run_part::body() const {
+  word_writer to;
+  to.number(graph), to.number(step);
+  to.number(static_cast<std::uint32_t>(outputs.size()));
+  for (const std::int32_t o : outputs) to.number(o);
+  to.number(static_cast<std::uint32_t>(feeds.size()));
+  for (const fed_tensor& f : feeds) {
+    to.number(static_cast<std::uint32_t>(f.nodes.size()));
+    for (const std::int32_t n : f.nodes) to.number(n);
+    to.spec(f.spec);
+  }
+  return to.take();
+}
+
+TAGMA_DECL run_part run_part::read(std::string_view body) {
+  word_reader from(body, "run_part");
+  run_part m;
+  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.outputs.resize(from.count(4));
+  for (std::int32_t& o : m.outputs) o = from.number<std::int32_t>();
+  m.feeds.resize(from.count(6));
+  for (fed_tensor& f : m.feeds) {
+    f.nodes.resize(from.count(4));
+    for (std::int32_t& n : f.nodes) n = from.number<std::int32_t>();
+    f.spec = from.spec();
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string part_results::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(specs.size()));
+  for (const tensor_spec& s : specs) to.spec(s);
+  return to.take();
+}
+
+TAGMA_DECL part_results part_results::read(std::string_view body) {
+  word_reader from(body, "part_results");
+  part_results m;
+  m.specs.resize(from.count(2));
+  for (tensor_spec& s : m.specs) s = from.spec();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string edge_of_run::body() const {
+  word_writer to;
+  to.number(graph), to.number(step), to.number(edge), to.spec(spec);
+  return to.take();
+}
+
+TAGMA_DECL edge_of_run edge_of_run::read(std::string_view body) {
+  word_reader from(body, "tensor");
+  edge_of_run m;
+  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.edge = from.number<std::int32_t>(), m.spec = from.spec();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string end_run::body() const {
+  word_writer to;
+  to.number(graph), to.number(step), to.number(static_cast<std::uint8_t>(code)), to.text(why);
+  return to.take();
+}
+
+TAGMA_DECL end_run end_run::read(std::string_view body) {
+  word_reader from(body, "end_run");
+  end_run m;
+  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.code = static_cast<status_code>(from.number<std::uint8_t>()), m.why = from.text();
+  from.end();
+  if (m.code > status_code::data_loss)
+    fail(status_code::invalid_argument, {"message 'end_run': status ", static_cast<int>(m.code), " is not known"});
+  return m;
+}
+
+TAGMA_DECL std::string variable_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(variables.size()));
+  for (const variable& v : variables) to.text(v.name), to.spec(v.spec);
+  return to.take();
+}
+
+TAGMA_DECL variable_list variable_list::read(std::string_view body) {
+  word_reader from(body, "variable_list");
+  variable_list m;
+  m.variables.resize(from.count(6));
+  for (variable& v : m.variables) v.name = from.text(), v.spec = from.spec();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string task_list::body() const {
+  word_writer to;
+  to.text(self.job), to.number(self.task), detail::write(to, tasks);
+  return to.take();
+}
+
+TAGMA_DECL task_list task_list::read(std::string_view body) {
+  word_reader from(body, "task_list");
+  task_list m;
+  m.self.job = from.text(), m.self.task = from.number<std::int32_t>(), m.tasks = detail::read_tasks(from);
+  from.end();
+  return m;
+}
+
+}  // namespace tagma::service

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The way to another process: a link that is made when there is something to say, and made again when it was lost.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/cluster.hpp"
+#include "tagma/transport/network.hpp"
+
+namespace tagma::service {
+
+/// Called when a process is lost, with why.
+using loss = std::function<void(const error& why)>;
+
+/// For several threads. What is said before the process is there waits for it.
+class outlet final : public transport::handler, public std::enable_shared_from_this<outlet> {
+ public:
+  /// @param who the process must say that it is
+  /// @param within_ns how long it is waited for
+  outlet(transport::network& by, std::string address, transport::options how, const task_id& who,
+         std::int64_t within_ns, loss on_loss);
+
+  /// Sends a message. Its attempt is told whatever becomes of it.
+  void post(transport::outgoing m);
+  /// Asks; the call ends whatever becomes of it.
+  void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with);
+  /// Ends the link, and connects no more.
+  void close();
+
+  void connected(transport::link& with) override;
+  void received(transport::link&, transport::incoming&) override {}
+  void writable(transport::link& with) override;
+  void closed(transport::link& with) override;
+  void lost(transport::link& with, const error& why) override;
+
+ private:
+  struct item {
+    transport::outgoing what;
+    std::int64_t timeout_ns = 0;
+    transport::call* with = nullptr;  // nullptr: no call
+  };
+
+  void add(item one);
+  void flush();
+  void over(const transport::link& of, const error& why, bool tell);
+  static void give_up(item& one, const error& why);
+
+  transport::network& network_;
+  std::string address_;
+  transport::options how_;
+  std::int64_t within_ns_;
+  loss on_loss_;
+  std::mutex mutex_;
+  std::shared_ptr<transport::link> link_;
+  bool up_ = false, flushing_ = false, closed_ = false;
+  std::deque<item> waiting_;
+};
+
+}  // namespace tagma::service
+
+#ifndef TAGMA_COMPILED
+#include "tagma/cluster/service/outlet.ipp"
+#endif

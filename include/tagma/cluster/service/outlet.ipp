@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of outlet.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/service/outlet.hpp"
+
+namespace tagma::service {
+
+TAGMA_DECL outlet::outlet(transport::network& by, std::string address, transport::options how, const task_id& who,
+                          std::int64_t within_ns, loss on_loss)
+    : network_(by),
+      address_(std::move(address)),
+      how_(std::move(how)),
+      within_ns_(within_ns),
+      on_loss_(std::move(on_loss)) {
+  how_.wanted_job = who.job;
+  how_.wanted_task = who.task;
+}
+
+TAGMA_DECL void outlet::give_up(item& one, const error& why) {
+  if (one.with != nullptr) return one.with->failed(why);
+  if (one.what.attempt != nullptr) one.what.attempt->ended(std::make_exception_ptr(why));
+}
+
+TAGMA_DECL void outlet::post(transport::outgoing m) { add({std::move(m), 0, nullptr}); }
+
+TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with) {
+  add({std::move(m), timeout_ns, &with});
+}
+
+TAGMA_DECL void outlet::add(item one) {
+  bool refused = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    refused = closed_;
+    if (!refused) {
+      waiting_.push_back(std::move(one));
+      if (link_ == nullptr) link_ = network_.connect(address_, how_, shared_from_this(), within_ns_);
+    }
+  }
+  if (refused) return give_up(one, error(status_code::cancelled, "the way to " + address_ + " is closed"));
+  flush();
+}
+
+TAGMA_DECL void outlet::flush() {
+  for (;;) {
+    item one;
+    std::shared_ptr<transport::link> to;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      // One thread sends at a time, so that what is said stays in order.
+      if (!up_ || flushing_ || waiting_.empty()) return;
+      flushing_ = true;
+      one = std::move(waiting_.front());
+      waiting_.pop_front();
+      to = link_;
+    }
+    transport::outgoing copy = one.what;
+    bool again = false, over = false;
+    try {
+      const transport::send_result sent =
+          one.with == nullptr ? to->send(std::move(copy)) : to->start(std::move(copy), one.timeout_ns, *one.with);
+      again = sent.status == transport::send_status::full;
+      over = sent.status == transport::send_status::closed;
+    } catch (const error& e) {
+      give_up(one, e);
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      flushing_ = false;
+      if (again) {
+        waiting_.push_front(std::move(one));
+        return;
+      }
+    }
+    if (over) give_up(one, error(status_code::unavailable, "the connection to " + address_ + " is over"));
+  }
+}
+
+TAGMA_DECL void outlet::connected(transport::link&) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    up_ = true;
+  }
+  flush();
+}
+
+TAGMA_DECL void outlet::writable(transport::link&) { flush(); }
+
+TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool tell) {
+  std::deque<item> left;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (link_.get() != &of) return;
+    link_.reset();
+    up_ = false;
+    left.swap(waiting_);
+    tell = tell && !closed_;
+  }
+  for (item& one : left) give_up(one, why);
+  if (tell && on_loss_) on_loss_(why);
+}
+
+TAGMA_DECL void outlet::closed(transport::link& with) {
+  over(with, error(status_code::unavailable, address_ + " has closed the connection"), true);
+}
+
+TAGMA_DECL void outlet::lost(transport::link& with, const error& why) { over(with, why, true); }
+
+TAGMA_DECL void outlet::close() {
+  std::shared_ptr<transport::link> open;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    open = link_;
+  }
+  if (open != nullptr) open->close();
+}
+
+}  // namespace tagma::service

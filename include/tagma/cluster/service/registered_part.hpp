@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A part of a graph on a worker, with its session and the runs that are under way.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/service/meeting.hpp"
+#include "tagma/cluster/service/messages.hpp"
+#include "tagma/cluster/service/worker_options.hpp"
+#include "tagma/runtime/any_session.hpp"
+
+namespace tagma::service {
+
+/// One run of a part, from when it is first heard of.
+struct run_state {
+  run_state(std::uint64_t graph, std::uint64_t step, post out) : edges(graph, step, std::move(out)) {}
+  meeting edges;
+  cancellation stop;
+};
+
+/// A part of a graph, and its session.
+class registered_part {
+ public:
+  registered_part(add_part what, const any_program& program, const container& state, const worker_options& options,
+                  post out);
+
+  /// Runs are kept until they have ended; nothing for one that has.
+  [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
+  void end(std::uint64_t step, const error* why);
+  /// Ends all runs.
+  void abort(const error& why);
+
+  [[nodiscard]] const add_part& what() const { return what_; }
+  [[nodiscard]] session<any_program>& plans() { return session_; }
+  [[nodiscard]] const any_program& program() const { return program_; }
+
+ private:
+  add_part what_;
+  any_program program_;
+  session<any_program> session_;
+  post out_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
+  std::set<std::uint64_t> ended_;  // the last ones
+};
+
+inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
+                                        const worker_options& options, post out)
+    : what_(std::move(what)),
+      program_(program),
+      session_(program_, {.seed = what_.seed,
+                          .intra_op_threads = options.intra_op_threads,
+                          .inter_op_threads = options.inter_op_threads,
+                          .state = state,
+                          .variable_prefix = what_.variable_prefix}),
+      out_(std::move(out)) {}
+
+inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (ended_.count(step) != 0) return nullptr;
+  std::shared_ptr<run_state>& r = runs_[step];
+  if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
+  return r;
+}
+
+inline void registered_part::end(std::uint64_t step, const error* why) {
+  std::shared_ptr<run_state> r;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended_.insert(step);
+    if (ended_.size() > 4096) ended_.erase(ended_.begin());
+    const auto found = runs_.find(step);
+    if (found == runs_.end()) return;
+    r = std::move(found->second);
+    runs_.erase(found);
+  }
+  if (why == nullptr) return;
+  r->stop.cancel();
+  r->edges.abort(*why);
+}
+
+inline void registered_part::abort(const error& why) {
+  std::vector<std::shared_ptr<run_state>> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [step, r] : runs_) all.push_back(r);
+  }
+  for (const auto& r : all) {
+    r->edges.abort(why);
+    r->stop.cancel();
+  }
+}
+
+}  // namespace tagma::service

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Numbers and texts of the bodies of messages, little-endian and without padding.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/error.hpp"
+#include "tagma/tensor/spec.hpp"
+
+namespace tagma::service {
+
+/// Writes a body.
+class word_writer {
+ public:
+  template <class T>
+  void number(T value) {
+    auto bits = static_cast<std::uint64_t>(value);
+    for (std::size_t i = 0; i < sizeof(T); ++i, bits >>= 8) bytes_ += static_cast<char>(bits & 0xff);
+  }
+  /// A length of four bytes, and the characters.
+  void text(std::string_view t);
+  /// A type, a rank and as many extents.
+  void spec(const tensor_spec& s);
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Reads one back. Everything throws InvalidArgument where the body ends too early or has what cannot be.
+class word_reader {
+ public:
+  /// @param what names the message in sentences
+  word_reader(std::string_view bytes, const char* what) : bytes_(bytes), what_(what) {}
+
+  template <class T>
+  [[nodiscard]] T number() {
+    const std::string_view part = take(sizeof(T));
+    std::uint64_t bits = 0;
+    for (std::size_t i = sizeof(T); i-- > 0;) bits = bits << 8 | static_cast<unsigned char>(part[i]);
+    return static_cast<T>(bits);
+  }
+  [[nodiscard]] std::string text();
+  /// Of a tensor that there is: without open extents, of a size that is allowed.
+  [[nodiscard]] tensor_spec spec();
+  /// How many things follow that have at least `least` bytes each.
+  [[nodiscard]] std::size_t count(std::size_t least);
+  /// Throws if bytes are left.
+  void end() const;
+
+ private:
+  [[nodiscard]] std::string_view take(std::size_t size);
+  [[noreturn]] void refuse(std::string_view why) const;
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  const char* what_;
+};
+
+}  // namespace tagma::service
+
+#ifndef TAGMA_COMPILED
+#include "tagma/cluster/service/words.ipp"
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The worker service of a process: it takes parts of graphs it was not compiled with, keeps their state in containers,
+/// and runs them for whoever asks.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/service/worker_core.hpp"
+
+namespace tagma::service {
+
+/// Listens while it lives.
+class worker {
+ public:
+  /// Throws what `network::listen` throws.
+  /// @param by outlives it
+  worker(transport::network& by, const std::string& address, worker_options options);
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+  /// Ends the runs that are under way, with Aborted.
+  ~worker();
+
+  /// With the port that was chosen.
+  [[nodiscard]] const std::string& address() const { return address_; }
+  /// The container of a name, which graphs have their variables in.
+  [[nodiscard]] container state(const std::string& name = "");
+
+ private:
+  transport::network& network_;
+  std::string address_;
+  std::shared_ptr<worker_core> core_;
+};
+
+inline worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
+  const transport::options how = options.link;
+  core_ = std::make_shared<worker_core>(by, std::move(options));
+  address_ = by.listen(address, how, [core = core_] { return core->accept(); });
+}
+
+inline worker::~worker() {
+  network_.stop_listening(address_);
+  core_->stop();
+}
+
+inline container worker::state(const std::string& name) { return core_->state(name, isolation::variables); }
+
+}  // namespace tagma::service

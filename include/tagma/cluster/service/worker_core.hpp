@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What the handlers, runs and links of a worker share.
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/service/crew.hpp"
+#include "tagma/cluster/service/outlet.hpp"
+#include "tagma/cluster/service/registered_part.hpp"
+#include "tagma/device/program_file.hpp"
+#include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/stored_variable.hpp"
+#include "tagma/transport/network.hpp"
+
+namespace tagma::service {
+
+class inlet_handler;
+
+class worker_core final : public std::enable_shared_from_this<worker_core> {
+ public:
+  worker_core(transport::network& by, worker_options options)
+      : network_(by), options_(std::move(options)), crew_(options_.most_runs) {}
+
+  [[nodiscard]] container state(const std::string& name, isolation kept_apart);
+  [[nodiscard]] std::shared_ptr<inlet_handler> accept();
+  /// Ends runs and connections.
+  void stop();
+
+  /// @name Of handlers
+  /// @{
+  [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& m);
+  void received(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
+  void abandoned(transport::link& from, std::uint32_t transfer, const error& why);
+  /// @}
+
+ private:
+  using transfer_key = std::pair<const transport::link*, std::uint32_t>;
+
+  [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
+  [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e);
+  void add(const add_part& what, const std::vector<std::byte>& bytes);
+  void send_to(const placed_task& to, transport::outgoing m);
+  void lose(const std::string& address, const error& why);
+  void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const std::vector<std::byte>& elements,
+           std::uint64_t request, std::int64_t time_left_ns);
+  [[nodiscard]] std::string variables_of(const std::string& container);
+  /// Does something for a call on a thread that may wait; what it throws is the answer.
+  void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
+
+  transport::network& network_;
+  worker_options options_;
+  std::mutex mutex_;
+  bool stopped_ = false;
+  std::map<std::string, container> states_;
+  std::map<std::uint64_t, std::shared_ptr<registered_part>> parts_;
+  std::map<std::string, std::shared_ptr<outlet>> outlets_;
+  std::vector<std::weak_ptr<inlet_handler>> inlets_;
+  std::map<transfer_key, std::pair<std::shared_ptr<run_state>, std::int32_t>> transfers_;
+  crew crew_;  // last: it ends first
+};
+
+/// One connection to a worker.
+class inlet_handler final : public transport::handler, public std::enable_shared_from_this<inlet_handler> {
+ public:
+  explicit inlet_handler(std::shared_ptr<worker_core> core) : core_(std::move(core)) {}
+
+  void connected(transport::link& with) override;
+  [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& m) override {
+    return core_->place(from, m);
+  }
+  void received(transport::link& from, transport::incoming& m) override {
+    core_->received(shared_from_this(), from, m);
+  }
+  void abandoned(transport::link& from, std::uint32_t transfer) override {
+    core_->abandoned(from, transfer, error(status_code::unavailable, "a tensor did not come to its end"));
+  }
+  void writable(transport::link&) override { room_.notify_all(); }
+  void closed(transport::link&) override { end(); }
+  void lost(transport::link&, const error&) override { end(); }
+
+  /// Answers a call, from a thread that may wait.
+  void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
+  void refuse(std::uint64_t request, const error& why);
+  void abort(const error& why);
+
+ private:
+  void answer(const std::function<transport::send_result(transport::link&)>& send);
+  void end();
+
+  std::shared_ptr<worker_core> core_;
+  std::mutex mutex_;
+  std::condition_variable room_;
+  transport::link* link_ = nullptr;  // nullptr: it is over
+};
+
+namespace detail {
+
+/// What was thrown, as an error with a code.
+TAGMA_COLD inline error caught_error() {
+  try {
+    throw;
+  } catch (const error& e) {
+    return e;
+  } catch (const std::exception& e) {
+    return error(status_code::internal, e.what());
+  }
+}
+
+/// Bulk that lives until it is sent.
+class kept_bulk final : public transport::send_attempt {
+ public:
+  explicit kept_bulk(std::shared_ptr<const std::string> bytes) : bytes_(std::move(bytes)) {}
+  void ended(std::exception_ptr) noexcept override { delete this; }
+
+ private:
+  std::shared_ptr<const std::string> bytes_;
+};
+
+}  // namespace detail
+
+inline container worker_core::state(const std::string& name, isolation kept_apart) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = states_.find(name);
+  if (found != states_.end()) return found->second;
+  return states_.emplace(name, kept_apart == isolation::runs ? container() : container(kept_apart)).first->second;
+}
+
+inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = parts_.find(graph);
+  return found == parts_.end() ? nullptr : found->second;
+}
+
+inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e) {
+  const std::shared_ptr<registered_part> part = find(e.graph);
+  return part == nullptr ? nullptr : part->run(e.step);
+}
+
+inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
+  std::shared_ptr<outlet> out;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!stopped_) {
+      std::shared_ptr<outlet>& o = outlets_[to.address];
+      if (o == nullptr)
+        o = std::make_shared<outlet>(network_, to.address, options_.link, to.id, options_.peers_ns,
+                                     [core = weak_from_this(), at = to.address](const error& why) {
+                                       if (const auto alive = core.lock()) alive->lose(at, why);
+                                     });
+      out = o;
+    }
+  }
+  if (out != nullptr) return out->post(std::move(m));
+  if (m.attempt != nullptr) m.attempt->ended(std::make_exception_ptr(error(status_code::aborted, "the server stops")));
+}
+
+inline void worker_core::lose(const std::string& address, const error& why) {
+  std::vector<std::shared_ptr<registered_part>> concerned;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [graph, part] : parts_)
+      for (const placed_task& t : part->what().tasks)
+        if (t.address == address) {
+          concerned.push_back(part);
+          break;
+        }
+  }
+  for (const auto& part : concerned) part->abort(why);
+}
+
+inline void worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
+  const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const std::vector<placed_task> tasks = what.tasks;
+  const auto part = std::make_shared<registered_part>(
+      what, program, state(what.container, what.kept_apart), options_,
+      [core = weak_from_this(), tasks](std::int32_t task, transport::outgoing m) {
+        const auto alive = core.lock();
+        if (alive != nullptr && task >= 0 && static_cast<std::size_t>(task) < tasks.size())
+          return alive->send_to(tasks[static_cast<std::size_t>(task)], std::move(m));
+        if (m.attempt != nullptr)
+          m.attempt->ended(std::make_exception_ptr(error(status_code::internal, "an edge leads to no task")));
+      });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!parts_.emplace(what.graph, part).second)
+    fail(status_code::already_exists, {"graph ", what.graph, " is known already"});
+}
+
+inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
+  switch (static_cast<message>(m.kind)) {
+    case message::add_part:
+    case message::run_part:
+      return transport::placement::buffered();
+    case message::tensor: {
+      const edge_of_run e = edge_of_run::read(m.body);
+      const std::shared_ptr<run_state> run = run_of(e);
+      if (run == nullptr)
+        return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
+      transport::placement where = run->edges.place(from, m, e);
+      if (where.what() == transport::placement::kind::at) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        transfers_[{&from, m.transfer}] = {run, e.edge};
+      }
+      return where;
+    }
+    default:
+      return transport::placement::refused(
+          error(status_code::unimplemented, sentence({"messages of kind ", m.kind, " have no bulk"})));
+  }
+}
+
+inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer, const error& why) {
+  std::pair<std::shared_ptr<run_state>, std::int32_t> which;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = transfers_.find({&from, transfer});
+    if (found == transfers_.end()) return;
+    which = std::move(found->second);
+    transfers_.erase(found);
+  }
+  which.first->edges.abandoned(which.second, why);
+}
+
+inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request,
+                                     std::function<void()> work) {
+  const bool taken = crew_.add([core = shared_from_this(), by, request, work = std::move(work)] {
+    try {
+      work();
+    } catch (...) {
+      by->refuse(request, detail::caught_error());
+    }
+  });
+  if (!taken) by->refuse(request, error(status_code::aborted, "the server stops"));
+}
+
+inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                  transport::incoming& m) {
+  const std::uint64_t request = m.request;
+  try {
+    switch (static_cast<message>(m.kind)) {
+      case message::tensor: {
+        const edge_of_run e = edge_of_run::read(m.body);
+        {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          transfers_.erase({&from, m.transfer});
+        }
+        if (const auto run = run_of(e); run != nullptr) run->edges.received(m, e);
+        return;
+      }
+      case message::wanted: {
+        const edge_of_run e = edge_of_run::read(m.body);
+        if (const auto run = run_of(e); run != nullptr) run->edges.wanted(e.edge);
+        return;
+      }
+      case message::end_run: {
+        const end_run e = end_run::read(m.body);
+        const error why(e.code, e.why);
+        if (const auto part = find(e.graph); part != nullptr)
+          part->end(e.step, e.code == status_code::ok ? nullptr : &why);
+        return;
+      }
+      case message::forget_graph: {
+        const edge_of_run e = edge_of_run::read(m.body);
+        std::shared_ptr<registered_part> gone;
+        {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          const auto found = parts_.find(e.graph);
+          if (found == parts_.end()) return;
+          gone = std::move(found->second);
+          parts_.erase(found);
+        }
+        gone->abort(error(status_code::aborted, "the client of the graph is gone"));
+        (void)crew_.add([gone]() mutable { gone.reset(); });  // its end waits for runs
+        return;
+      }
+      case message::add_part:
+        return answer_soon(by, request,
+                           [this, by, request, what = add_part::read(m.body), bytes = std::move(m.buffer)] {
+                             add(what, bytes);
+                             by->reply(request, {});
+                           });
+      case message::run_part:
+        return answer_soon(by, request,
+                           [this, by, request, what = run_part::read(m.body), left = m.time_left_ns,
+                            bytes = std::move(m.buffer)] { run(by, what, bytes, request, left); });
+      case message::list_tasks: {
+        task_list all;
+        all.self = {options_.link.self.job, options_.link.self.task};
+        for (const auto& [job, tasks] : options_.members.as_map())
+          for (const auto& [task, at] : tasks) all.tasks.push_back({{job, task}, to_string(at)});
+        by->reply(request, all.body());
+        return;
+      }
+      case message::list_variables:
+        return answer_soon(by, request,
+                           [this, by, request, name = std::string(m.body)] { by->reply(request, variables_of(name)); });
+    }
+    fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
+  } catch (...) {
+    if (m.wants_reply) from.fail(request, detail::caught_error());
+  }
+}
+
+inline std::string worker_core::variables_of(const std::string& name) {
+  variable_list all;
+  container known;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = states_.find(name);
+    if (found == states_.end()) return all.body();
+    known = found->second;
+  }
+  container_option(known).state()->each([&](const runtime::resource& r) {
+    if (r.kind() != "variable") return;
+    const auto& v = static_cast<const runtime::stored_variable&>(r);
+    all.variables.push_back({v.name(), v.spec()});
+  });
+  return all.body();
+}
+
+inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m,
+                             const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns) {
+  const std::shared_ptr<registered_part> part = find(m.graph);
+  if (part == nullptr)
+    fail(status_code::aborted, {"graph ", m.graph,
+                                " is not known here: the server was started anew, or was told to "
+                                "forget it"});
+  const std::shared_ptr<run_state> run = part->run(m.step);
+  if (run == nullptr) fail(status_code::aborted, {"run ", m.step, " is over"});
+  const ir::graph_view g = part->program().graph();
+  for (const std::int32_t o : m.outputs)
+    if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
+      fail(status_code::invalid_argument, {"output ", o, " of a part that has ", g.roots.size()});
+  std::vector<runtime::node_feed> feeds;
+  std::uint64_t at = 0;
+  for (const fed_tensor& f : m.feeds) {
+    const auto size = static_cast<std::uint64_t>(bytes_of(f.spec));
+    if (f.spec.type == dtype::string || at > elements.size() || size > elements.size() - at)
+      fail(status_code::invalid_argument,
+           {"what is fed has ", elements.size(), " bytes, and ", to_string(f.spec), " ends behind them"});
+    for (const std::int32_t n : f.nodes)
+      if (n < 0 || n >= g.size() || !g.info(n).is(ir::op_kind::placeholder) || !(g[n].spec.type == f.spec.type))
+        fail(status_code::invalid_argument, {"node ", n, " is no placeholder for ", to_string(f.spec)});
+    feeds.push_back({{f.nodes.data(), f.nodes.size()}, {elements.data() + at, f.spec.type, f.spec.dims}});
+    at = aligned(at + size);
+  }
+  part_results results;
+  results.specs.resize(m.outputs.size());
+  std::vector<std::string> values(m.outputs.size());
+  if (time_left_ns <= 0)
+    fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
+  run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
+  const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
+  try {
+    part->plans().run_nodes(
+        {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
+        [&](std::size_t f, const raw_view& v) {
+          if (v.type == dtype::none) return;
+          if (v.type == dtype::string) fail(status_code::unimplemented, "texts are not sent to another process yet");
+          results.specs[f] = {v.type, v.dims};
+          if (v.bytes() > 0) values[f].assign(static_cast<const char*>(v.data), v.bytes());
+        },
+        &numbers);
+  } catch (...) {
+    const error why = detail::caught_error();
+    run->edges.abort(why);
+    throw;
+  }
+  auto bulk = std::make_shared<std::string>();
+  for (const std::string& v : values) {
+    bulk->resize(aligned(bulk->size()));
+    bulk->append(v);
+  }
+  by->reply(request, results.body(), std::move(bulk));
+}
+
+inline void worker_core::stop() {
+  std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
+  std::map<std::string, std::shared_ptr<outlet>> outlets;
+  std::vector<std::weak_ptr<inlet_handler>> inlets;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+    parts.swap(parts_);
+    outlets.swap(outlets_);
+    inlets.swap(inlets_);
+  }
+  for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
+  crew_.finish();
+  for (const auto& in : inlets)
+    if (const auto alive = in.lock()) alive->abort(error(status_code::unavailable, "the server stops"));
+  for (const auto& [address, out] : outlets) out->close();
+}
+
+inline std::shared_ptr<inlet_handler> worker_core::accept() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_) return nullptr;
+  std::erase_if(inlets_, [](const auto& in) { return in.expired(); });
+  const auto made = std::make_shared<inlet_handler>(shared_from_this());
+  inlets_.push_back(made);
+  return made;
+}
+
+inline void inlet_handler::abort(const error& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ != nullptr) link_->abort(why);
+}
+
+inline void inlet_handler::connected(transport::link& with) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  link_ = &with;
+}
+
+inline void inlet_handler::end() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  link_ = nullptr;
+  room_.notify_all();
+}
+
+inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (link_ != nullptr && send(*link_).status == transport::send_status::full)
+    room_.wait_for(lock, std::chrono::milliseconds(50));
+}
+
+inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
+  answer([&](transport::link& to) {
+    transport::outgoing m;
+    m.body = body;
+    if (bulk != nullptr && !bulk->empty()) {
+      m.bulk = {reinterpret_cast<const std::byte*>(bulk->data()), bulk->size()};
+      m.attempt = new detail::kept_bulk(bulk);
+    }
+    transport::send_attempt* const kept = m.attempt;
+    const transport::send_result sent = to.reply(request, std::move(m));
+    if (!sent && kept != nullptr) kept->ended(nullptr);
+    return sent;
+  });
+}
+
+inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
+  answer([&](transport::link& to) { return to.fail(request, why); });
+}
+
+}  // namespace tagma::service

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Sessions whose programs run on the tasks of a cluster: the program is placed, cut, and given to the servers once,
+/// then runs are asked of all that they concern. State stays on the servers, and outlives the session.
+
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/cluster.hpp"
+#include "tagma/cluster/service/messages.hpp"
+#include "tagma/cluster/service/outlet.hpp"
+#include "tagma/cluster/site.hpp"
+#include "tagma/device/program_file.hpp"
+#include "tagma/plan/parts.hpp"
+#include "tagma/runtime/any_session.hpp"
+#include "tagma/runtime/caught.hpp"
+#include "tagma/runtime/session_core.hpp"
+#include "tagma/transport/network.hpp"
+
+namespace tagma {
+
+/// How a session uses a cluster. Times are nanoseconds.
+struct cluster_session_options {
+  transport::options link{};                    ///< who the client is, and its secret
+  std::string container{};                      ///< where the state is on each server; empty: their default one
+  std::string variable_prefix{};                ///< as of a local session
+  std::uint64_t seed = 0;                       ///< of initial values and random operations
+  isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
+  std::int64_t connect_ns = 30'000'000'000;     ///< how long it waits for tasks that are not there
+  std::int64_t run_ns = 600'000'000'000;        ///< how long a run may take; ends of runs are never open
+};
+
+/// A cluster, as one of its servers describes it, and which task that server is.
+struct described_cluster {
+  cluster members;
+  task_id home;
+};
+/// Asks the server at an address. Throws Unavailable if there is none.
+[[nodiscard]] described_cluster ask_for_cluster(transport::network& by, const std::string& address,
+                                                const cluster_session_options& options = {});
+
+/// For several threads.
+class cluster_session {
+ public:
+  /// Places the program on all tasks of the cluster, and gives each its part; those that have none are left alone.
+  /// Variables that a server has already stay where they are.
+  ///
+  /// Throws InvalidArgument for what cannot be placed or cut, Unavailable for a task that does not come, with its name,
+  /// and what a server says of its part.
+  /// @param by outlives the session
+  /// @param home the task where everything is that asks for nothing
+  cluster_session(transport::network& by, const cluster& members, const task_id& home, const any_program& program,
+                  cluster_session_options options = {});
+  cluster_session(const cluster_session&) = delete;
+  cluster_session& operator=(const cluster_session&) = delete;
+  /// The servers forget the program; state stays.
+  ~cluster_session();
+
+  /// As of `session<any_program>`; beside its errors Unavailable, with the task, for one that was lost, and
+  /// DeadlineExceeded. What has been updated then is not known.
+  /// @{
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
+  template <class... Feeds>
+  any_tensor run(const output_name& output, const Feeds&... feeds) {
+    return std::move(run(std::vector<output_name>{output}, std::vector<named_feed>{feeds...})[0]);
+  }
+  /// @}
+
+  /// The complete name of the device of a node of the program.
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
+
+ private:
+  friend described_cluster ask_for_cluster(transport::network&, const std::string&, const cluster_session_options&);
+  class gathering;
+  class question;
+
+  void list_variables(variable_homes& homes);
+  void add_parts();
+  void end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why);
+  [[nodiscard]] std::string feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
+                                     service::run_part& to) const;
+  void check_feeds(const std::vector<named_feed>& feeds) const;
+
+  transport::network& network_;
+  any_program program_;
+  cluster_session_options options_;
+  std::vector<service::placed_task> tasks_;
+  std::vector<std::shared_ptr<service::outlet>> outlets_;
+  std::unique_ptr<cluster_site> site_;
+  ir::cut_graph cut_;
+  std::vector<any_program> parts_;
+  std::vector<bool> has_part_;
+  std::uint64_t graph_ = 0;
+  atomic<std::uint64_t> step_{0};
+};
+
+/// Waits for several answers.
+class cluster_session::gathering {
+ public:
+  void expect() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++open_;
+  }
+  void come(const error* why) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --open_;
+    if (why != nullptr && !first_.has_value()) first_.emplace(*why);
+    changed_.notify_all();
+  }
+  /// Calls `fail` once as soon as an answer is an error, and returns when all have come.
+  template <class Fail>
+  void wait(const Fail& fail) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    bool told = false;
+    for (;;) {
+      if (first_.has_value() && !told) {
+        told = true;
+        const error why = *first_;
+        lock.unlock();
+        fail(why);
+        lock.lock();
+        continue;
+      }
+      if (open_ == 0) break;
+      changed_.wait(lock);
+    }
+    if (first_.has_value()) throw error(*first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t open_ = 0;
+  std::optional<error> first_;
+};
+
+/// A question to one task.
+class cluster_session::question final : public transport::call {
+ public:
+  /// @param who begins the sentences of errors
+  question(gathering& of, std::string who) : of_(of), who_(std::move(who)) { of_.expect(); }
+
+  void replied(transport::incoming& reply) noexcept override {
+    try {
+      body = std::string(reply.body);
+      bulk = std::move(reply.buffer);
+      of_.come(nullptr);
+    } catch (const std::exception& e) {
+      const error why(status_code::internal, e.what());
+      of_.come(&why);
+    }
+  }
+  void failed(const error& why) noexcept override {
+    const error named(why.code(), sentence({who_, ": ", runtime::without_code(why.what())}));
+    of_.come(&named);
+  }
+
+  std::string body;
+  std::vector<std::byte> bulk;
+
+ private:
+  gathering& of_;
+  std::string who_;
+};
+
+inline described_cluster ask_for_cluster(transport::network& by, const std::string& address,
+                                         const cluster_session_options& options) {
+  const auto out = std::make_shared<service::outlet>(by, address, options.link, task_id{"", -1}, options.connect_ns,
+                                                     service::loss());
+  cluster_session::gathering all;
+  cluster_session::question q(all, "the server at " + address);
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(service::message::list_tasks);
+  out->ask(std::move(m), options.connect_ns, q);
+  try {
+    all.wait([](const error&) {});
+  } catch (const error&) {
+    out->close();
+    throw;
+  }
+  out->close();
+  const service::task_list list = service::task_list::read(q.body);
+  std::map<std::string, std::map<int, std::string>> jobs;
+  for (const service::placed_task& t : list.tasks) jobs[t.id.job][t.id.task] = t.address;
+  return {cluster(jobs), list.self};
+}
+
+inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
+                                        const any_program& program, cluster_session_options options)
+    : network_(by), program_(program), options_(std::move(options)) {
+  std::random_device random;
+  graph_ = std::uint64_t{random()} << 32 | random();
+  std::vector<task_devices> devices = devices_of(members);
+  for (const task_devices& d : devices) {
+    tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
+    outlets_.push_back(std::make_shared<service::outlet>(network_, tasks_.back().address, options_.link, d.id,
+                                                         options_.connect_ns, service::loss()));
+  }
+  try {
+    variable_homes homes;
+    list_variables(homes);
+    site_ = std::make_unique<cluster_site>(program_, std::move(devices), home, homes);
+    cut_ = ir::cut(program_.graph(), site_->view());
+    for (const ir::graph_part& part : cut_.parts) {
+      has_part_.push_back(part.graph.view().size() > 0);
+      parts_.push_back(program_of_part(program_, part));
+    }
+    add_parts();
+  } catch (...) {
+    for (const auto& out : outlets_) out->close();
+    throw;
+  }
+}
+
+inline cluster_session::~cluster_session() {
+  for (std::size_t t = 0; t < outlets_.size(); ++t) {
+    if (has_part_[t]) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(service::message::forget_graph);
+      m.body = service::edge_of_run{graph_, 0, 0, {}}.body();
+      outlets_[t]->post(std::move(m));
+    }
+    outlets_[t]->close();
+  }
+}
+
+inline void cluster_session::list_variables(variable_homes& homes) {
+  gathering all;
+  std::vector<std::unique_ptr<question>> questions;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    questions.push_back(std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(service::message::list_variables);
+    m.body = options_.container;
+    outlets_[t]->ask(std::move(m), options_.connect_ns, *questions.back());
+  }
+  all.wait([](const error&) {});
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    for (const auto& v : service::variable_list::read(questions[t]->body).variables) {
+      std::string_view name = v.name;
+      const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
+      if (!name.starts_with(prefix)) continue;
+      homes.emplace(std::string(name.substr(prefix.size())), task_device(tasks_[t].id, "CPU", 0));
+    }
+}
+
+inline void cluster_session::add_parts() {
+  gathering all;
+  std::vector<std::unique_ptr<question>> questions;
+  std::vector<std::string> files;
+  files.reserve(tasks_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (!has_part_[t]) continue;
+    files.push_back(write_program(parts_[t]));
+    questions.push_back(std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
+    service::add_part what{graph_,
+                           static_cast<std::int32_t>(t),
+                           options_.container,
+                           options_.variable_prefix,
+                           options_.kept_apart,
+                           options_.seed,
+                           tasks_};
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(service::message::add_part);
+    m.body = what.body();
+    m.bulk = {reinterpret_cast<const std::byte*>(files.back().data()), files.back().size()};
+    outlets_[t]->ask(std::move(m), options_.run_ns, *questions.back());
+  }
+  all.wait([](const error&) {});
+}
+
+inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) const {
+  const ir::graph_view g = program_.graph();
+  for (std::size_t f = 0; f < feeds.size(); ++f) {
+    for (std::size_t k = 0; k < f; ++k)
+      if (feeds[k].name == feeds[f].name)
+        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
+    bool found = false;
+    for (ir::node_id i = 0; i < g.size(); ++i) {
+      if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
+      found = true;
+      if (!(g[i].spec.type == feeds[f].value.type))
+        fail(status_code::invalid_argument,
+             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", feeds[f].name,
+              " is ", to_string(g[i].spec), ", fed is ", to_string(feeds[f].value.type)});
+    }
+    if (!found)
+      fail(status_code::invalid_argument,
+           {"TAGMA-E054 run: what is fed is no placeholder of this program: ", feeds[f].name});
+  }
+}
+
+inline std::string cluster_session::feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
+                                             service::run_part& to) const {
+  std::string elements;
+  const ir::graph_view g = parts_[part].graph();
+  for (const named_feed& f : feeds) {
+    service::fed_tensor one;
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
+    if (one.nodes.empty()) continue;
+    one.spec = {f.value.type, f.value.dims};
+    elements.resize(service::aligned(elements.size()));
+    if (f.value.bytes() > 0) elements.append(static_cast<const char*>(f.value.data), f.value.bytes());
+    to.feeds.push_back(std::move(one));
+  }
+  return elements;
+}
+
+inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why) {
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (asked[t].empty()) continue;
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(service::message::end_run);
+    m.body = service::end_run{graph_, step, why == nullptr ? status_code::ok : why->code(),
+                              why == nullptr ? std::string() : std::string(runtime::without_code(why->what()))}
+                 .body();
+    outlets_[t]->post(std::move(m));
+  }
+}
+
+inline std::vector<any_tensor> cluster_session::run(const std::vector<output_name>& outputs,
+                                                    const std::vector<named_feed>& feeds) {
+  if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
+  std::vector<int> wanted;
+  for (const output_name& o : outputs) {
+    wanted.push_back(program_.find_output(o.name()));
+    if (wanted.back() < 0)
+      fail(status_code::invalid_argument, {"TAGMA-E050 run: what is fetched is no output of this program: ", o.name()});
+  }
+  check_feeds(feeds);
+  const std::vector<std::vector<int>> asked = outputs_of_parts(cut_, wanted);
+  const std::uint64_t step = step_.fetch_add(1, memory_order::relaxed);
+  gathering all;
+  std::vector<std::unique_ptr<question>> questions(tasks_.size());
+  std::vector<std::string> elements(tasks_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (asked[t].empty()) continue;
+    service::run_part what{graph_, step, {asked[t].begin(), asked[t].end()}, {}};
+    elements[t] = feeds_of(t, feeds, what);
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(service::message::run_part);
+    m.body = what.body();
+    m.bulk = {reinterpret_cast<const std::byte*>(elements[t].data()), elements[t].size()};
+    questions[t] = std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id)));
+    outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
+  }
+  all.wait([&](const error& why) { end_run(step, asked, &why); });
+  end_run(step, asked, nullptr);
+  std::vector<any_tensor> results(outputs.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (asked[t].empty()) continue;
+    const service::part_results got = service::part_results::read(questions[t]->body);
+    if (got.specs.size() != asked[t].size())
+      fail(status_code::internal,
+           {to_string(tasks_[t].id), " answers with ", got.specs.size(), " tensors, not ", asked[t].size()});
+    std::uint64_t at = 0;
+    for (std::size_t r = 0; r < got.specs.size(); ++r) {
+      const tensor_spec& s = got.specs[r];
+      const auto size = s.type == dtype::none ? 0 : static_cast<std::uint64_t>(bytes_of(s));
+      at = service::aligned(at);
+      const std::int32_t output = cut_.parts[t].outputs[static_cast<std::size_t>(asked[t][r])];
+      if (s.type != dtype::none && output >= 0) {
+        if (size > 0 && (at > questions[t]->bulk.size() || size > questions[t]->bulk.size() - at))
+          fail(status_code::internal, {to_string(tasks_[t].id), " answers with too few bytes"});
+        for (std::size_t k = 0; k < wanted.size(); ++k)
+          if (wanted[k] == output)
+            results[k] = any_tensor::copy_of(raw_view{questions[t]->bulk.data() + at, s.type, s.dims});
+      }
+      at += size;
+    }
+  }
+  return results;
+}
+
+}  // namespace tagma

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/cluster/session.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "support/errors.hpp"
+#include "support/servers.hpp"
+#include "tagma/parts.hpp"
+#include "tagma/program_files.hpp"
+#include "tagma/programs.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+using tg::dyn;
+using tg::feed_to;
+using tg::test::servers;
+
+constexpr auto x = tg::placeholder<"x", float, dyn, 8>();
+constexpr auto y = tg::placeholder<"y", float, dyn, 3>();
+
+tg::tensor<float> some(const tg::shape& dims, int seed) {
+  tg::tensor<float> t(dims);
+  for (tg::extent i = 0; i < dims.elements(); ++i)
+    t[i] = static_cast<float>(0.7 * std::sin(seed + 1.7 * static_cast<double>(i)));
+  return t;
+}
+bool same_bytes(const tg::any_tensor& a, const tg::any_tensor& b) {
+  return a.dims() == b.dims() && a.type() == b.type() &&
+         std::memcmp(a.view().data, b.view().data, a.view().bytes()) == 0;
+}
+
+const tg::cluster two_and_one({{"ps", {"a:1", "b:1"}}, {"worker", {"c:1"}}});
+
+auto model() {
+  const auto hidden = tg::dropout(tg::dense<"hidden", 16>(x, tg::relu), 0.25);
+  const auto loss = tg::mean(tg::square(tg::dense<"out", 3>(hidden) - y));
+  return tg::outputs(loss, tg::minimize(loss, tg::adam{.learning_rate = 0.05}));
+}
+/// Variables on parameter servers by turns, all else on a worker.
+tg::any_program network() {
+  return tg::any_program(tg::compile([] { return tg::on<tg::replica_device_setter{.ps_tasks = 2}>(model()); }),
+                         {"loss", "train"});
+}
+
+TEST_CASE("a model that is trained on a cluster is the model that is trained here") {
+  servers all(two_and_one);
+  tg::session<tg::any_program> alone(tg::any_program(tg::compile([] { return model(); }), {"loss", "train"}),
+                                     {.intra_op_threads = 1, .inter_op_threads = 1});
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, network(), all.client());
+  for (int step = 0; step < 6; ++step) {
+    const tg::extent rows = step == 3 ? 1 : 7;
+    const auto in = some({rows, 8}, step), out = some({rows, 3}, step + 9);
+    const std::vector<tg::named_feed> feeds{feed_to("x", in), feed_to("y", out)};
+    const auto expected = alone.run(std::vector<tg::output_name>{"loss", "train"}, feeds);
+    const auto found = session.run({"loss", "train"}, feeds);
+    REQUIRE(same_bytes(found[0], expected[0]));
+  }
+}
+
+TEST_CASE("state outlives its session, and another program shares it") {
+  servers all(two_and_one);
+  const auto count = tg::on<"/job:ps/task:1">(tg::variable<"count", float, 4>(tg::zeros));
+  const auto more = tg::on<"/job:ps/task:1">(tg::assign_add(count, 2.0f * tg::ones_like(count)));
+  const tg::any_program adds(tg::compile([=] { return tg::outputs(more); }), {"more"});
+  {
+    tg::cluster_session session(all.network, two_and_one, {"worker", 0}, adds, all.client());
+    session.run("more");
+    session.run("more");
+  }
+  // It asks for another place, and gets what there is.
+  const auto there = tg::on<"/job:ps/task:0">(tg::variable<"count", float, 4>(tg::zeros));
+  const tg::any_program reads(tg::compile([=] { return tg::outputs(there * 10.0f); }), {"ten_times"});
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, reads, all.client());
+  const tg::any_tensor got = session.run("ten_times");
+  CHECK(static_cast<const float*>(got.view().data)[3] == 40);
+  const auto other = tg::variable<"count", float, 5>(tg::zeros);
+  const tg::any_program wrong(tg::compile([=] { return tg::outputs(other * 1.0f); }), {"y"});
+  CHECK(tg::test::text_of([&] {
+          tg::cluster_session refused(all.network, two_and_one, {"worker", 0}, wrong, all.client());
+        }).find("'count' float32 [4]") != std::string::npos);
+}
+
+TEST_CASE("several clients train at once, and nothing is lost") {
+  servers all(two_and_one);
+  const auto make = [] {
+    const auto v = tg::variable<"sum", float, 20000>(tg::zeros);
+    return tg::outputs(tg::assign_add(v, tg::ones_like(v)), v * 1.0f);
+  };
+  const tg::any_program program(tg::compile([=] { return tg::on<tg::replica_device_setter{.ps_tasks = 2}>(make()); }),
+                                {"add", "sum"});
+  constexpr int clients = 4, runs = 25;
+  std::vector<std::thread> threads;
+  for (int c = 0; c < clients; ++c)
+    threads.emplace_back([&, options = all.client()] {
+      tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, options);
+      for (int i = 0; i < runs; ++i) session.run("add");
+    });
+  for (auto& t : threads) t.join();
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
+  const tg::any_tensor got = session.run("sum");
+  for (int i = 0; i < 20000; i += 1999)
+    CHECK(static_cast<const float*>(got.view().data)[i] == static_cast<float>(clients * runs));
+}
+
+TEST_CASE("errors of a run name the task, and the next run is well") {
+  servers all(two_and_one);
+  const auto ids = tg::placeholder<"ids", int, 3>();
+  const auto table = tg::on<"/job:ps/task:0">(tg::variable<"table", float, 5, 2>(tg::ones));
+  const auto rows = tg::on<"/job:ps/task:0">(tg::gather<0>(table, ids));
+  const tg::any_program program(tg::compile([=] { return tg::outputs(tg::sum(rows)); }), {"sum"});
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
+  tg::tensor<int> good({3}), bad({3});
+  bad[1] = 7;
+  const std::string text = tg::test::text_of([&] { session.run("sum", feed_to("ids", bad)); });
+  INFO(text);
+  CHECK(text.find("/job:ps/replica:0/task:0") != std::string::npos);
+  CHECK(static_cast<const float*>(session.run("sum", feed_to("ids", good)).view().data)[0] == 6);
+  CHECK(tg::test::text_of([&] { session.run("nothing"); }).find("TAGMA-E050") != std::string::npos);
+  CHECK(tg::test::text_of([&] { session.run("sum", feed_to("id", good)); }).find("TAGMA-E054") != std::string::npos);
+  CHECK(tg::test::text_of([&] { session.run("sum"); }).find("TAGMA-E051") != std::string::npos);
+}
+
+TEST_CASE("a task that is lost is named, and what was started anew knows nothing") {
+  servers all(two_and_one);
+  const tg::any_program program = network();
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
+  const auto in = some({2, 8}, 1), out = some({2, 3}, 2);
+  const std::vector<tg::named_feed> feeds{feed_to("x", in), feed_to("y", out)};
+  session.run({"train"}, feeds);
+  all.workers[{"ps", 1}].reset();
+  all.start({"ps", 1}, "b:1");
+  const std::string text = tg::test::text_of([&] { session.run({"train"}, feeds); });
+  INFO(text);
+  CHECK(text.find("/job:ps/replica:0/task:1") != std::string::npos);
+  // A new session begins with what the others have.
+  tg::cluster_session again(all.network, two_and_one, {"worker", 0}, program, all.client());
+  CHECK(again.run({"loss"}, feeds)[0].type() == tg::dtype_of<float>);
+}
+
+}  // namespace

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random graphs whose nodes are on random tasks, beside the same graphs in one session: the same bytes.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/servers.hpp"
+#include "tagma/cluster/session.hpp"
+#include "tagma/graph_builder.hpp"
+#include "tagma/parts.hpp"
+#include "tagma/program_files.hpp"
+#include "tagma/programs.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+using tg::dtype;
+using tg::graph_node;
+
+const tg::cluster three({{"ps", {"a:1", "b:1"}}, {"worker", {"c:1"}}});
+constexpr const char* places[] = {"/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:0"};
+constexpr tg::extent width = 5;
+
+/// The same graph for the same seed, with each node on a random task or without a scope.
+/// @param large columns are many, so that edges wait until they are wanted
+tg::any_program make(unsigned seed, bool placed, bool large) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const tg::extent rows = large ? 4000 : 3;
+  tg::graph_builder b;
+  std::vector<graph_node> values, updates;
+  const auto on_random_task = [&](const auto& add) {
+    const char* const place = places[below(3)];
+    if (!placed) return add();
+    const auto scope = b.on(place);
+    return add();
+  };
+  values.push_back(on_random_task([&] { return b.placeholder("x", dtype::float32, {rows, width}); }));
+  const std::size_t variables = 1 + below(3);
+  std::vector<graph_node> state;
+  for (std::size_t i = 0; i < variables; ++i) {
+    state.push_back(on_random_task([&] {
+      return b.variable("v" + std::to_string(i), dtype::float32, {rows, width}, tg::random_uniform(-1, 1));
+    }));
+    values.push_back(state.back());
+  }
+  const std::size_t count = 4 + below(30);
+  for (std::size_t i = 0; i < count; ++i) {
+    const graph_node one = values[below(values.size())], two = values[below(values.size())];
+    const std::size_t what = below(6);
+    values.push_back(on_random_task([&] {
+      switch (what) {
+        case 0:
+          return b.add("add", {one, two});
+        case 1:
+          return b.add("multiply", {one, two});
+        case 2:
+          return b.add("tanh", {one});
+        case 3:
+          return b.add("subtract", {one, two});
+        case 4:
+          return b.add("negate", {one});
+        default:
+          return b.add("relu", {one});
+      }
+    }));
+  }
+  for (const graph_node& v : state) {
+    const graph_node by = values[below(values.size())];
+    if (below(2) == 0) updates.push_back(on_random_task([&] { return b.add("assign_add", {v, b.add("tanh", {by})}); }));
+  }
+  static constexpr const char* results[] = {"y0", "y1", "y2", "y3"};
+  static constexpr const char* changes[] = {"u0", "u1", "u2"};
+  std::vector<tg::named_output> outputs;
+  for (const char* const name : results) outputs.push_back({name, values[below(values.size())]});
+  outputs[0].node = on_random_task([&] { return b.add("add", {outputs[0].node, values[0]}); });  // needs what is fed
+  for (std::size_t i = 0; i < updates.size(); ++i) outputs.push_back({changes[i], updates[i]});
+  return b.build(outputs);
+}
+
+TEST_CASE("random graphs on random tasks have the bytes of one session") {
+  const char* const more = std::getenv("TAGMA_SEEDS");
+  const unsigned seeds = more == nullptr ? 60 : static_cast<unsigned>(std::atoi(more));
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    INFO("seed " << seed);
+    const bool large = seed % 4 == 3;
+    const tg::any_program whole = make(seed, false, large), apart = make(seed, true, large);
+    tg::test::servers all(three);
+    tg::session<tg::any_program> alone(whole, {.intra_op_threads = 1, .inter_op_threads = 1});
+    tg::cluster_session session(all.network, three, {"worker", 0}, apart, all.client());
+    std::mt19937 random(seed + 1);
+    tg::tensor<float> in({large ? 4000 : 3, width});
+    for (int run = 0; run < 4; ++run) {
+      for (tg::extent i = 0; i < in.dims().elements(); ++i) in[i] = static_cast<float>(random() % 1000) * 0.002f - 1;
+      std::vector<tg::output_name> wanted;
+      for (const std::string& name : whole.outputs())
+        if (random() % 3 != 0) wanted.emplace_back(name);
+      if (wanted.empty()) wanted.emplace_back("y0");
+      const std::vector<tg::named_feed> feeds{tg::feed_to("x", in)};
+      const auto expected = alone.run(wanted, feeds);
+      const auto found = session.run(wanted, feeds);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        REQUIRE(found[i].type() == expected[i].type());
+        if (expected[i].type() == dtype::none) continue;
+        REQUIRE(found[i].dims() == expected[i].dims());
+        REQUIRE(std::memcmp(found[i].view().data, expected[i].view().data, expected[i].view().bytes()) == 0);
+      }
+    }
+  }
+}
+
+}  // namespace

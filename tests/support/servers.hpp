@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The servers of a cluster, in this process.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tagma/cluster/service/worker.hpp"
+#include "tagma/cluster/session.hpp"
+#include "tagma/transport/memory/network.hpp"
+
+namespace tagma::test {
+
+/// Servers of a cluster within this process.
+struct servers {
+  explicit servers(const cluster& c) {
+    for (const auto& [job, tasks] : c.as_map())
+      for (const auto& [task, at] : tasks) start({job, task}, to_string(at));
+  }
+  void start(const task_id& id, const std::string& at) {
+    service::worker_options options;
+    options.link.self = {.job = id.job, .task = id.task, .role = "server", .cluster = "test", .incarnation = ++started};
+    options.link.insecure = true;
+    options.intra_op_threads = options.inter_op_threads = 1;
+    workers[id] = std::make_unique<service::worker>(network, at, options);
+  }
+  cluster_session_options client() {
+    cluster_session_options options;
+    options.link.self = {.job = "client", .role = "client", .cluster = "test", .incarnation = ++started};
+    options.link.insecure = true;
+    options.connect_ns = 20'000'000'000;
+    options.run_ns = 60'000'000'000;
+    return options;
+  }
+
+  transport::memory::network network;
+  std::map<task_id, std::unique_ptr<service::worker>> workers;
+  std::uint64_t started = 0;
+};
+
+}  // namespace tagma::test

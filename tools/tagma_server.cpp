@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSL-1.0
+// A server of a cluster: keeps variables, queues and other state, and runs the programs that clients give it. Which
+// task it is, command line and environment say as they do everywhere (docs/cluster.md).
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tagma/servers.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+constexpr const char* help =
+    "tagma-server [--cluster JSON or FILE] [--ps_hosts LIST] ... [--job NAME] [--task INDEX]\n"
+    "  Keeps the state of a task of a cluster, and runs the parts of programs that are placed there.\n"
+    "  --bind ADDRESS         where it listens, if that is not the address of the task\n"
+    "  --secret-file FILE     what servers and clients share; needed beyond this machine\n"
+    "  --insecure             goes without: whoever reaches the port runs programs here\n"
+    "  --threads NUMBER       of a kernel\n"
+    "  --help, --version\n"
+    "  Ends with SIGTERM or SIGINT. Exit status: 0, 1 for what cannot be done, 2 for wrong arguments.\n";
+
+struct wrong_arguments {
+  std::string why;
+};
+
+/// The value of an option of this program; removes both from the list.
+std::string take(std::vector<std::string>& from, const std::string& name) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::string value;
+    if (from[i] == name) {
+      if (i + 1 == from.size()) throw wrong_arguments{name + " needs a value"};
+      value = from[i + 1];
+      from.erase(from.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    } else if (from[i].starts_with(name + "=")) {
+      value = from[i].substr(name.size() + 1);
+    } else {
+      continue;
+    }
+    from.erase(from.begin() + static_cast<std::ptrdiff_t>(i));
+    if (value.empty()) throw wrong_arguments{name + " needs a value"};
+    return value;
+  }
+  return {};
+}
+bool take_flag(std::vector<std::string>& from, const std::string& name) {
+  const auto erased = std::erase(from, name);
+  return erased != 0;
+}
+
+/// What is left describes the cluster, or is a mistake: as options of a program of somebody's own it would be passed
+/// over.
+void check_rest(const std::vector<std::string>& arguments) {
+  static const std::set<std::string> known{"cluster",      "job",         "job_name",     "task",
+                                           "task_index",   "jobs",        "port",         "ps_hosts",
+                                           "worker_hosts", "chief_hosts", "master_hosts", "evaluator_hosts"};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& a = arguments[i];
+    const std::size_t equals = a.find('=');
+    std::string name = a.substr(0, equals);
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (!name.starts_with("__") || known.count(name.substr(2)) == 0) throw wrong_arguments{"'" + a + "' is no option"};
+    if (equals == std::string::npos) ++i;
+  }
+}
+
+std::string secret_in(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw wrong_arguments{"--secret-file: cannot read '" + path + "'"};
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  if (text.empty()) throw wrong_arguments{"--secret-file: '" + path + "' is empty"};
+  return text;
+}
+
+void serve(std::vector<std::string> arguments, const sigset_t& ends) {
+  tagma::server_options options;
+  if (const std::string bind = take(arguments, "--bind"); !bind.empty())
+    options.bind = tagma::address_from(bind, {.use = tagma::address_use::bind});
+  if (const std::string path = take(arguments, "--secret-file"); !path.empty()) options.secret = secret_in(path);
+  options.insecure = take_flag(arguments, "--insecure");
+  if (const std::string threads = take(arguments, "--threads"); !threads.empty()) {
+    char* end = nullptr;
+    const long n = std::strtol(threads.c_str(), &end, 10);
+    if (*end != '\0' || n < 1 || n > 1024) throw wrong_arguments{"--threads: '" + threads + "' is not from 1 to 1024"};
+    options.intra_op_threads = static_cast<int>(n);
+  }
+  check_rest(arguments);
+  const tagma::discovery found = tagma::discover(arguments, tagma::environment::of_process());
+  const tagma::server server(found.role, options);
+  std::fprintf(stderr, "tagma-server: %s at %s\n", tagma::to_string(found.role.id()).c_str(), server.target().c_str());
+  int which = 0;
+  sigwait(&ends, &which);
+  std::fprintf(stderr, "tagma-server: ends, as signal %d asks\n", which);
+}
+
+}  // namespace
+
+int main(int count, char** list) {
+  const std::vector<std::string> arguments(list + 1, list + count);
+  // Before there is a thread, so that all of them leave these signals to `sigwait`.
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  for (const std::string& a : arguments) {
+    if (a == "--help") return std::fputs(help, stdout) < 0 ? 1 : 0;
+    if (a == "--version") return std::puts(TAGMA_VERSION) < 0 ? 1 : 0;
+  }
+  try {
+    serve(arguments, ends);
+    return 0;
+  } catch (const wrong_arguments& e) {
+    std::fprintf(stderr, "tagma-server: %s; --help shows what there is\n", e.why.c_str());
+    return 2;
+  } catch (const tagma::error& e) {
+    std::fprintf(stderr, "tagma-server: %s\n", e.what());
+    return e.code() == tagma::status_code::invalid_argument ? 2 : 1;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "tagma-server: %s\n", e.what());
+    return 1;
+  }
+}
