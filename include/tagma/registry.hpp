@@ -103,6 +103,8 @@
 
 #include "tagma/device/cpu/all_kernels.hpp"
 
+#include "tagma/device/operations_of_records.hpp"
+
 namespace tagma::runtime {
 
 /// Weak, so that several files may include this header.
@@ -111,6 +113,9 @@ namespace tagma::runtime {
 }
 [[gnu::weak]] const resource_functions& find_resource(const plan::plan_resource& named) {
   return device::cpu::find_resource_functions(named);
+}
+[[gnu::weak]] const ir::op_rules& find_rules(const ir::table_operation& named) {
+  return device::operations::rules_of(named);
 }
 
 }  // namespace tagma::runtime

@@ -280,6 +280,11 @@ struct optimizer {
 
 }  // namespace op
 
+template <class Update, class Clip, int Bounds>
+inline constexpr bool ir::is_listed<op::optimizer<Update, Clip, Bounds>> = ir::is_listed<Update>&& ir::is_listed<Clip>;
+template <class Update>
+inline constexpr bool ir::is_listed<op::optimizer<Update, void, 0>> = ir::is_listed<Update>;
+
 namespace detail {
 
 /// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
-#include "tagma/graph/record_walk.hpp"
+#include "tagma/graph/heap_records.hpp"
 #include "tagma/plan/any_program.hpp"
 #include "tagma/plan/passes.hpp"
 
@@ -16,21 +16,36 @@ namespace tagma {
 
 namespace detail {
 
-/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs.
+/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs, and the records
+/// behind them.
 template <class Closure>
 struct late_graph {
   using traits = output_traits<closure_result<Closure>>;
-  /// What the compiler finds behind the outputs; a process finds the same, or not what it was compiled with.
-  static constexpr std::uint64_t digest = ir::digest_of(traits::records);
+
+  static constexpr ir::record_table_size size = ir::count_records(traits::records, traits::named);
+  /// For the compiler alone: what the process has of them is the table.
+  static constexpr auto records = ir::list_records<size.records>(traits::records, traits::named);
+  static constexpr auto arrays = ir::write_records<size.words, size.characters, size.operations, size.functions>(
+      traits::records, traits::named);
+  static constexpr ir::record_table table{arrays.words,
+                                          arrays.text,
+                                          arrays.operations,
+                                          arrays.functions,
+                                          static_cast<std::int32_t>(size.records),
+                                          static_cast<std::int32_t>(size.scopes),
+                                          static_cast<std::int32_t>(size.lists),
+                                          static_cast<std::int32_t>(size.names)};
 };
 
 /// What copies of such a program share.
 struct shared_late_program final : counted_object {
-  shared_late_program(const any_program& program, array_view<const ir::node_of_record> which)
-      : data(program), records(which.begin(), which.end()) {}
+  shared_late_program(owned<ir::heap_records> from, const any_program& program,
+                      array_view<const ir::node_of_record> which)
+      : records(static_cast<owned<ir::heap_records>&&>(from)), data(program), nodes(which.begin(), which.end()) {}
 
+  owned<ir::heap_records> records;
   any_program data;
-  std::vector<ir::node_of_record> records;  ///< which record became which node
+  std::vector<ir::node_of_record> nodes;  ///< which record became which node
 };
 
 /// @name Defined by the registry
@@ -38,13 +53,12 @@ struct shared_late_program final : counted_object {
 /// @{
 
 /// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
-/// @param roots,named as of `ir::heap_build`; @param values what the named carry
-/// @param digest of the roots, as the compiler knows them
+/// @param table the records behind the outputs
+/// @param values what the named carry
 /// @param soft as `soft_placement`
 /// @param passes that rewrite the graph
-[[nodiscard]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
-                                                              array_view<const ir::record* const> named,
-                                                              std::uint64_t digest, const carried& values, bool soft,
+[[nodiscard]] counted<shared_late_program> build_late_program(const ir::record_table& table, const carried& values,
+                                                              bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
 /// As `any_program::peak_bytes`.
 [[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
@@ -63,14 +77,15 @@ class late_program {
   using graph = detail::late_graph<Closure>;
 
   late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
-      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::digest,
-                                           graph::traits::values(closure), soft, passes)) {}
+      : shared_(detail::build_late_program(graph::table, graph::traits::values(closure), soft, passes)) {}
 
   /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
   [[nodiscard]] const any_program& data() const { return shared_->data; }
   operator const any_program&() const { return data(); }
+  /// A record of the table.
+  [[nodiscard]] const ir::record& record(std::int32_t i) const { return (*shared_->records)[i]; }
   /// Which record became which node.
-  [[nodiscard]] array_view<const ir::node_of_record> records() const { return shared_->records; }
+  [[nodiscard]] array_view<const ir::node_of_record> nodes() const { return shared_->nodes; }
 
   /// As of a program that the C++ compiler compiles.
   /// @{

@@ -5,12 +5,17 @@
 /// What programs that are compiled late ask of the registry: the graph compiler, and sessions.
 
 #include "tagma/base/config.hpp"
+#include "tagma/graph/heap_records.hpp"
 #include "tagma/plan/heap_program.hpp"
 #include "tagma/plan/late_program.hpp"
 #include "tagma/runtime/any_session.hpp"
 #include "tagma/runtime/data_runs.hpp"
 
 namespace tagma::runtime {
+
+/// Finds the rules of an operation that a file names by its key. Defined by the registry, which has all operations.
+/// Throws Unimplemented that names it if there is none.
+[[nodiscard]] const ir::op_rules& find_rules(const ir::table_operation& named);
 
 class any_session_runs final : public data_runs {
  public:
@@ -36,19 +41,14 @@ class any_session_runs final : public data_runs {
 
 namespace tagma::detail {
 
-[[gnu::weak]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
-                                                              array_view<const ir::record* const> named,
-                                                              std::uint64_t digest, const carried& values, bool soft,
+[[gnu::weak]] counted<shared_late_program> build_late_program(const ir::record_table& table, const carried& values,
+                                                              bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes) {
-  // clang numbers closures file by file, and so two files may have one name for different records.
-  if (ir::digest_of(roots) != digest)
-    fail(status_code::failed_precondition,
-         "compile: the linker has put handles of another file in the place of some of this program; with clang, "
-         "programs "
-         "that are compiled late and share a binary with others are in one file, or compiled by g++");
-  const auto built = build_sound_graph(roots, named, passes);
+  auto records = make_owned<ir::heap_records>(table, &runtime::find_rules);
+  const auto built = build_sound_graph(records->roots(), records->named(), passes);
   const any_program program(built->view(), gather_values(built->places(), values), soft);
-  return counted<shared_late_program>(new shared_late_program(program, built->records()));
+  return counted<shared_late_program>(
+      new shared_late_program(static_cast<owned<ir::heap_records>&&>(records), program, built->records()));
 }
 [[gnu::weak]] std::int64_t peak_bytes_of(const any_program& program, extent batch) { return program.peak_bytes(batch); }
 

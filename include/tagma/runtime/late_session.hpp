@@ -17,23 +17,35 @@ namespace tagma {
 
 namespace detail {
 
-/// What the records behind some outputs say of one.
+/// What the records of a program say of one.
 struct record_use {
-  bool is_behind = false;      ///< it is one of them
+  bool is_behind = false;      ///< it is one of those behind the outputs
   bool is_waited_for = false;  ///< one of them waits for it
+  std::int32_t position = -1;  ///< the record that has its nodes, among those of the program
 };
 /// True if two handles stand for one tensor that is fed.
 [[nodiscard]] constexpr bool is_one_feed(const ir::record& a, const ir::record& b) {
   const bool inputs = a.op->info->is(ir::op_kind::placeholder) && b.op->info->is(ir::op_kind::placeholder);
   return &a == &b || (inputs && a.name == b.name && a.spec == b.spec);
 }
-[[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> roots) {
+/// @param records of the program
+/// @param behind the first so many are behind the outputs
+[[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> records,
+                                          std::size_t behind) {
   record_use use;
-  ir::walk_records(roots, [&](const ir::record& r) {
-    use.is_behind = use.is_behind || is_one_feed(r, what) || &r == what.bare;
+  const bool by_bare = what.bare != nullptr && !what.is_renamed() && ir::is_single(*what.op->info);
+  std::int32_t bare = -1;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const ir::record& r = *records[i];
+    const auto position = static_cast<std::int32_t>(i);
+    const bool is_it = is_one_feed(r, what);
+    if (is_it && use.position < 0) use.position = position;
+    if (by_bare && &r == what.bare) bare = position;
+    if (i >= behind) continue;
+    use.is_behind = use.is_behind || is_it || &r == what.bare || (r.bare != nullptr && is_one_feed(*r.bare, what));
     for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_one_feed(*c, what);
-    if (r.bare != nullptr && is_one_feed(*r.bare, what)) use.is_behind = true;
-  });
+  }
+  if (use.position < 0) use.position = bare;
   return use;
 }
 
@@ -45,9 +57,10 @@ struct feed_traits<late_graph<Closure>, feed<Id, Value>> {
   using spec_type = spec_of<declared>;
   static constexpr std::string_view operation = fed->op->info->name;
   static constexpr fed_node about{operation, fed->name, ir::no_node, declared.dims};
+  static constexpr record_use use =
+      use_of(*fed, late_graph<Closure>::records, late_graph<Closure>::size.behind);
 
   static constexpr auto fault() {
-    constexpr record_use use = use_of(*fed, late_graph<Closure>::traits::records);
     constexpr bool replaces = !fed->op->info->is(ir::op_kind::placeholder);
     if constexpr (!use.is_behind)
       return diagnose::not_in_program<spec_type>{};
@@ -152,28 +165,30 @@ class program_session<late_program<Closure>> {
   template <class Id, class Value>
   void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
     using given = feed_traits<graph, feed<Id, Value>>;
-    *to.feeds++ = {nodes_of(*given::fed), feed_view<given>(f.value, *to.text++, to.at)};
+    *to.feeds++ = {nodes_of(given::use.position, given::about), feed_view<given>(f.value, *to.text++, to.at)};
   }
   void take_argument(taken_arguments& to, const run_limits& l) { *to.limits++ = l; }
 
-  /// The nodes that a handle stands for, which are looked for once.
-  [[nodiscard]] TAGMA_COLD array_view<const ir::node_id> nodes_of(const ir::record& r) {
+  /// The nodes that a record stands for, which are looked for once.
+  [[nodiscard]] TAGMA_COLD array_view<const ir::node_id> nodes_of(std::int32_t position, const fed_node& about) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const owned<known_record>& k : known_)
-      if (k->what == &r) return k->nodes;
+      if (k->position == position) return k->nodes;
     const ir::graph_view g = program_.data().graph();
     std::vector<ir::node_id> found(g.nodes.size() + 1);
-    found.resize(static_cast<std::size_t>(find_nodes(g, program_.records(), r, found)));
+    found.resize(position < 0 ? 0
+                              : static_cast<std::size_t>(
+                                    find_nodes(g, program_.nodes(), program_.record(position), found)));
     if (found.empty())
       fail(status_code::invalid_argument,
-           {"TAGMA-E054 run: what is fed is no part of this program: ", r.op->info->name, " ", r.name});
+           {"TAGMA-E054 run: what is fed is no part of this program: ", about.operation, " ", about.name});
     known_.push_back(make_owned<known_record>());
-    *known_.back() = {&r, static_cast<std::vector<ir::node_id>&&>(found)};
+    *known_.back() = {position, static_cast<std::vector<ir::node_id>&&>(found)};
     return known_.back()->nodes;
   }
 
   struct known_record {
-    const ir::record* what = nullptr;
+    std::int32_t position = -1;
     std::vector<ir::node_id> nodes;
   };
   late_program<Closure> program_;
