@@ -110,114 +110,80 @@ class numbering {
   std::int32_t* slots_;
 };
 
-/// Finds what a table has, and writes it.
-class record_writer {
+/// Finds the records and scopes of a table.
+class record_finder {
  public:
   /// @param roots as they are placed; @param named the same as their handles name them
-  constexpr record_writer(array_view<const record* const> roots, array_view<const record* const> named)
-      : roots_(roots), named_(named), records_(roots.size() < 64 ? 256 : 1024) {
+  constexpr record_finder(array_view<const record* const> roots, array_view<const record* const> named)
+      : records(roots.size() < 64 ? 256 : 1024) {
     find(roots);
-    for (std::size_t i = 0; i < records_.list.size(); ++i) find_operands(*records_.list[i]);
-    size_.behind = records_.list.size();
+    for (std::size_t i = 0; i < records.list.size(); ++i) find_operands(*records.list[i]);
+    behind = records.list.size();
     find(named);
-    for (std::size_t i = 0; i < records_.list.size(); ++i) {
-      const record& r = *records_.list[i];
-      if (i >= size_.behind) find_operands(r);
-      if (r.bare != nullptr) records_.of(*r.bare);
-      if (r.copied != nullptr) records_.of(*r.copied);
-      for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
-        scopes_.of(*s);
-        find(s->outside);
-      }
+    for (std::size_t i = 0; i < records.list.size(); ++i) {
+      const record& r = *records.list[i];
+      if (i >= behind) find_operands(r);
+      if (is_placed(r)) find_places(r);
     }
   }
 
-  /// Writes it into arrays; nullptr: only counts.
-  constexpr record_table_size write(std::int64_t* words, char* text, table_operation* operations,
-                                    device_function* functions) {
-    words_ = words, text_ = text;
-    size_.words = size_.characters = size_.functions = size_.lists = size_.names = 0;
-    size_.records = records_.list.size();
-    size_.scopes = scopes_.list.size();
-    put_list(roots_), put_list(named_);
-    for (std::size_t i = 0; i < size_.records; ++i) put(*records_.list[i]);
-    for (std::size_t i = 0; i < size_.scopes; ++i) put(*scopes_.list[i], functions);
-    size_.operations = operations_.list.size();
-    for (std::size_t i = 0; operations != nullptr && i < size_.operations; ++i) {
-      const op_rules& op = *operations_.list[i];
-      operations[i] = {op.info->key, op.info->name, op.is_listed ? nullptr : &op};
-    }
-    return size_;
+  /// True for a record that has more than most.
+  [[nodiscard]] static constexpr bool is_placed(const record& r) {
+    return r.scopes != nullptr || r.bare != nullptr || r.copied != nullptr || r.colocated.size() != 0;
   }
-  /// All records, in their order.
-  [[nodiscard]] constexpr array_view<const record* const> records() const { return records_.list.view(); }
+
+  numbering<record> records;
+  numbering<scope> scopes{64};
+  std::size_t behind = 0;
 
  private:
   constexpr void find(array_view<const record* const> list) {
-    for (const record* r : list) records_.of(*r);
+    for (const record* r : list) records.of(*r);
   }
-  constexpr void find_operands(const record& r) { find(r.inputs), find(r.controls), find(r.colocated); }
-
-  constexpr void put(std::int64_t word) {
-    if (words_ != nullptr) words_[size_.words] = word;
-    ++size_.words;
+  constexpr void find_operands(const record& r) {
+    for (const record* in : r.inputs) records.of(*in);
+    if (r.controls.size() != 0) find(r.controls);
+    if (r.colocated.size() != 0) find(r.colocated);
   }
-  constexpr void put(std::string_view t) {
-    put(join_words(static_cast<std::int64_t>(t.size()), static_cast<std::int64_t>(size_.characters)));
-    if (text_ != nullptr)
-      for (std::size_t i = 0; i < t.size(); ++i) text_[size_.characters + i] = t[i];
-    size_.characters += t.size();
-  }
-  constexpr void put_all(array_view<const record* const> list) {
-    for (const record* r : list) put(records_.of(*r));
-    size_.lists += list.size();
-  }
-  constexpr void put_list(array_view<const record* const> list) {
-    put(static_cast<std::int64_t>(list.size()));
-    put_all(list);
-  }
-  constexpr void put(const record& r) {
-    const bool placed = r.scopes != nullptr || r.bare != nullptr || r.copied != nullptr || !r.colocated.empty();
-    const std::int64_t flags = (r.valued ? record_flags::valued : 0) | (r.carries ? record_flags::carries : 0) |
-                               (r.name.empty() ? 0 : record_flags::named) | (placed ? record_flags::placed : 0);
-    put(static_cast<std::int64_t>(r.hash));
-    put(operations_.of(*r.op) | (static_cast<std::int64_t>(r.spec.type) << 16) |
-        (static_cast<std::int64_t>(r.spec.dims.rank) << 24) | (flags << 32) |
-        (static_cast<std::int64_t>(r.attributes.size()) << 40));
-    put(join_words(static_cast<std::int64_t>(r.inputs.size()), static_cast<std::int64_t>(r.controls.size())));
-    if (!r.name.empty()) put(r.name);
-    if (placed) {
-      put(scopes_.after(r.scopes)), put(records_.after(r.bare)), put(records_.after(r.copied));
-      put(static_cast<std::int64_t>(r.colocated.size()));
+  constexpr void find_places(const record& r) {
+    if (r.bare != nullptr) records.of(*r.bare);
+    if (r.copied != nullptr) records.of(*r.copied);
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
+      scopes.of(*s);
+      find(s->outside);
     }
-    for (int axis = 0; axis < r.spec.dims.rank; ++axis) put(r.spec.dims[axis]);
-    for (const attribute a : r.attributes) put(a);
-    put_all(r.inputs), put_all(r.controls), put_all(r.colocated);
   }
-  constexpr void put(const scope& s, device_function* functions) {
-    put(static_cast<std::int64_t>(s.hash));
-    put(static_cast<std::int64_t>(s.kind) | (s.alone ? 256 : 0) | (static_cast<std::int64_t>(s.copies) << 16));
-    if (s.function != nullptr) {
-      if (functions != nullptr) functions[size_.functions] = s.function;
-      ++size_.functions;
-    }
-    put(join_words(scopes_.after(s.inner), s.function == nullptr ? 0 : static_cast<std::int64_t>(size_.functions)));
-    put(s.prefix), put(s.spec.job.view()), put(s.spec.type.view());
-    put(join_words(s.spec.replica, s.spec.task)), put(s.spec.id);
-    put(join_words(static_cast<std::int64_t>(s.outside.size()), static_cast<std::int64_t>(s.names.size())));
-    put_all(s.outside);
-    for (const renamed& n : s.names) put(n.from), put(n.to);
-    size_.names += s.names.size();
-  }
-
-  array_view<const record* const> roots_, named_;
-  numbering<record> records_;
-  numbering<scope> scopes_{64};
-  numbering<op_rules> operations_{64};
-  record_table_size size_;
-  std::int64_t* words_ = nullptr;
-  char* text_ = nullptr;
 };
+
+/// Counts what the table has. As `record_writer`, which is far slower in a compiler.
+[[nodiscard]] constexpr record_table_size count_table(const record_finder& found,
+                                                      array_view<const record* const> roots,
+                                                      array_view<const record* const> named) {
+  record_table_size size{.words = 2 + roots.size() + named.size(),
+                         .records = found.records.list.size(),
+                         .behind = found.behind,
+                         .scopes = found.scopes.list.size(),
+                         .lists = roots.size() + named.size()};
+  numbering<op_rules> operations{64};
+  for (const record* const r : found.records.list.view()) {
+    operations.of(*r->op);
+    const std::size_t lists = r->inputs.size() + r->controls.size() + r->colocated.size();
+    size.words += 3 + static_cast<std::size_t>(r->spec.dims.rank) + r->attributes.size() + lists;
+    size.lists += lists;
+    if (r->name.size() != 0) ++size.words, size.characters += r->name.size();
+    if (record_finder::is_placed(*r)) size.words += 4;
+  }
+  size.operations = operations.list.size();
+  for (const scope* const s : found.scopes.list.view()) {
+    if (s->function != nullptr) ++size.functions;
+    size.words += 9 + s->outside.size() + 2 * s->names.size();
+    size.lists += s->outside.size();
+    size.names += s->names.size();
+    size.characters += s->prefix.size() + s->spec.job.view().size() + s->spec.type.view().size();
+    for (const renamed& n : s->names) size.characters += n.from.size() + n.to.size();
+  }
+  return size;
+}
 
 /// A table of exact size.
 template <std::size_t Words, std::size_t Characters, std::size_t Operations, std::size_t Functions>
@@ -228,28 +194,119 @@ struct record_table_arrays {
   fixed_array<device_function, Functions> functions{};
 };
 
+/// Writes it.
+class record_writer {
+ public:
+  /// @param records,scopes as they are numbered
+  template <class Arrays>
+  constexpr record_writer(array_view<const record* const> records, array_view<const scope* const> scopes,
+                          array_view<const record* const> roots, array_view<const record* const> named, Arrays& to)
+      : records_(4 * records.size() > 1024 ? 8192 : 1024),
+        word_(to.words.data()),
+        text_(to.text.data()),
+        function_(to.functions.data()) {
+    for (const record* r : records) records_.of(*r);
+    for (const scope* s : scopes) scopes_.of(*s);
+    put_list(roots), put_list(named);
+    for (const record* r : records) put(*r);
+    for (const scope* s : scopes) put(*s);
+    for (std::size_t i = 0; i < operations_.list.size(); ++i) {
+      const op_rules& op = *operations_.list[i];
+      to.operations[i] = {op.info->key, op.info->name, op.is_listed ? nullptr : &op};
+    }
+  }
+
+ private:
+  constexpr void put(std::string_view t) {
+    *word_++ = join_words(static_cast<std::int64_t>(t.size()), characters_);
+    for (const char c : t) text_[characters_++] = c;
+  }
+  constexpr void put_all(array_view<const record* const> list) {
+    for (const record* r : list) *word_++ = records_.of(*r);
+  }
+  constexpr void put_list(array_view<const record* const> list) {
+    *word_++ = static_cast<std::int64_t>(list.size());
+    put_all(list);
+  }
+  constexpr void put(const record& r) {
+    const bool placed = record_finder::is_placed(r);
+    const std::int64_t flags = (r.valued ? record_flags::valued : 0) | (r.carries ? record_flags::carries : 0) |
+                               (r.name.size() == 0 ? 0 : record_flags::named) | (placed ? record_flags::placed : 0);
+    std::int64_t* to = word_;
+    *to++ = static_cast<std::int64_t>(r.hash);
+    *to++ = operations_.of(*r.op) | (static_cast<std::int64_t>(r.spec.type) << 16) |
+            (static_cast<std::int64_t>(r.spec.dims.rank) << 24) | (flags << 32) |
+            (static_cast<std::int64_t>(r.attributes.size()) << 40);
+    *to++ = static_cast<std::int64_t>(r.inputs.size()) | (static_cast<std::int64_t>(r.controls.size()) << 32);
+    word_ = to;
+    if (r.name.size() != 0) put(r.name);
+    to = word_;
+    if (placed) {
+      *to++ = scopes_.after(r.scopes), *to++ = records_.after(r.bare), *to++ = records_.after(r.copied);
+      *to++ = static_cast<std::int64_t>(r.colocated.size());
+    }
+    for (int axis = 0; axis < r.spec.dims.rank; ++axis) *to++ = r.spec.dims.extents[axis];
+    for (const attribute a : r.attributes) *to++ = a;
+    for (const record* in : r.inputs) *to++ = records_.of(*in);
+    word_ = to;
+    if (r.controls.size() != 0) put_all(r.controls);
+    if (r.colocated.size() != 0) put_all(r.colocated);
+  }
+  constexpr void put(const scope& s) {
+    *word_++ = static_cast<std::int64_t>(s.hash);
+    *word_++ = static_cast<std::int64_t>(s.kind) | (s.alone ? 256 : 0) | (static_cast<std::int64_t>(s.copies) << 16);
+    if (s.function != nullptr) function_[functions_++] = s.function;
+    *word_++ = join_words(scopes_.after(s.inner), s.function == nullptr ? 0 : functions_);
+    put(s.prefix), put(s.spec.job.view()), put(s.spec.type.view());
+    *word_++ = join_words(s.spec.replica, s.spec.task), *word_++ = s.spec.id;
+    *word_++ = join_words(static_cast<std::int64_t>(s.outside.size()), static_cast<std::int64_t>(s.names.size()));
+    put_all(s.outside);
+    for (const renamed& n : s.names) put(n.from), put(n.to);
+  }
+
+  numbering<record> records_;
+  numbering<scope> scopes_{64};
+  numbering<op_rules> operations_{64};
+  std::int64_t* word_;
+  char* text_;
+  device_function* function_;
+  std::int64_t characters_ = 0, functions_ = 0;
+};
+
 }  // namespace detail
 
-/// Counts what a table of some outputs has.
+/// The records and scopes of a table, for the compiler alone.
+template <std::size_t Room>
+struct record_list {
+  record_table_size size;
+  fixed_array<const record*, Room> all_records{};
+  fixed_array<const scope*, Room / 4> all_scopes{};
+
+  /// False if there is not enough room, and nothing is listed.
+  [[nodiscard]] constexpr bool is_whole() const { return size.records <= Room && size.scopes <= Room / 4; }
+  [[nodiscard]] constexpr array_view<const record* const> records() const {
+    return {all_records.data(), size.records};
+  }
+  [[nodiscard]] constexpr array_view<const scope* const> scopes() const { return {all_scopes.data(), size.scopes}; }
+};
 /// @param roots as they are placed; @param named the same as their handles name them
-[[nodiscard]] constexpr record_table_size count_records(array_view<const record* const> roots,
-                                                        array_view<const record* const> named) {
-  return detail::record_writer(roots, named).write(nullptr, nullptr, nullptr, nullptr);
+template <std::size_t Room>
+[[nodiscard]] constexpr record_list<Room> list_records(array_view<const record* const> roots,
+                                                       array_view<const record* const> named) {
+  const detail::record_finder found(roots, named);
+  record_list<Room> list{detail::count_table(found, roots, named)};
+  if (!list.is_whole()) return list;
+  for (std::size_t i = 0; i < list.size.records; ++i) list.all_records[i] = found.records.list[i];
+  for (std::size_t i = 0; i < list.size.scopes; ++i) list.all_scopes[i] = found.scopes.list[i];
+  return list;
 }
-/// The records themselves, in the order of the table.
-template <std::size_t Count>
-[[nodiscard]] constexpr auto list_records(array_view<const record* const> roots,
-                                          array_view<const record* const> named) {
-  fixed_array<const record*, Count> all{};
-  const detail::record_writer writer(roots, named);
-  for (std::size_t i = 0; i != Count; ++i) all[i] = writer.records()[i];
-  return all;
-}
-template <std::size_t Words, std::size_t Characters, std::size_t Operations, std::size_t Functions>
-[[nodiscard]] constexpr auto write_records(array_view<const record* const> roots,
+
+/// The table, of exact size.
+template <std::size_t Words, std::size_t Characters, std::size_t Operations, std::size_t Functions, std::size_t Room>
+[[nodiscard]] constexpr auto write_records(const record_list<Room>& list, array_view<const record* const> roots,
                                            array_view<const record* const> named) {
   detail::record_table_arrays<Words, Characters, Operations, Functions> to;
-  detail::record_writer(roots, named).write(to.words.data(), to.text.data(), to.operations.data(), to.functions.data());
+  detail::record_writer(list.records(), list.scopes(), roots, named, to);
   return to;
 }
 

@@ -16,17 +16,28 @@ namespace tagma {
 
 namespace detail {
 
+/// The records behind the outputs of a closure, listed anew with more room where there was too little.
+template <class Closure, std::size_t Room>
+struct records_in_room {
+  using traits = output_traits<closure_result<Closure>>;
+  static constexpr auto list = ir::list_records<Room>(traits::records, traits::named);
+};
+template <class Closure, std::size_t Room = 1024, bool Whole = records_in_room<Closure, Room>::list.is_whole()>
+struct listed_records : records_in_room<Closure, Room> {};
+template <class Closure, std::size_t Room>
+struct listed_records<Closure, Room, false> : listed_records<Closure, 8 * Room> {};
+
 /// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs, and the records
 /// behind them.
 template <class Closure>
 struct late_graph {
   using traits = output_traits<closure_result<Closure>>;
 
-  static constexpr ir::record_table_size size = ir::count_records(traits::records, traits::named);
   /// For the compiler alone: what the process has of them is the table.
-  static constexpr auto records = ir::list_records<size.records>(traits::records, traits::named);
+  static constexpr const auto& list = listed_records<Closure>::list;
+  static constexpr ir::record_table_size size = list.size;
   static constexpr auto arrays = ir::write_records<size.words, size.characters, size.operations, size.functions>(
-      traits::records, traits::named);
+      list, traits::records, traits::named);
   static constexpr ir::record_table table{arrays.words,
                                           arrays.text,
                                           arrays.operations,

@@ -33,17 +33,21 @@ struct record_use {
 [[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> records,
                                           std::size_t behind) {
   record_use use;
+  const bool is_input = what.op->info->is(ir::op_kind::placeholder);
   const bool by_bare = what.bare != nullptr && !what.is_renamed() && ir::is_single(*what.op->info);
+  const auto is_it = [&](const ir::record& r) {
+    return &r == &what || (is_input && r.op == what.op && is_one_feed(r, what));
+  };
   std::int32_t bare = -1;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const ir::record& r = *records[i];
-    const auto position = static_cast<std::int32_t>(i);
-    const bool is_it = is_one_feed(r, what);
-    if (is_it && use.position < 0) use.position = position;
-    if (by_bare && &r == what.bare) bare = position;
+    const bool same = is_it(r);
+    if (same && use.position < 0) use.position = static_cast<std::int32_t>(i);
+    if (by_bare && &r == what.bare) bare = static_cast<std::int32_t>(i);
     if (i >= behind) continue;
-    use.is_behind = use.is_behind || is_it || &r == what.bare || (r.bare != nullptr && is_one_feed(*r.bare, what));
-    for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_one_feed(*c, what);
+    if (same || &r == what.bare || (r.bare != nullptr && is_it(*r.bare))) use.is_behind = true;
+    if (r.controls.size() != 0)
+      for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_it(*c);
   }
   if (use.position < 0) use.position = bare;
   return use;
@@ -58,7 +62,7 @@ struct feed_traits<late_graph<Closure>, feed<Id, Value>> {
   static constexpr std::string_view operation = fed->op->info->name;
   static constexpr fed_node about{operation, fed->name, ir::no_node, declared.dims};
   static constexpr record_use use =
-      use_of(*fed, late_graph<Closure>::records, late_graph<Closure>::size.behind);
+      use_of(*fed, late_graph<Closure>::list.records(), late_graph<Closure>::size.behind);
 
   static constexpr auto fault() {
     constexpr bool replaces = !fed->op->info->is(ir::op_kind::placeholder);
