@@ -5,14 +5,16 @@
 /// Programs that are compiled when a process begins: the C++ compiler checks handles, feeds and fetches, the process
 /// builds the graph, its gradients and its plans.
 
-#include <vector>
+#include <string>
 
 #include "tagma/base/config.hpp"
-#include "tagma/graph/heap_records.hpp"
-#include "tagma/plan/any_program.hpp"
+#include "tagma/base/counted.hpp"
+#include "tagma/graph/record_table.hpp"
 #include "tagma/plan/passes.hpp"
 
 namespace tagma {
+
+class any_program;
 
 namespace detail {
 
@@ -48,22 +50,26 @@ struct late_graph {
                                           static_cast<std::int32_t>(size.names)};
 };
 
-/// What copies of such a program share.
-struct shared_late_program final : counted_object {
-  shared_late_program(owned<ir::heap_records> from, const any_program& program,
-                      array_view<const ir::node_of_record> which)
-      : records(static_cast<owned<ir::heap_records>&&>(from)), data(program), nodes(which.begin(), which.end()) {}
-
-  owned<ir::heap_records> records;
-  any_program data;
-  std::vector<ir::node_of_record> nodes;  ///< which record became which node
+/// What copies of such a program share. The registry has the rest (runtime/late_runs.hpp), so that it is compiled once
+/// and not in each file that has a program.
+class shared_late_program : public counted_object {
+ public:
+  /// As of `any_program`, and its text.
+  /// @{
+  [[nodiscard]] virtual const any_program& data() const = 0;
+  [[nodiscard]] virtual const carried& values() const = 0;
+  [[nodiscard]] virtual std::size_t node_count() const = 0;
+  [[nodiscard]] virtual std::int64_t peak_bytes(extent batch) const = 0;
+  [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
+  [[nodiscard]] virtual std::string explain(extent batch) const = 0;
+  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch) const = 0;
+  [[nodiscard]] virtual std::string to_dot() const = 0;
+  /// @}
+  /// The position of a thing of a container among all that the program names, or -1.
+  [[nodiscard]] virtual int resource_position(std::string_view kind, std::string_view name) const = 0;
 };
 
-/// @name Defined by the registry
-/// What a process compiles with is compiled once, not in each file that has a program (runtime/late_runs.hpp).
-/// @{
-
-/// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
+/// Builds a graph. Defined by the registry. Throws what `compile` says of a type, InvalidArgument.
 /// @param table the records behind the outputs
 /// @param values what the named carry
 /// @param soft as `soft_placement`
@@ -71,9 +77,6 @@ struct shared_late_program final : counted_object {
 [[nodiscard]] counted<shared_late_program> build_late_program(const ir::record_table& table, const carried& values,
                                                               bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
-/// As `any_program::peak_bytes`.
-[[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
-/// @}
 
 /// What a graph is rewritten by, and last a copy without nodes that nobody reads.
 template <class... Pass>
@@ -90,21 +93,20 @@ class late_program {
   late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
       : shared_(detail::build_late_program(graph::table, graph::traits::values(closure), soft, passes)) {}
 
-  /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
-  [[nodiscard]] const any_program& data() const { return shared_->data; }
+  /// The program as data: for `write_program` and whatever takes programs of any type, whose headers define it.
+  [[nodiscard]] const any_program& data() const { return shared_->data(); }
   operator const any_program&() const { return data(); }
-  /// A record of the table.
-  [[nodiscard]] const ir::record& record(std::int32_t i) const { return (*shared_->records)[i]; }
-  /// Which record became which node.
-  [[nodiscard]] array_view<const ir::node_of_record> nodes() const { return shared_->nodes; }
 
   /// As of a program that the C++ compiler compiles.
   /// @{
-  [[nodiscard]] const carried& values() const { return data().values(); }
-  [[nodiscard]] std::size_t node_count() const { return data().node_count(); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return detail::peak_bytes_of(data(), batch); }
-  [[nodiscard]] std::uint64_t fingerprint() const { return data().fingerprint(); }
+  [[nodiscard]] const carried& values() const { return shared_->values(); }
+  [[nodiscard]] std::size_t node_count() const { return shared_->node_count(); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return shared_->peak_bytes(batch); }
+  [[nodiscard]] std::uint64_t fingerprint() const { return shared_->fingerprint(); }
   /// @}
+
+  /// For sessions and text.
+  [[nodiscard]] const detail::shared_late_program& shared() const { return *shared_; }
 
  private:
   counted<detail::shared_late_program> shared_;

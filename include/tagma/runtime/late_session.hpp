@@ -5,9 +5,6 @@
 /// Sessions of programs that are compiled when a process begins: handles as in all sessions, plans as of programs that
 /// are data.
 
-#include <mutex>
-#include <vector>
-
 #include "tagma/base/config.hpp"
 #include "tagma/plan/late_program.hpp"
 #include "tagma/runtime/data_runs.hpp"
@@ -60,7 +57,8 @@ struct feed_traits<late_graph<Closure>, feed<Id, Value>> {
   static constexpr tensor_spec declared = fed->spec;
   using spec_type = spec_of<declared>;
   static constexpr std::string_view operation = fed->op->info->name;
-  static constexpr fed_node about{operation, fed->name, ir::no_node, declared.dims};
+  static constexpr std::string_view fed_name = fed->name;
+  static constexpr fed_node about{operation, fed_name, ir::no_node, declared.dims};
   static constexpr record_use use =
       use_of(*fed, late_graph<Closure>::list.records(), late_graph<Closure>::size.behind);
 
@@ -134,23 +132,17 @@ class program_session<late_program<Closure>> {
   using tables = graph_tables<graph>;
 
   program_session(const late_program<Closure>& program, const session_options& options)
-      : program_(program), data_(runtime::begin_session(program.data(), options)) {}
+      : program_(program), data_(runtime::begin_session(program.shared(), options)) {}
 
   [[nodiscard]] runtime::session_core& core() { return data_->core(); }
   [[nodiscard]] TAGMA_COLD int resource_position(std::string_view kind, std::string_view name) const {
-    int position = 0;
-    for (const ir::node& n : program_.data().graph().nodes) {
-      if (!n.op->info->is(ir::op_kind::resource)) continue;
-      if (n.op->info->name == kind && n.name == name) return position;
-      ++position;
-    }
-    return -1;
+    return program_.shared().resource_position(kind, name);
   }
 
   template <int... Output, class Take, class... Arguments>
   void run(const Take& take, const source_line& at, const Arguments&... arguments) {
     const int outputs[] = {Output...};
-    runtime::node_feed feeds[sizeof...(Arguments) + 1]{};
+    runtime::record_feed feeds[sizeof...(Arguments) + 1]{};
     string_element texts[sizeof...(Arguments) + 1];
     run_limits limits[sizeof...(Arguments) + 1];
     taken_arguments taken{feeds, texts, limits, at};
@@ -161,7 +153,7 @@ class program_session<late_program<Closure>> {
  private:
   /// Where the arguments of a run go.
   struct taken_arguments {
-    runtime::node_feed* feeds;
+    runtime::record_feed* feeds;
     string_element* text;
     run_limits* limits;
     const source_line& at;
@@ -169,35 +161,12 @@ class program_session<late_program<Closure>> {
   template <class Id, class Value>
   void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
     using given = feed_traits<graph, feed<Id, Value>>;
-    *to.feeds++ = {nodes_of(given::use.position, given::about), feed_view<given>(f.value, *to.text++, to.at)};
+    *to.feeds++ = {given::use.position, given::operation, given::fed_name,
+                   feed_view<given>(f.value, *to.text++, to.at)};
   }
   void take_argument(taken_arguments& to, const run_limits& l) { *to.limits++ = l; }
 
-  /// The nodes that a record stands for, which are looked for once.
-  [[nodiscard]] TAGMA_COLD array_view<const ir::node_id> nodes_of(std::int32_t position, const fed_node& about) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const owned<known_record>& k : known_)
-      if (k->position == position) return k->nodes;
-    const ir::graph_view g = program_.data().graph();
-    std::vector<ir::node_id> found(g.nodes.size() + 1);
-    found.resize(position < 0 ? 0
-                              : static_cast<std::size_t>(
-                                    find_nodes(g, program_.nodes(), program_.record(position), found)));
-    if (found.empty())
-      fail(status_code::invalid_argument,
-           {"TAGMA-E054 run: what is fed is no part of this program: ", about.operation, " ", about.name});
-    known_.push_back(make_owned<known_record>());
-    *known_.back() = {position, static_cast<std::vector<ir::node_id>&&>(found)};
-    return known_.back()->nodes;
-  }
-
-  struct known_record {
-    std::int32_t position = -1;
-    std::vector<ir::node_id> nodes;
-  };
   late_program<Closure> program_;
-  std::mutex mutex_;
-  std::vector<owned<known_record>> known_;
   owned<runtime::data_runs> data_;
 };
 
