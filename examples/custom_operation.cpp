@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Two operations that the library does not have, defined the way its own are: a tag that says what the compiler must
-// know (name, kind, shape, gradient), a kernel for the CPU, and a function for users. A process that compiles the program
-// itself finds them in a list; it also wants to know what they take.
+// know (name, kind, shape, gradient), a kernel for the CPU, and a function for users. A process that compiles the
+// program itself finds them in a list; it also wants to know what they take.
 #include <tagma/tagma.hpp>
 #if defined(TAGMA_LATE)
 #include <tagma/own_operations.hpp>

@@ -85,6 +85,18 @@
 
 #include "tagma/nn/optimizers.hpp"
 
+#include "tagma/expr/op/loop.hpp"
+
+#include "tagma/expr/op/normalize.hpp"
+
+#include "tagma/nn/losses.hpp"
+
+#include "tagma/nn/layers.hpp"
+
+#include "tagma/nn/conv_layers.hpp"
+
+#include "tagma/nn/recurrent.hpp"
+
 #include "tagma/expr/on.hpp"
 
 #include "tagma/plan/program.hpp"
@@ -98,6 +110,10 @@
 #include "tagma/runtime/session.hpp"
 
 #include "tagma/runtime/any_session.hpp"
+
+#include "tagma/plan/print.hpp"
+
+#include "tagma/plan/print_any.hpp"
 
 #include "tagma/runtime/late_runs.hpp"
 

@@ -16,10 +16,9 @@
 namespace tagma::device::operations {
 
 /// What only handles have, beside the operations of finished graphs and `compositions`.
-using of_handles =
-    operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::move_averages,
-                   op::global_norm_scale, op::zero_state, op::recurrent<op::simple_cell>,
-                   op::recurrent<op::gru_cell>, op::recurrent<op::lstm_cell>>;
+using of_handles = operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::move_averages,
+                                  op::global_norm_scale, op::zero_state, op::recurrent<op::simple_cell>,
+                                  op::recurrent<op::gru_cell>, op::recurrent<op::lstm_cell>>;
 
 namespace detail {
 

@@ -113,7 +113,7 @@ class heap_records {
   heap_array<const record*> lists_;
   heap_array<renamed> names_;
   heap_array<const op_rules*> operations_;
-  array_view<const record* const> roots_, named_;
+  array_view<const record*const> roots_, named_;
   std::size_t at_ = 0, listed_ = 0, named_count_ = 0;
 };
 

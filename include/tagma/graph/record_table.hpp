@@ -25,7 +25,7 @@ namespace tagma::ir {
 struct table_operation {
   const char* key = nullptr;
   std::string_view name;
-  const op_rules* rules = nullptr;  ///< of an operation that no registry has: `op_rules::is_listed`
+  const op_rules* rules = nullptr;  ///< of an operation that no registry has: `op_rules::in_registry`
 };
 
 /// Records as numbers.
@@ -156,8 +156,7 @@ class record_finder {
 };
 
 /// Counts what the table has. As `record_writer`, which is far slower in a compiler.
-[[nodiscard]] constexpr record_table_size count_table(const record_finder& found,
-                                                      array_view<const record* const> roots,
+[[nodiscard]] constexpr record_table_size count_table(const record_finder& found, array_view<const record* const> roots,
                                                       array_view<const record* const> named) {
   record_table_size size{.words = 2 + roots.size() + named.size(),
                          .records = found.records.list.size(),
@@ -212,7 +211,7 @@ class record_writer {
     for (const scope* s : scopes) put(*s);
     for (std::size_t i = 0; i < operations_.list.size(); ++i) {
       const op_rules& op = *operations_.list[i];
-      to.operations[i] = {op.info->key, op.info->name, op.is_listed ? nullptr : &op};
+      to.operations[i] = {op.info->key, op.info->name, op.in_registry ? nullptr : &op};
     }
   }
 
@@ -284,9 +283,7 @@ struct record_list {
 
   /// False if there is not enough room, and nothing is listed.
   [[nodiscard]] constexpr bool is_whole() const { return size.records <= Room && size.scopes <= Room / 4; }
-  [[nodiscard]] constexpr array_view<const record* const> records() const {
-    return {all_records.data(), size.records};
-  }
+  [[nodiscard]] constexpr array_view<const record* const> records() const { return {all_records.data(), size.records}; }
   [[nodiscard]] constexpr array_view<const scope* const> scopes() const { return {all_scopes.data(), size.scopes}; }
 };
 /// @param roots as they are placed; @param named the same as their handles name them

@@ -114,7 +114,7 @@ struct op_rules {
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
   int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
   void (*lift)(lift_args&) = nullptr;          ///< does it once for all elements of a loop, in front of it
-  bool is_listed = false;                      ///< the registry has it: `tagma::ir::is_listed`
+  bool in_registry = false;                    ///< `is_in_registry`
 };
 
 namespace detail {
@@ -168,13 +168,13 @@ template <class Op>
 /// Programs that are compiled late say them by their keys, and others with all their rules. Templates of the library
 /// specialise it, where they do not have somebody's own arguments.
 template <class Op>
-inline constexpr bool is_listed = detail::is_of_library<Op>();
+inline constexpr bool is_in_registry = detail::is_of_library<Op>();
 
 namespace detail {
 
 template <class Op>
 constexpr op_rules make_rules() {
-  op_rules rules{.info = &info<Op>, .is_listed = is_listed<Op>};
+  op_rules rules{.info = &info<Op>, .in_registry = is_in_registry<Op>};
   if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;

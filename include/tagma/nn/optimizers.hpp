@@ -281,9 +281,10 @@ struct optimizer {
 }  // namespace op
 
 template <class Update, class Clip, int Bounds>
-inline constexpr bool ir::is_listed<op::optimizer<Update, Clip, Bounds>> = ir::is_listed<Update>&& ir::is_listed<Clip>;
+inline constexpr bool ir::is_in_registry<op::optimizer<Update, Clip, Bounds>> =
+    ir::is_in_registry<Update>&& ir::is_in_registry<Clip>;
 template <class Update>
-inline constexpr bool ir::is_listed<op::optimizer<Update, void, 0>> = ir::is_listed<Update>;
+inline constexpr bool ir::is_in_registry<op::optimizer<Update, void, 0>> = ir::is_in_registry<Update>;
 
 namespace detail {
 

@@ -145,7 +145,7 @@ struct recurrent {
 }  // namespace op
 
 template <class Cell>
-inline constexpr bool ir::is_listed<op::recurrent<Cell>> = ir::is_listed<Cell>;
+inline constexpr bool ir::is_in_registry<op::recurrent<Cell>> = ir::is_in_registry<Cell>;
 
 namespace detail {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Runs by the positions of outputs and of what is fed: by nodes, for a graph that is data; by records, for a program
-/// that is compiled late, whose sessions ask for them, and the registry has them.
+/// Runs of a program that is compiled late, by the positions of outputs and of what is fed: what its sessions ask for,
+/// and the registry has.
 
 #include "tagma/base/owned.hpp"
 #include "tagma/plan/late_program.hpp"
@@ -11,16 +11,10 @@
 
 namespace tagma::runtime {
 
-/// A value for nodes of a graph: for placeholders, or for what is then not computed.
-struct node_feed {
-  array_view<const ir::node_id> nodes;
-  raw_view value;
-};
-
 /// A value for a record of a program that is compiled late.
 struct record_feed {
-  std::int32_t position = -1;   ///< of the record, in the table of the program
-  std::string_view operation;   ///< and its name, for errors
+  std::int32_t position = -1;  ///< of the record, in the table of the program
+  std::string_view operation;  ///< and its name, for errors
   std::string_view name;
   raw_view value;
 };

@@ -59,8 +59,7 @@ struct feed_traits<late_graph<Closure>, feed<Id, Value>> {
   static constexpr std::string_view operation = fed->op->info->name;
   static constexpr std::string_view fed_name = fed->name;
   static constexpr fed_node about{operation, fed_name, ir::no_node, declared.dims};
-  static constexpr record_use use =
-      use_of(*fed, late_graph<Closure>::list.records(), late_graph<Closure>::size.behind);
+  static constexpr record_use use = use_of(*fed, late_graph<Closure>::list.records(), late_graph<Closure>::size.behind);
 
   static constexpr auto fault() {
     constexpr bool replaces = !fed->op->info->is(ir::op_kind::placeholder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// One of three files with programs that are compiled late; PART tells which. They have numbers in the same places of the
-// same functions, and other expressions around them: for some compilers what tells their places apart has one name.
+// One of three files with programs that are compiled late; PART tells which. They have numbers in the same places of
+// the same functions, and other expressions around them: for some compilers what tells their places apart has one name.
 #include <tagma/tagma.hpp>
 
 #include <tagma/late.hpp>
