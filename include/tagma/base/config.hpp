@@ -145,8 +145,8 @@
 #define TAGMA_NEEDS_LIBRARY(compiled_so)
 #endif
 
-/// True where the compiler sees that a pointer is null, so that there is no call. clang sees it when it has chosen what to
-/// inline, and would keep a destructor for each type of handle.
+/// True where the compiler sees that a pointer is null, so that there is no call. clang sees it when it has chosen what
+/// to inline, and would keep a destructor for each type of handle.
 #if defined(__clang__)
 #define TAGMA_IS_KNOWN_NULL(pointer) false
 #else
