@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Two operations that the library does not have, defined the way its own are: a tag that says what the compiler must
-// know (name, kind, shape, gradient), a kernel for the CPU, and a function for users.
+// know (name, kind, shape, gradient), a kernel for the CPU, and a function for users. A process that compiles the
+// program itself finds them in a list; it also wants to know what they take.
 #include <tagma/tagma.hpp>
+#if defined(TAGMA_LATE)
+#include <tagma/own_operations.hpp>
+#endif
 #include <tagma/with_macros.hpp>
 
 #include <cstdio>
@@ -13,6 +17,7 @@ namespace mine {
 /// log(cosh(x)), element by element: inherits shape rules and broadcasting, and fuses with its neighbours.
 struct log_cosh : tg::op::elementwise {
   static constexpr std::string_view name = "mine.log_cosh";
+  static constexpr void takes(auto& t) { t.floats(1); }
   static constexpr void gradient(tg::ir::gradient_args& g) {
     g.set(0, g.emit(tg::op::multiply{}, g.upstream, g.emit(tg::op::tanh{}, g.in(0))));
   }
@@ -22,6 +27,7 @@ struct log_cosh : tg::op::elementwise {
 struct running_sum {
   static constexpr std::string_view name = "mine.running_sum";
   static constexpr tg::ir::op_kind kind = tg::ir::op_kind::compute;
+  static constexpr void takes(auto& t) { t.floats(1), t.axes(0, 1), t.flag("backwards"); }
   static constexpr const char* infer(tg::ir::infer_args& a) {
     a.out = a.in[0];
     return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
@@ -76,6 +82,11 @@ template <tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
   static_assert(E::rank > 0, "running_sum_of: needs at least one axis");
   return tg::make_operation<running_sum, tg::ir::pack_attributes(0), Place>(e);
 }
+
+#if defined(TAGMA_LATE)
+const tg::listed_operation<log_cosh, float(float)> log_cosh_is_listed;
+const tg::listed_operation<running_sum, float(float)> running_sum_is_listed;
+#endif
 
 }  // namespace mine
 

@@ -20,7 +20,9 @@ int main(int argc, char** argv) {
   auto train = tg::minimize(loss, tg::adam{.learning_rate = 1e-3});
 
   auto program = tg::compile([=] { return tg::outputs(loss, accuracy, train); });  // checked and planned here
+#if !defined(TAGMA_LATE)  // a program that is compiled late has a function in its place
   static_assert(decltype(program)::peak_bytes(/*batch*/ 128) < 2'000'000);
+#endif
 
   tg::session session(program, {.seed = 42});
   auto data = argc > 1 ? tg::fashion_mnist(argv[1]) : tg::fashion_mnist();

@@ -76,10 +76,6 @@
 
 #include "tagma/runtime/session.hpp"
 
-#include "tagma/plan/print.hpp"
-
-#include "tagma/plan/print_any.hpp"
-
 #include "tagma/plan/print_late.hpp"
 #include "tagma/runtime/late_session.hpp"
 

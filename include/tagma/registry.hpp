@@ -85,6 +85,18 @@
 
 #include "tagma/nn/optimizers.hpp"
 
+#include "tagma/expr/op/loop.hpp"
+
+#include "tagma/expr/op/normalize.hpp"
+
+#include "tagma/nn/losses.hpp"
+
+#include "tagma/nn/layers.hpp"
+
+#include "tagma/nn/conv_layers.hpp"
+
+#include "tagma/nn/recurrent.hpp"
+
 #include "tagma/expr/on.hpp"
 
 #include "tagma/plan/program.hpp"
@@ -99,9 +111,15 @@
 
 #include "tagma/runtime/any_session.hpp"
 
+#include "tagma/plan/print.hpp"
+
+#include "tagma/plan/print_any.hpp"
+
 #include "tagma/runtime/late_runs.hpp"
 
 #include "tagma/device/cpu/all_kernels.hpp"
+
+#include "tagma/device/operations_of_records.hpp"
 
 namespace tagma::runtime {
 
@@ -111,6 +129,9 @@ namespace tagma::runtime {
 }
 [[gnu::weak]] const resource_functions& find_resource(const plan::plan_resource& named) {
   return device::cpu::find_resource_functions(named);
+}
+[[gnu::weak]] const ir::op_rules& find_rules(const ir::table_operation& named) {
+  return device::operations::rules_of(named);
 }
 
 }  // namespace tagma::runtime

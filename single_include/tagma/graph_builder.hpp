@@ -152,6 +152,14 @@
 #define TAGMA_NEEDS_LIBRARY(compiled_so)
 #endif
 
+/// True where the compiler sees that a pointer is null, so that there is no call. clang sees it when it has chosen what
+/// to inline, and would keep a destructor for each type of handle.
+#if defined(__clang__)
+#define TAGMA_IS_KNOWN_NULL(pointer) false
+#else
+#define TAGMA_IS_KNOWN_NULL(pointer) (__builtin_constant_p((pointer) == nullptr) && (pointer) == nullptr)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -4619,6 +4627,8 @@ TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::s
 #include <vector>
 
 // ---- tagma/device/operations_to_build.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
 
 /// @file
 /// The operations that a process builds graphs of, by their names.
@@ -5229,6 +5239,7 @@ using compositions =
 }
 
 }  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
 // ---- tagma/nn/value_check.hpp
 #ifndef TAGMA_SINGLE_NN_VALUE_CHECK_HPP
 #define TAGMA_SINGLE_NN_VALUE_CHECK_HPP
@@ -5936,6 +5947,7 @@ class graph_builder {
 #undef TAGMA_NEEDS_LIBRARY_NAMED
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
+#undef TAGMA_IS_KNOWN_NULL
 
 // transport/broken.hpp
 #undef TAGMA_TRANSPORT_BROKEN

@@ -152,6 +152,14 @@
 #define TAGMA_NEEDS_LIBRARY(compiled_so)
 #endif
 
+/// True where the compiler sees that a pointer is null, so that there is no call. clang sees it when it has chosen what
+/// to inline, and would keep a destructor for each type of handle.
+#if defined(__clang__)
+#define TAGMA_IS_KNOWN_NULL(pointer) false
+#else
+#define TAGMA_IS_KNOWN_NULL(pointer) (__builtin_constant_p((pointer) == nullptr) && (pointer) == nullptr)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -1789,838 +1797,383 @@ using early::compile;
 /// Programs that are compiled when a process begins: the C++ compiler checks handles, feeds and fetches, the process
 /// builds the graph, its gradients and its plans.
 
-#include <vector>
-
-// ---- tagma/graph/record_walk.hpp
-#ifndef TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
-#define TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
-
-/// @file
-/// A walk over the records behind some outputs, in the compiler and in a process.
-
-namespace tagma::ir {
-
-/// Calls `visit` for each record behind `roots`, once, in an order that their structure alone decides.
-template <class Visit>
-constexpr void walk_records(array_view<const record* const> roots, const Visit& visit) {
-  growing_array<const record*> seen(1024), waiting(64);
-  std::size_t room = 1024, count = 0;
-  for (std::size_t i = 0; i < room; ++i) seen.push(nullptr);
-  const auto place = [&](const record& r) {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (room - 1);
-    while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (room - 1);
-    return i;
-  };
-  const auto find = [&](const record* r) {
-    const std::size_t i = place(*r);
-    if (seen[i] == r) return;
-    seen[i] = r;
-    waiting.push(r);
-    if (2 * ++count < room) return;
-    growing_array<const record*> before(room);
-    for (std::size_t k = 0; k < room; ++k) before.push(seen[k]);
-    const std::size_t size = room;
-    room *= 4;
-    seen.clear();
-    for (std::size_t k = 0; k < room; ++k) seen.push(nullptr);
-    for (std::size_t k = 0; k < size; ++k)
-      if (before[k] != nullptr) seen[place(*before[k])] = before[k];
-  };
-  for (const record* r : roots) find(r);
-  while (waiting.size() > 0) {
-    const record& r = *waiting.pop();
-    visit(r);
-    for (const array_view<const record* const> list : {r.inputs, r.controls, r.colocated})
-      for (const record* other : list) find(other);
-  }
-}
-
-/// Tells the records behind some outputs from those of other programs.
-[[nodiscard]] constexpr std::uint64_t digest_of(array_view<const record* const> roots) {
-  std::uint64_t h = hash_text("records");
-  for (const record* r : roots) h = hash_combine(h, r->hash);
-  walk_records(roots, [&h](const record& r) {
-    h = hash_combine(hash_combine(h, r.op->info->id),
-                     hash_combine(hash_text(r.name), static_cast<std::uint64_t>(r.spec.type)));
-    for (const extent e : r.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
-    for (const attribute a : r.attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
-    for (const array_view<const record* const> list : {r.inputs, r.controls, r.colocated}) {
-      h = hash_combine(h, list.size());
-      for (const record* other : list) h = hash_combine(h, other->hash);
-    }
-  });
-  return h;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
-// ---- tagma/plan/any_program.hpp
-#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
-#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
-
-/// @file
-/// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
-
-#include <initializer_list>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
-// ---- tagma/graph/heap_graph.hpp
-#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
-#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
-
-/// @file
-/// A finished flat graph in memory of the heap: what a process has that runs a graph it was not compiled with.
-
-// ---- tagma/base/heap_room.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-
-/// @file
-/// Tables whose size is known when a program runs: what `fixed_array` is where its room is `heap_room`. A pass that the
-/// compiler runs over fixed arrays is run by a process over these.
-
-namespace tagma {
-
-template <class T>
-struct fixed_array<T, heap_room> {
-  fixed_array() = default;
-  fixed_array(fixed_array&&) = default;
-  fixed_array& operator=(fixed_array&&) = default;
-  fixed_array(const fixed_array& other) { *this = other; }
-  /// Throws `no_memory`.
-  fixed_array& operator=(const fixed_array& other) {
-    if (this == &other) return *this;
-    allocate(other.count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = other.values[i];
-    return *this;
-  }
-
-  /// As many elements as `size`, at their defaults. Throws `no_memory`.
-  void allocate(std::size_t size) {
-    memory = heap_array<T>(size > 0 ? size : 1);
-    values = memory.data();
-    count = size;
-  }
-
-  template <class Index>
-  [[nodiscard]] T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] std::size_t size() const { return count; }
-  [[nodiscard]] T* data() { return values; }
-  [[nodiscard]] const T* data() const { return values; }
-  [[nodiscard]] T* begin() { return values; }
-  [[nodiscard]] T* end() { return values + count; }
-  [[nodiscard]] const T* begin() const { return values; }
-  [[nodiscard]] const T* end() const { return values + count; }
-
-  T* values = nullptr;
-
- private:
-  heap_array<T> memory;
-  std::size_t count = 0;
-};
-
-/// Gives arrays of `heap_room` as many elements. Throws `no_memory`.
-/// @param count an integer of any type, none below 0
-template <class Count, class... T>
-void make_room(Count count, fixed_array<T, heap_room>&... arrays) {
-  (arrays.allocate(static_cast<std::size_t>(count)), ...);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-
-namespace tagma::ir {
-
-/// The tables of a finished graph and the characters of its names. The rules of its operations are somebody else's.
-class heap_graph {
- public:
-  heap_graph() = default;
-  /// A copy of a graph. Throws `no_memory`.
-  explicit heap_graph(const graph_view& g);
-  heap_graph(heap_graph&&) = default;
-  heap_graph& operator=(heap_graph&&) = default;
-
-  [[nodiscard]] graph_view view() const;
-  /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
-  /// @param placeholder the rules of that operation
-  void feed(node_id id, const op_rules& placeholder);
-
- private:
-  template <class T>
-  static void copy(fixed_array<T, heap_room>& to, array_view<const T> from) {
-    to.allocate(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
-  }
-  /// Copies all names into memory of its own.
-  void keep_names();
-
-  fixed_array<node, heap_room> nodes_;
-  fixed_array<node_id, heap_room> edges_;
-  fixed_array<attribute, heap_room> attributes_;
-  fixed_array<node_id, heap_room> roots_;
-  fixed_array<device_spec, heap_room> requests_;
-  fixed_array<loop_info, heap_room> loops_;
-  fixed_array<back_edge, heap_room> back_edges_;
-  fixed_array<std::int16_t, heap_room> loop_of_;
-  fixed_array<std::int32_t, heap_room> numbers_;
-  heap_array<char> text_;
-};
-
-}  // namespace tagma::ir
-
-// ---- tagma/graph/heap_graph.ipp
-#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
-#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
-
-/// @file
-/// Definitions of heap_graph.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::ir {
-
-TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
-  copy(nodes_, g.nodes);
-  copy(edges_, g.edges);
-  copy(attributes_, g.attribute_pool);
-  copy(roots_, g.roots);
-  copy(requests_, g.requests);
-  copy(loops_, g.loops);
-  copy(back_edges_, g.back_edges);
-  copy(loop_of_, g.loop_of);
-  copy(numbers_, g.numbers);
-  keep_names();
-}
-
-TAGMA_DECL graph_view heap_graph::view() const {
-  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_, numbers_};
-}
-
-TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
-  node& n = nodes_[id];
-  n.op = &placeholder;
-  n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-  n.value = -1;
-}
-
-TAGMA_DECL void heap_graph::keep_names() {
-  std::size_t length = 0;
-  for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
-  text_.allocate(length);
-  char* to = text_.data();
-  const auto keep = [&](std::string_view& name) {
-    const char* const from = name.data();
-    for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
-    name = {to, name.size()};
-    to += name.size();
-  };
-  for (node& n : nodes_) keep(n.name), keep(n.suffix);
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
-#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
-// ---- tagma/plan/heap_site.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-
-/// @file
-/// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
-
-// ---- tagma/graph/placement.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-#define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-
-/// @file
-/// Placements as text: what went wrong, in TensorFlow's words, and where each node is.
-
 #include <string>
 
+// ---- tagma/graph/record_table.hpp
+#ifndef TAGMA_SINGLE_GRAPH_RECORD_TABLE_HPP
+#define TAGMA_SINGLE_GRAPH_RECORD_TABLE_HPP
+
+/// @file
+/// The records behind some outputs as numbers: what a file hands over to the process that builds their graph. Numbers,
+/// since a record is named for the linker by types that some compilers number file by file; and operations by their
+/// keys, since rules would bring the gradients of all that a program uses into each of its files.
+///
+///     table   = roots, named, records, scopes; each of the first two a count and positions of records
+///     record  = hash, (operation | type << 16 | rank << 24 | flags << 32 | attributes << 40),
+///               (inputs | controls << 32), [name], [scope, bare, copied, colocated], extents, attributes,
+///               inputs, controls, colocated nodes
+///     scope   = hash, (kind | alone << 8 | copies << 16), (inner | function << 32), prefix, job, type,
+///               (replica | task << 32), id, (outside | names << 32), positions of records, pairs of texts
+///     text    = (its place among the characters << 32 | how many they are)
+///
+/// What may be absent, such as a scope, is 1 more than its position; 0: there is none.
+
 namespace tagma::ir {
 
-namespace detail {
+/// An operation of such a table.
+struct table_operation {
+  const char* key = nullptr;
+  std::string_view name;
+  const op_rules* rules = nullptr;  ///< of an operation that no registry has: `op_rules::in_registry`
+};
 
-/// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] std::string label(const graph_view& g, node_id i);
+/// Records as numbers.
+struct record_table {
+  array_view<const std::int64_t> words;
+  array_view<const char> text;
+  array_view<const table_operation> operations;
+  array_view<const device_function> functions;
+  std::int32_t records = 0;
+  std::int32_t scopes = 0;
+  std::int32_t lists = 0;  ///< places in lists of records
+  std::int32_t names = 0;  ///< places in tables of names
+};
 
-/// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
-
-[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
-
-[[nodiscard]] std::string devices_text(const device_set& set);
-
-/// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
-
-}  // namespace detail
-
-/// The canonical code of a failure.
-[[nodiscard]] constexpr status_code code_of(place_problem problem) {
-  switch (problem) {
-    case place_problem::none:
-      return status_code::ok;
-    case place_problem::no_devices:
-      return status_code::failed_precondition;
-    case place_problem::malformed_assignment:
-    case place_problem::unknown_assignment:
-    case place_problem::assigned_no_kernel:
-      return status_code::internal;
-    default:
-      return status_code::invalid_argument;
-  }
+/// What a record of the table has beside what each has.
+namespace record_flags {
+inline constexpr std::int64_t valued = 1, carries = 2, named = 4, placed = 8;
 }
 
-/// A failure as a sentence; empty if there is none.
-[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
-
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Devices of nodes as `place` takes them, by name. A variable that a container has already stays where it is, whatever
-/// a scope or a setter asks for in the program of today.
-class assigned_devices {
- public:
-  /// @param homes of each node the complete name of a device, or nothing
-  explicit assigned_devices(array_view<const device_spec> homes);
-  assigned_devices(const assigned_devices&) = delete;
-  assigned_devices& operator=(const assigned_devices&) = delete;
-
-  [[nodiscard]] array_view<const std::string_view> names() const { return {names_.data(), names_.size()}; }
-
- private:
-  heap_array<std::string> texts_;
-  heap_array<std::string_view> names_;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
-                                           bool soft = false, array_view<const std::string_view> assigned = {});
-
-namespace detail {
-[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                      const device_set& set);
-}  // namespace detail
-
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
+/// Two numbers in one word.
 /// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
+[[nodiscard]] constexpr std::int64_t join_words(std::int64_t low, std::int64_t high) {
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(high) << 32) |
+                                   (static_cast<std::uint64_t>(low) & 0xffffffffu));
 }
-[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
+[[nodiscard]] constexpr std::int32_t low_word(std::int64_t both) { return static_cast<std::int32_t>(both); }
+[[nodiscard]] constexpr std::int32_t high_word(std::int64_t both) { return static_cast<std::int32_t>(both >> 32); }
 /// @}
 
-}  // namespace tagma::ir
-
-// ---- tagma/graph/placement.ipp
-#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-
-/// @file
-/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::ir::detail {
-
-TAGMA_DECL std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
-
-TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
-
-TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
-
-TAGMA_DECL std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
-
-TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
-
-}  // namespace tagma::ir::detail
-
-namespace tagma::ir {
-
-TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
-  if (f.problem == place_problem::none) return {};
-  if (f.problem == place_problem::no_devices) return "No devices are registered";
-  const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
-  const std::string other = f.other == no_node ? std::string() : "'" + detail::label(g, f.other) + "'";
-  const std::string start = "Cannot assign a device for operation " + node + ": ";
-  const std::string there = ". Available devices: " + detail::devices_text(set);
-  switch (f.problem) {
-    case place_problem::no_kernel:
-      return start + "No OpKernel was registered to support Op '" + std::string(g.info(f.node).name) + "' of " +
-             std::string(tagma::to_string(g[f.node].spec.type)) + ". Registered devices: " + detail::devices_text(set) +
-             ", registered kernels: " + detail::kernels_text(g, set, f.node);
-    case place_problem::no_such_device:
-      return start + "Operation was explicitly assigned to " + to_string(f.asked) + " but available devices are " +
-             detail::devices_text(set) + ". Make sure the device specification refers to a valid device.";
-    case place_problem::no_kernel_there:
-      return start + "Could not satisfy explicit device specification " + asked + " because no supported kernel for " +
-             (f.asked.type.empty() ? std::string("its") : std::string(f.asked.type.view())) +
-             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node) + there;
-    case place_problem::group_elsewhere:
-      return start + "the node was colocated with a group of nodes that required incompatible device " + asked +
-             ". Kernels: " + detail::group_text(g, set, f) + there;
-    case place_problem::requests_conflict:
-      return "Cannot colocate nodes " + node + " and " + other + ": cannot merge devices with " +
-             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'" + there;
-    case place_problem::no_common_device:
-      return "Cannot colocate nodes " + node + " and " + other +
-             " because no device type supports both of those nodes and the other nodes colocated with them. Kernels: " +
-             detail::group_text(g, set, f) + there;
-    case place_problem::malformed_assignment:
-      return "Malformed assigned device '" + std::string(f.conflict) + "' of " + node;
-    case place_problem::unknown_assignment:
-      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device" + there;
-    default:
-      return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
-             std::string(g.info(f.node).name) + there;
-  }
-}
-
-TAGMA_DECL assigned_devices::assigned_devices(array_view<const device_spec> homes)
-    : texts_(homes.size()), names_(homes.size()) {
-  for (std::size_t i = 0; i < homes.size(); ++i) {
-    if (homes[i].empty()) continue;
-    texts_[i] = tagma::to_string(homes[i]);
-    names_[i] = texts_[i];
-  }
-}
-
-TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
-                                        bool soft, array_view<const std::string_view> assigned) {
-  const std::size_t count = g.nodes.size();
-  heap_placement p(count);
-  const heap_array<place_group> groups(count);
-  p.failure = place(g, needs, devices, soft, assigned,
-                    {{p.device.data(), count}, {p.reason.data(), count}, {groups.data(), count}});
-  return p;
-}
-
-}  // namespace tagma::ir
-
-namespace tagma::ir::detail {
-
-TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
-  std::string text;
-  for (node_id i = 0; i < g.size(); ++i)
-    if (device[i] >= 0)
-      text.append(label(g, i))
-          .append(": (")
-          .append(g.info(i).name)
-          .append("): ")
-          .append(to_string(set.devices[device[i]].name))
-          .append("\n");
-  return text;
-}
-
-}  // namespace tagma::ir::detail
-
-namespace tagma::ir {
-
-TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text({p.device.data(), p.device.size()}, g, set);
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-// ---- tagma/plan/heap_plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-
-/// @file
-/// Plans that are made when a program runs, in memory of the heap: the passes are those that the compiler runs, and so
-/// are the tables.
-
-namespace tagma::plan {
-
-/// Where the nodes of a graph run.
-struct plan_site {
-  array_view<const plan_device> devices;
-  array_view<const std::int16_t> device;       ///< of each node; empty if there is one device
-  array_view<const ir::place_reason> reasons;  ///< of each node; empty if there is one device
-  array_view<const bool> begins_loop{};        ///< for each node, whether its kernel can go on with a loop; or nothing
+/// How large a table is.
+struct record_table_size {
+  std::size_t words = 0, characters = 0, operations = 0, functions = 0;
+  std::size_t records = 0;
+  std::size_t behind = 0;  ///< the first so many are inputs of outputs, or waited for; others only lead to them
+  std::size_t scopes = 0, lists = 0, names = 0;
 };
-
-/// A graph with the control dependencies that late extents ask for: what plans are made of.
-class planned_heap_graph {
- public:
-  /// Throws `no_memory`.
-  /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g);
-  planned_heap_graph(const planned_heap_graph&) = delete;
-  planned_heap_graph& operator=(const planned_heap_graph&) = delete;
-
-  [[nodiscard]] const ir::graph_view& view() const { return view_; }
-
- private:
-  ir::detail::late_tables<heap_room, heap_room> tables_;
-  ir::graph_view view_;
-};
-
-/// The plan of some nodes of a graph.
-class heap_plan {
- public:
-  /// Throws `no_memory`.
-  /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
-
-  /// True if reads and updates wait for one another: there is no plan.
-  [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const;
-  /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
-  /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
-  /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
-  /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
-  /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
-
- private:
-  using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
-
-  looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
-  plan_site where_;
-  array_view<const std::int32_t> numbers_;  // of the graph
-};
-
-}  // namespace tagma::plan
-
-// ---- tagma/plan/heap_plan.ipp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
-#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
-
-/// @file
-/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::plan {
-
-TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
-  if (!ir::has_late(g)) return;
-  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-  view_.nodes = tables_.node;
-  view_.edges = tables_.edge;
-}
-
-TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
-                                const plan_site& where)
-    : where_(where), numbers_(planned.view().numbers) {
-  const ir::graph_view& g = planned.view();
-  fixed_array<node_id, heap_room> wanted;
-  wanted.allocate(fetches.size());
-  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-  const auto needs = ir::prune<heap_room>(g, fetches);
-  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-  if (where.devices.size() > 1 && !tables.contradictory)
-    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-  if (g.loops.empty())
-    static_cast<raw&>(tables_) = assign_storage(tables);
-  else
-    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-}
-
-TAGMA_DECL plan_view heap_plan::view() const {
-  const plan_sizes& n = tables_.sizes;
-  return {{tables_.nodes.data(), n.nodes},
-          {tables_.inputs.data(), n.inputs},
-          {tables_.attributes.data(), n.attributes},
-          {tables_.steps.data(), n.steps},
-          {tables_.operands.data(), n.operands},
-          {tables_.blocks.data(), n.blocks},
-          tables_.fetches,
-          tables_.fetch_steps,
-          tables_.feeds,
-          tables_.writes_variables,
-          where_.devices,
-          where_.reasons,
-          {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count},
-          numbers_};
-}
-
-TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
-  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-}
-
-TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
-  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-}
-
-TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
-  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-  const node_id i = tables_.operands[at];
-  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-}
-
-TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
-  return plan::peak_bytes<heap_room, heap_room>(view(), size);
-}
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
-#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-
-namespace tagma::plan {
-
-/// A kind of devices besides CPUs, as the placer knows it.
-struct site_kind {
-  std::string_view type;  ///< "GPU"
-  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
-};
-
-/// The devices of this process that the scopes of a graph name, and the node that each is there for.
-class heap_site {
- public:
-  /// Throws InvalidArgument for what cannot be placed.
-  /// @param soft as `tagma::soft_placement`
-  /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
-  /// @param homes of each node the device of this process where it is already, or nothing; empty: none is anywhere
-  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr,
-            array_view<const device_spec> homes = {}) {
-    if (g.requests.empty() && others == nullptr) {
-      devices_.allocate(1);
-      devices_[0].name = ir::local_device("CPU", 0);
-      return;
-    }
-    const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
-    const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
-    heap_array<device_spec> asked(g.requests.size() + homes.size());
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      asked[i] = i < g.requests.size() ? g.requests[i] : homes[i - g.requests.size()];
-    const auto names = ir::detail::name_local_devices<heap_room>(asked, types);
-    fixed_array<device_entry, heap_room> entries;
-    entries.allocate(names.count);
-    devices_.allocate(names.count);
-    for (std::size_t i = 0; i < names.count; ++i)
-      entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
-    heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
-    for (std::size_t i = 0; i < kernels.size(); ++i)
-      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
-    fixed_array<ir::need, heap_room> needs;
-    needs.allocate(g.nodes.size());
-    for (ir::need& n : needs) n = ir::need::value;
-    const ir::device_set set{entries, types,
-                             [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                             ir::local_task, kernels};
-    const ir::assigned_devices assigned(homes);
-    placed_ = ir::place<heap_room>(g, needs, set, soft, assigned.names());
-    if (placed_.failure.problem != ir::place_problem::none)
-      fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
-    list_devices(g, entries, placed_.devices(), devices_);
-  }
-
-  /// True if a node is on a device that is no CPU.
-  [[nodiscard]] bool is_accelerated() const {
-    for (const std::int16_t d : placed_.devices())
-      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
-    return false;
-  }
-  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
-
- private:
-  fixed_array<plan_device, heap_room> devices_;
-  ir::placement<heap_room> placed_;
-};
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-
-namespace tagma {
 
 namespace detail {
 
-/// What copies of a program share.
-struct shared_program final : counted_object {
-  ir::heap_graph graph;
-  carried values;
-  std::vector<std::string> outputs;           ///< their names
-  std::map<std::string_view, int> positions;  ///< of the outputs, by their names
-  bool soft = false;                          ///< compiled with `soft_placement`
+[[nodiscard]] constexpr std::uint64_t hash_to_number(const record& r) { return r.hash; }
+[[nodiscard]] constexpr std::uint64_t hash_to_number(const scope& s) { return s.hash; }
+[[nodiscard]] constexpr std::uint64_t hash_to_number(const op_rules& op) { return op.info->id; }
+
+/// Numbers things by their addresses, in the order in which they are found.
+template <class T>
+class numbering {
+ public:
+  constexpr explicit numbering(std::size_t room) : list(room / 4), size_(room), slots_(new std::int32_t[room]()) {}
+  numbering(const numbering&) = delete;
+  numbering& operator=(const numbering&) = delete;
+  constexpr ~numbering() { delete[] slots_; }
+
+  /// The number of a thing, a new one where it is not known.
+  constexpr std::int32_t of(const T& t) {
+    const std::size_t i = place(t);
+    if (slots_[i] != 0) return slots_[i] - 1;
+    list.push(&t);
+    const auto number = static_cast<std::int32_t>(list.size());
+    slots_[i] = number;
+    if (2 * list.size() >= size_) grow();
+    return number - 1;
+  }
+  /// 1 more, and 0 for nothing.
+  constexpr std::int32_t after(const T* t) { return t == nullptr ? 0 : of(*t) + 1; }
+
+  growing_array<const T*> list;
+
+ private:
+  [[nodiscard]] constexpr std::size_t place(const T& t) const {
+    std::size_t i = static_cast<std::size_t>(hash_to_number(t)) & (size_ - 1);
+    while (slots_[i] != 0 && list[slots_[i] - 1] != &t) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+  constexpr void grow() {
+    delete[] slots_;
+    size_ *= 4;
+    slots_ = new std::int32_t[size_]();
+    for (std::size_t i = 0; i < list.size(); ++i) slots_[place(*list[i])] = static_cast<std::int32_t>(i) + 1;
+  }
+
+  std::size_t size_;
+  std::int32_t* slots_;
 };
 
-/// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
-[[nodiscard]] std::string name_of_output(const ir::graph_view& g, std::size_t i);
+/// Finds the records and scopes of a table.
+class record_finder {
+ public:
+  /// @param roots as they are placed; @param named the same as their handles name them
+  constexpr record_finder(array_view<const record* const> roots, array_view<const record* const> named)
+      : records(roots.size() < 64 ? 256 : 1024) {
+    find(roots);
+    for (std::size_t i = 0; i < records.list.size(); ++i) find_operands(*records.list[i]);
+    behind = records.list.size();
+    find(named);
+    for (std::size_t i = 0; i < records.list.size(); ++i) {
+      const record& r = *records.list[i];
+      if (i >= behind) find_operands(r);
+      if (is_placed(r)) find_places(r);
+    }
+  }
+
+  /// True for a record that has more than most.
+  [[nodiscard]] static constexpr bool is_placed(const record& r) {
+    return r.scopes != nullptr || r.bare != nullptr || r.copied != nullptr || r.colocated.size() != 0;
+  }
+
+  numbering<record> records;
+  numbering<scope> scopes{64};
+  std::size_t behind = 0;
+
+ private:
+  constexpr void find(array_view<const record* const> list) {
+    for (const record* r : list) records.of(*r);
+  }
+  constexpr void find_operands(const record& r) {
+    for (const record* in : r.inputs) records.of(*in);
+    if (r.controls.size() != 0) find(r.controls);
+    if (r.colocated.size() != 0) find(r.colocated);
+  }
+  constexpr void find_places(const record& r) {
+    if (r.bare != nullptr) records.of(*r.bare);
+    if (r.copied != nullptr) records.of(*r.copied);
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
+      scopes.of(*s);
+      find(s->outside);
+    }
+  }
+};
+
+/// Counts what the table has. As `record_writer`, which is far slower in a compiler.
+[[nodiscard]] constexpr record_table_size count_table(const record_finder& found, array_view<const record* const> roots,
+                                                      array_view<const record* const> named) {
+  record_table_size size{.words = 2 + roots.size() + named.size(),
+                         .records = found.records.list.size(),
+                         .behind = found.behind,
+                         .scopes = found.scopes.list.size(),
+                         .lists = roots.size() + named.size()};
+  numbering<op_rules> operations{64};
+  for (const record* const r : found.records.list.view()) {
+    operations.of(*r->op);
+    const std::size_t lists = r->inputs.size() + r->controls.size() + r->colocated.size();
+    size.words += 3 + static_cast<std::size_t>(r->spec.dims.rank) + r->attributes.size() + lists;
+    size.lists += lists;
+    if (r->name.size() != 0) ++size.words, size.characters += r->name.size();
+    if (record_finder::is_placed(*r)) size.words += 4;
+  }
+  size.operations = operations.list.size();
+  for (const scope* const s : found.scopes.list.view()) {
+    if (s->function != nullptr) ++size.functions;
+    size.words += 9 + s->outside.size() + 2 * s->names.size();
+    size.lists += s->outside.size();
+    size.names += s->names.size();
+    size.characters += s->prefix.size() + s->spec.job.view().size() + s->spec.type.view().size();
+    for (const renamed& n : s->names) size.characters += n.from.size() + n.to.size();
+  }
+  return size;
+}
+
+/// A table of exact size.
+template <std::size_t Words, std::size_t Characters, std::size_t Operations, std::size_t Functions>
+struct record_table_arrays {
+  fixed_array<std::int64_t, Words> words{};
+  fixed_array<char, Characters> text{};
+  fixed_array<table_operation, Operations> operations{};
+  fixed_array<device_function, Functions> functions{};
+};
+
+/// Writes it.
+class record_writer {
+ public:
+  /// @param records,scopes as they are numbered
+  template <class Arrays>
+  constexpr record_writer(array_view<const record* const> records, array_view<const scope* const> scopes,
+                          array_view<const record* const> roots, array_view<const record* const> named, Arrays& to)
+      : records_(4 * records.size() > 1024 ? 8192 : 1024),
+        word_(to.words.data()),
+        text_(to.text.data()),
+        function_(to.functions.data()) {
+    for (const record* r : records) records_.of(*r);
+    for (const scope* s : scopes) scopes_.of(*s);
+    put_list(roots), put_list(named);
+    for (const record* r : records) put(*r);
+    for (const scope* s : scopes) put(*s);
+    for (std::size_t i = 0; i < operations_.list.size(); ++i) {
+      const op_rules& op = *operations_.list[i];
+      to.operations[i] = {op.info->key, op.info->name, op.in_registry ? nullptr : &op};
+    }
+  }
+
+ private:
+  constexpr void put(std::string_view t) {
+    *word_++ = join_words(static_cast<std::int64_t>(t.size()), characters_);
+    for (const char c : t) text_[characters_++] = c;
+  }
+  constexpr void put_all(array_view<const record* const> list) {
+    for (const record* r : list) *word_++ = records_.of(*r);
+  }
+  constexpr void put_list(array_view<const record* const> list) {
+    *word_++ = static_cast<std::int64_t>(list.size());
+    put_all(list);
+  }
+  constexpr void put(const record& r) {
+    const bool placed = record_finder::is_placed(r);
+    const std::int64_t flags = (r.valued ? record_flags::valued : 0) | (r.carries ? record_flags::carries : 0) |
+                               (r.name.size() == 0 ? 0 : record_flags::named) | (placed ? record_flags::placed : 0);
+    std::int64_t* to = word_;
+    *to++ = static_cast<std::int64_t>(r.hash);
+    *to++ = operations_.of(*r.op) | (static_cast<std::int64_t>(r.spec.type) << 16) |
+            (static_cast<std::int64_t>(r.spec.dims.rank) << 24) | (flags << 32) |
+            (static_cast<std::int64_t>(r.attributes.size()) << 40);
+    *to++ = static_cast<std::int64_t>(r.inputs.size()) | (static_cast<std::int64_t>(r.controls.size()) << 32);
+    word_ = to;
+    if (r.name.size() != 0) put(r.name);
+    to = word_;
+    if (placed) {
+      *to++ = scopes_.after(r.scopes), *to++ = records_.after(r.bare), *to++ = records_.after(r.copied);
+      *to++ = static_cast<std::int64_t>(r.colocated.size());
+    }
+    for (int axis = 0; axis < r.spec.dims.rank; ++axis) *to++ = r.spec.dims.extents[axis];
+    for (const attribute a : r.attributes) *to++ = a;
+    for (const record* in : r.inputs) *to++ = records_.of(*in);
+    word_ = to;
+    if (r.controls.size() != 0) put_all(r.controls);
+    if (r.colocated.size() != 0) put_all(r.colocated);
+  }
+  constexpr void put(const scope& s) {
+    *word_++ = static_cast<std::int64_t>(s.hash);
+    *word_++ = static_cast<std::int64_t>(s.kind) | (s.alone ? 256 : 0) | (static_cast<std::int64_t>(s.copies) << 16);
+    if (s.function != nullptr) function_[functions_++] = s.function;
+    *word_++ = join_words(scopes_.after(s.inner), s.function == nullptr ? 0 : functions_);
+    put(s.prefix), put(s.spec.job.view()), put(s.spec.type.view());
+    *word_++ = join_words(s.spec.replica, s.spec.task), *word_++ = s.spec.id;
+    *word_++ = join_words(static_cast<std::int64_t>(s.outside.size()), static_cast<std::int64_t>(s.names.size()));
+    put_all(s.outside);
+    for (const renamed& n : s.names) put(n.from), put(n.to);
+  }
+
+  numbering<record> records_;
+  numbering<scope> scopes_{64};
+  numbering<op_rules> operations_{64};
+  std::int64_t* word_;
+  char* text_;
+  device_function* function_;
+  std::int64_t characters_ = 0, functions_ = 0;
+};
 
 }  // namespace detail
 
-/// A program as data: what it computes, and the names of its outputs. Copies share it. A session runs it by kernels
-/// that are found by name (<tagma/registry.hpp>), so that a process can run graphs it was not compiled with.
-class any_program {
- public:
-  /// The graph of a compiled program.
-  /// @param names of its outputs, all or none; without, a placeholder or variable has its own name, and any other
-  /// output number i is "output_i" Throws InvalidArgument if there are names for some outputs only, or one name twice.
-  template <class Closure>
-  explicit any_program(const program<Closure>& of, std::initializer_list<std::string_view> names = {})
-      : any_program(program<Closure>::graph::view, of.values(), program<Closure>::graph::soft,
-                    {names.begin(), names.size()}) {}
-  /// @param soft as `soft_placement`
-  any_program(const ir::graph_view& graph, const carried& values, bool soft,
-              array_view<const std::string_view> names = {});
+/// The records and scopes of a table, for the compiler alone.
+template <std::size_t Room>
+struct record_list {
+  record_table_size size;
+  fixed_array<const record*, Room> all_records{};
+  fixed_array<const scope*, Room / 4> all_scopes{};
 
-  [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
-  [[nodiscard]] const carried& values() const { return shared_->values; }
-  [[nodiscard]] bool soft() const { return shared_->soft; }
-  /// Names of the outputs, in their order.
-  [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
-  /// The position of an output, or -1.
-  [[nodiscard]] int find_output(std::string_view name) const;
-
-  /// As of a compiled program.
-  /// @{
-  [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
-  [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const;
-  /// @}
-
- private:
-  void name_outputs(array_view<const std::string_view> names);
-
-  counted<detail::shared_program> shared_;
+  /// False if there is not enough room, and nothing is listed.
+  [[nodiscard]] constexpr bool is_whole() const { return size.records <= Room && size.scopes <= Room / 4; }
+  [[nodiscard]] constexpr array_view<const record* const> records() const { return {all_records.data(), size.records}; }
+  [[nodiscard]] constexpr array_view<const scope* const> scopes() const { return {all_scopes.data(), size.scopes}; }
 };
-
-}  // namespace tagma
-
-// ---- tagma/plan/any_program.ipp
-#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
-#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
-
-/// @file
-/// Definitions of any_program.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::detail {
-
-TAGMA_COLD TAGMA_DECL std::string name_of_output(const ir::graph_view& g, std::size_t i) {
-  const ir::node& n = g[g.roots[i]];
-  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
-                                                               : sentence({n.name, n.suffix});
+/// @param roots as they are placed; @param named the same as their handles name them
+template <std::size_t Room>
+[[nodiscard]] constexpr record_list<Room> list_records(array_view<const record* const> roots,
+                                                       array_view<const record* const> named) {
+  const detail::record_finder found(roots, named);
+  record_list<Room> list{detail::count_table(found, roots, named)};
+  if (!list.is_whole()) return list;
+  for (std::size_t i = 0; i < list.size.records; ++i) list.all_records[i] = found.records.list[i];
+  for (std::size_t i = 0; i < list.size.scopes; ++i) list.all_scopes[i] = found.scopes.list[i];
+  return list;
 }
 
-}  // namespace tagma::detail
+/// The table, of exact size.
+template <std::size_t Words, std::size_t Characters, std::size_t Operations, std::size_t Functions, std::size_t Room>
+[[nodiscard]] constexpr auto write_records(const record_list<Room>& list, array_view<const record* const> roots,
+                                           array_view<const record* const> named) {
+  detail::record_table_arrays<Words, Characters, Operations, Functions> to;
+  detail::record_writer(list.records(), list.scopes(), roots, named, to);
+  return to;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_RECORD_TABLE_HPP
 
 namespace tagma {
 
-TAGMA_DECL any_program::any_program(const ir::graph_view& graph, const carried& values, bool soft,
-                                    array_view<const std::string_view> names)
-    : shared_(new detail::shared_program) {
-  detail::shared_program& to = *shared_;
-  to.graph = ir::heap_graph(graph);
-  to.values = values;
-  to.soft = soft;
-  name_outputs(names);
-}
-
-TAGMA_DECL int any_program::find_output(std::string_view name) const {
-  const auto found = shared_->positions.find(name);
-  return found == shared_->positions.end() ? -1 : found->second;
-}
-
-TAGMA_DECL std::int64_t any_program::peak_bytes(extent batch) const {
-  const plan::heap_site site(graph(), soft());
-  const plan::planned_heap_graph planned(graph());
-  return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
-}
-
-TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> names) {
-  const ir::graph_view g = graph();
-  if (!names.empty() && names.size() != g.roots.size())
-    fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
-  std::vector<std::string>& own = shared_->outputs;
-  own.reserve(g.roots.size());  // no name moves
-  for (std::size_t i = 0; i < g.roots.size(); ++i) {
-    own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
-    std::string& name = own.back();
-    const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
-    if (put()) continue;
-    if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-    for (name = sentence({"output_", i}); !put();) name += '_';
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
-#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
-
-namespace tagma {
+class any_program;
 
 namespace detail {
 
-/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs.
+/// The records behind the outputs of a closure, listed anew with more room where there was too little.
+template <class Closure, std::size_t Room>
+struct records_in_room {
+  using traits = output_traits<closure_result<Closure>>;
+  static constexpr auto list = ir::list_records<Room>(traits::records, traits::named);
+};
+template <class Closure, std::size_t Room = 1024, bool Whole = records_in_room<Closure, Room>::list.is_whole()>
+struct listed_records : records_in_room<Closure, Room> {};
+template <class Closure, std::size_t Room>
+struct listed_records<Closure, Room, false> : listed_records<Closure, 8 * Room> {};
+
+/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs, and the records
+/// behind them.
 template <class Closure>
 struct late_graph {
   using traits = output_traits<closure_result<Closure>>;
-  /// What the compiler finds behind the outputs; a process finds the same, or not what it was compiled with.
-  static constexpr std::uint64_t digest = ir::digest_of(traits::records);
+
+  /// For the compiler alone: what the process has of them is the table.
+  static constexpr const auto& list = listed_records<Closure>::list;
+  static constexpr ir::record_table_size size = list.size;
+  static constexpr auto arrays = ir::write_records<size.words, size.characters, size.operations, size.functions>(
+      list, traits::records, traits::named);
+  static constexpr ir::record_table table{arrays.words,
+                                          arrays.text,
+                                          arrays.operations,
+                                          arrays.functions,
+                                          static_cast<std::int32_t>(size.records),
+                                          static_cast<std::int32_t>(size.scopes),
+                                          static_cast<std::int32_t>(size.lists),
+                                          static_cast<std::int32_t>(size.names)};
 };
 
-/// What copies of such a program share.
-struct shared_late_program final : counted_object {
-  shared_late_program(const any_program& program, array_view<const ir::node_of_record> which)
-      : data(program), records(which.begin(), which.end()) {}
-
-  any_program data;
-  std::vector<ir::node_of_record> records;  ///< which record became which node
+/// What copies of such a program share. The registry has the rest (runtime/late_runs.hpp), so that it is compiled once
+/// and not in each file that has a program.
+class shared_late_program : public counted_object {
+ public:
+  /// As of `any_program`, and its text.
+  /// @{
+  [[nodiscard]] virtual const any_program& data() const = 0;
+  [[nodiscard]] virtual const carried& values() const = 0;
+  [[nodiscard]] virtual std::size_t node_count() const = 0;
+  [[nodiscard]] virtual std::int64_t peak_bytes(extent batch) const = 0;
+  [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
+  [[nodiscard]] virtual std::string explain(extent batch) const = 0;
+  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch) const = 0;
+  [[nodiscard]] virtual std::string to_dot() const = 0;
+  /// @}
+  /// The position of a thing of a container among all that the program names, or -1.
+  [[nodiscard]] virtual int resource_position(std::string_view kind, std::string_view name) const = 0;
 };
 
-/// @name Defined by the registry
-/// What a process compiles with is compiled once, not in each file that has a program (runtime/late_runs.hpp).
-/// @{
-
-/// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
-/// @param roots,named as of `ir::heap_build`; @param values what the named carry
-/// @param digest of the roots, as the compiler knows them
+/// Builds a graph. Defined by the registry. Throws what `compile` says of a type, InvalidArgument.
+/// @param table the records behind the outputs
+/// @param values what the named carry
 /// @param soft as `soft_placement`
 /// @param passes that rewrite the graph
-[[nodiscard]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
-                                                              array_view<const ir::record* const> named,
-                                                              std::uint64_t digest, const carried& values, bool soft,
+[[nodiscard]] counted<shared_late_program> build_late_program(const ir::record_table& table, const carried& values,
+                                                              bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
-/// As `any_program::peak_bytes`.
-[[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
-/// @}
 
 /// What a graph is rewritten by, and last a copy without nodes that nobody reads.
 template <class... Pass>
@@ -2635,22 +2188,22 @@ class late_program {
   using graph = detail::late_graph<Closure>;
 
   late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
-      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::digest,
-                                           graph::traits::values(closure), soft, passes)) {}
+      : shared_(detail::build_late_program(graph::table, graph::traits::values(closure), soft, passes)) {}
 
-  /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
-  [[nodiscard]] const any_program& data() const { return shared_->data; }
+  /// The program as data: for `write_program` and whatever takes programs of any type, whose headers define it.
+  [[nodiscard]] const any_program& data() const { return shared_->data(); }
   operator const any_program&() const { return data(); }
-  /// Which record became which node.
-  [[nodiscard]] array_view<const ir::node_of_record> records() const { return shared_->records; }
 
   /// As of a program that the C++ compiler compiles.
   /// @{
-  [[nodiscard]] const carried& values() const { return data().values(); }
-  [[nodiscard]] std::size_t node_count() const { return data().node_count(); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return detail::peak_bytes_of(data(), batch); }
-  [[nodiscard]] std::uint64_t fingerprint() const { return data().fingerprint(); }
+  [[nodiscard]] const carried& values() const { return shared_->values(); }
+  [[nodiscard]] std::size_t node_count() const { return shared_->node_count(); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return shared_->peak_bytes(batch); }
+  [[nodiscard]] std::uint64_t fingerprint() const { return shared_->fingerprint(); }
   /// @}
+
+  /// For sessions and text.
+  [[nodiscard]] const detail::shared_late_program& shared() const { return *shared_; }
 
  private:
   counted<detail::shared_late_program> shared_;
@@ -2724,645 +2277,6 @@ template <class Closure, class... Pass>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
 
-// ---- tagma/plan/print.hpp
-#ifndef TAGMA_SINGLE_PLAN_PRINT_HPP
-#define TAGMA_SINGLE_PLAN_PRINT_HPP
-
-/// @file
-/// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
-
-// ---- tagma/graph/print.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PRINT_HPP
-#define TAGMA_SINGLE_GRAPH_PRINT_HPP
-
-/// @file
-/// A flat graph as text: names of nodes, and the drawing that Graphviz makes.
-
-#include <string>
-
-namespace tagma::ir {
-
-/// What passes found out, one entry a node of the graph.
-struct pass_results {
-  const need* needs = nullptr;
-  const node_id* group = nullptr;
-  const fusion_reason* reason = nullptr;
-
-  [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const;
-};
-
-namespace detail {
-
-/// Text between double quotes of DOT.
-[[nodiscard]] std::string escaped(std::string_view text);
-
-[[nodiscard]] std::string dot_node(const graph_view& g, const pass_results& passes, node_id i, std::string_view indent);
-
-}  // namespace detail
-
-/// The needed part of a graph in Graphviz' language DOT: a box around each loop of several operations, dotted edges
-/// where only a shape is read, dashed edges for control dependencies. Each node appears once.
-[[nodiscard]] std::string to_dot(const graph_view& g, const pass_results& passes);
-
-}  // namespace tagma::ir
-
-// ---- tagma/graph/print.ipp
-#ifndef TAGMA_SINGLE_GRAPH_PRINT_IPP
-#define TAGMA_SINGLE_GRAPH_PRINT_IPP
-
-/// @file
-/// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::ir {
-
-TAGMA_DECL bool pass_results::is_loop_member(const graph_view& g, node_id i) const {
-  return wants_value(needs[i]) && (g.info(i).is(op_kind::elementwise) || group[i] != i);
-}
-
-}  // namespace tagma::ir
-
-namespace tagma::ir::detail {
-
-TAGMA_DECL std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result;
-}
-
-TAGMA_DECL std::string dot_node(const graph_view& g, const pass_results& passes, node_id i, std::string_view indent) {
-  const node& n = g[i];
-  const op_kind kind = n.op->info->kind;
-  const char* shape = kind == op_kind::variable      ? "cylinder"
-                      : kind == op_kind::placeholder ? "invhouse"
-                      : kind == op_kind::control     ? "point"
-                                                     : "box";
-  std::string text = std::string(indent) + "n" + std::to_string(i) + " [shape=" + shape + ", label=\"" +
-                     escaped(n.op->info->name) + " #" + std::to_string(i);
-  if (!n.name.empty()) text += "\\n" + escaped(n.name) + escaped(n.suffix);
-  if (n.spec.type != dtype::none) text += "\\n" + to_string(n.spec);
-  text += '"';
-  if (passes.needs[i] == need::extents) text += ", style=dotted";
-  return text + "];\n";
-}
-
-}  // namespace tagma::ir::detail
-
-namespace tagma::ir {
-
-TAGMA_DECL std::string to_dot(const graph_view& g, const pass_results& passes) {
-  std::string text = "digraph tagma {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n";
-  const heap_array<int> members(g.size());
-  for (node_id i = 0; i < g.size(); ++i)
-    if (passes.is_loop_member(g, i)) ++members[passes.group[i]];
-  const auto in_box = [&](node_id i) { return passes.is_loop_member(g, i) && members[passes.group[i]] > 1; };
-  for (node_id i = 0; i < g.size(); ++i) {
-    if (passes.needs[i] == need::nothing) continue;
-    if (!in_box(i)) text += detail::dot_node(g, passes, i, "  ");
-    if (!in_box(i) || passes.group[i] != i) continue;
-    const std::string number = std::to_string(i);
-    text += "  subgraph cluster_" + number + " {\n    label=\"one loop, result #" + number + "\";\n";
-    text += "    style=rounded;\n";
-    for (node_id m = 0; m <= i; ++m)
-      if (passes.is_loop_member(g, m) && passes.group[m] == i) text += detail::dot_node(g, passes, m, "    ");
-    text += "  }\n";
-  }
-  const auto edge = [&text](node_id from, node_id to, const char* style) {
-    text += "  n" + std::to_string(from) + " -> n" + std::to_string(to) + style + ";\n";
-  };
-  for (node_id i = 0; i < g.size(); ++i) {
-    if (passes.needs[i] == need::nothing) continue;
-    int k = 0;
-    for (const node_id in : g.inputs(i)) edge(in, i, g.info(i).ignores_elements(k++) ? " [style=dotted]" : "");
-    if (wants_value(passes.needs[i]))
-      for (const node_id c : g.controls(i)) edge(c, i, " [style=dashed]");
-  }
-  return text + "}\n";
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PRINT_IPP
-#endif  // TAGMA_SINGLE_GRAPH_PRINT_HPP
-
-namespace tagma {
-
-namespace diagnose {
-/// What is to be explained is among the outputs of the program.
-template <int Position, class Spec>
-inline constexpr bool explains_output = Position >= 0;
-}  // namespace diagnose
-
-namespace plan {
-
-/// The table of `tagma::explain`, built row by row.
-class plan_printer {
- public:
-  plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch);
-
-  [[nodiscard]] std::string text() const;
-
- private:
-  static constexpr std::size_t columns = 9;
-  struct row {
-    std::string cell[columns];
-  };
-
-  [[nodiscard]] int steps() const { return static_cast<int>(plan_.steps.size()); }
-  [[nodiscard]] bool is_transfer(node_id i) const { return plan_.nodes[i].op == &ir::info<transfer>; }
-  [[nodiscard]] std::string number(node_id i) const;
-  [[nodiscard]] std::string device_name(const plan_node& n) const;
-  [[nodiscard]] node_id input(const plan_node& n, int k) const { return plan_.inputs[n.first_input + k]; }
-  [[nodiscard]] bool shares_bytes(node_id i) const { return plan_.nodes[i].op->shares_bytes(); }
-  /// The node whose bytes this one has.
-  [[nodiscard]] node_id owner(node_id i) const;
-  [[nodiscard]] std::int64_t bytes_of(node_id i) const { return tagma::bytes_of(specs_[i]); }
-  [[nodiscard]] std::int64_t block_bytes(const plan_block& b) const;
-
-  void infer_extents();
-
-  void follow_steps();
-
-  void place_blocks();
-
-  [[nodiscard]] bool in_loop(node_id i) const;
-
-  [[nodiscard]] row describe(node_id i) const;
-
-  [[nodiscard]] std::string device_text(node_id i) const;
-
-  [[nodiscard]] std::string loop_text(node_id i) const;
-
-  [[nodiscard]] std::string storage_text(node_id i) const;
-
-  [[nodiscard]] std::string lifetime(node_id i) const;
-
-  [[nodiscard]] std::string totals() const;
-
-  /// "scan #1: steps 2 to 3, 100 times", for each; "branch #1: step 2, once or never", "while #1: step 2, as long as
-  /// #4".
-  [[nodiscard]] std::string scans() const;
-  /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1", those that hold
-  /// some.
-  [[nodiscard]] std::string arenas() const;
-
-  const ir::graph_view& graph_;
-  const plan_view& plan_;
-  const ir::pass_results& passes_;
-  extent batch_;
-  node_id nodes_;  // how many there are
-  heap_array<tensor_spec> specs_;
-  heap_array<int> step_of_;   // of each node of the plan, -1 if it has none
-  heap_array<int> last_use_;  // of each node of the plan that owns bytes
-  heap_array<int> loop_;      // number of the loop of which a node of the graph is the result
-  heap_array<std::int64_t> offsets_;
-  heap_array<std::int64_t> arena_;  // of each device
-  int loops_ = 0;
-};
-
-}  // namespace plan
-
-namespace detail {
-
-/// Calls `use` with what the passes found out for the outputs of a plan. They run again, at run time: their
-/// tables are no part of a compiled plan.
-template <class Graph, class Plan, class Use>
-[[nodiscard]] std::string with_passes(Use use) {
-  const auto& planned = Plan::planned::view;
-  const auto needs = ir::prune<Graph::nodes>(planned, Plan::wanted);
-  using where = placed_graph<Graph>;
-  const auto fusion = ir::fuse<Graph::nodes>(planned, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
-  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
-}
-
-template <class Graph, class Plan>
-[[nodiscard]] std::string explain_plan(extent batch) {
-  return with_passes<Graph, Plan>([batch](const ir::pass_results& passes) {
-    return plan::plan_printer(Graph::view, Plan::view, passes, batch).text();
-  });
-}
-
-template <class Graph, class... E>
-using plan_of_outputs = compiled_plan<Graph, Graph::traits::template position<typename E::id>()...>;
-
-}  // namespace detail
-
-/// How a program runs, as a table: one row a node, with its step, its type, its device, its loop or why it has its own,
-/// its place in memory and how long it is alive; then totals.
-/// @param batch the value of every dynamic extent, for sizes in bytes
-/// Throws InvalidArgument if that value fits no run of the program.
-template <class Closure>
-[[nodiscard]] std::string explain(const program<Closure>&, extent batch = 1) {
-  return detail::explain_plan<typename program<Closure>::graph, typename program<Closure>::full_plan>(batch);
-}
-
-/// The same for a run that fetches some outputs only: `explain(program, outputs(loss), 32)`.
-/// Raises TAGMA-E144 for something that is no output of the program.
-template <class Closure, expression... E>
-[[nodiscard]] std::string explain(const program<Closure>&, const output_list<E...>&, extent batch = 1) {
-  using graph = typename program<Closure>::graph;
-  constexpr bool known =
-      (true && ... &&
-       diagnose::explains_output<graph::traits::template position<typename E::id>(), typename E::spec_type>);
-  static_assert(known, "TAGMA-E144 explain: what is asked for is no output of this program");
-  if constexpr (known)
-    return detail::explain_plan<graph, detail::plan_of_outputs<graph, E...>>(batch);
-  else
-    return {};
-}
-
-/// The graph of a program in Graphviz' language: `dot -Tsvg` draws it. Each fused loop is a box.
-template <class Closure>
-[[nodiscard]] std::string to_dot(const program<Closure>&) {
-  using graph = typename program<Closure>::graph;
-  return detail::with_passes<graph, typename program<Closure>::full_plan>(
-      [](const ir::pass_results& passes) { return ir::to_dot(graph::view, passes); });
-}
-
-}  // namespace tagma
-
-// ---- tagma/plan/print.ipp
-#ifndef TAGMA_SINGLE_PLAN_PRINT_IPP
-#define TAGMA_SINGLE_PLAN_PRINT_IPP
-
-/// @file
-/// Definitions of print.hpp: in the compiled half, or else in each file that includes it.
-
-#include <cstdio>
-#include <vector>
-
-namespace tagma::plan {
-
-TAGMA_DECL plan_printer::plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes,
-                                      extent batch)
-    : graph_(g),
-      plan_(p),
-      passes_(passes),
-      batch_(batch),
-      nodes_(static_cast<node_id>(p.nodes.size())),
-      specs_(nodes_),
-      step_of_(nodes_),
-      last_use_(nodes_),
-      loop_(g.size()),
-      offsets_(p.blocks.size()),
-      arena_(p.devices.size()) {
-  infer_extents();
-  follow_steps();
-  place_blocks();
-}
-
-TAGMA_DECL std::string plan_printer::text() const {
-  std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
-  // Copies stand before what reads them first: at the place of their step.
-  int s = 0;
-  const auto copies_before = [&](int step) {
-    for (; s < step; ++s)
-      if (is_transfer(plan_.steps[s].node)) rows.push_back(describe(plan_.steps[s].node));
-  };
-  for (node_id i = 0; i < nodes_; ++i) {
-    if (is_transfer(i)) continue;
-    copies_before(step_of_[i]);
-    rows.push_back(describe(i));
-  }
-  copies_before(steps());
-  std::size_t width[columns]{};
-  for (const row& r : rows)
-    for (std::size_t c = 0; c < columns; ++c)
-      if (r.cell[c].size() > width[c]) width[c] = r.cell[c].size();
-  std::string text;
-  for (const row& r : rows) {
-    for (std::size_t c = 0; c < columns; ++c)
-      text += r.cell[c] + (c + 1 < columns ? std::string(width[c] - r.cell[c].size() + 2, ' ') : std::string("\n"));
-  }
-  return text + totals();
-}
-
-TAGMA_DECL std::string plan_printer::number(node_id i) const {
-  return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
-}
-
-TAGMA_DECL std::string plan_printer::device_name(const plan_node& n) const {
-  const device_spec& name = plan_.devices[n.device].name;
-  return to_string(device_spec{{}, -1, -1, name.type, name.id});
-}
-
-TAGMA_DECL node_id plan_printer::owner(node_id i) const {
-  while (shares_bytes(i)) i = input(plan_.nodes[i], 0);
-  return i;
-}
-
-TAGMA_DECL std::int64_t plan_printer::block_bytes(const plan_block& b) const {
-  return bytes_of_block(
-      b, [this](node_id i) { return specs_[i].dims; }, [this](node_id i) { return bytes_of(i); });
-}
-
-TAGMA_DECL void plan_printer::infer_extents() {
-  std::vector<tensor_spec> in;
-  const bool late = finds_extents(plan_.nodes);
-  const heap_array<late_spec> found(late ? nodes_ : 0);
-  for (node_id i = 0; i < nodes_; ++i) {
-    const plan_node& n = plan_.nodes[i];
-    if (late) {
-      if (const char* problem = assume_late(plan_, i, found.data(), batch_))
-        fail(status_code::invalid_argument,
-             {"explain: ", n.op->name, " #", n.source, " with dynamic extents of ", batch_, ": ", problem});
-      check_size(specs_[i] = found[i].most);
-      continue;
-    }
-    tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
-    if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
-      in.clear();
-      const plan_node& of = inferring(plan_.nodes, plan_.inputs, n);
-      for (int k = 0; k < of.inputs; ++k) in.push_back(specs_[input(of, k)]);
-      ir::infer_args args{in,
-                          plan_.attributes.subspan(of.first_attribute, of.attribute_count),
-                          {},
-                          inferred_output(plan_.attributes, n)};
-      if (const char* problem = of.op->infer(args))
-        fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
-                                                " with dynamic extents of " + std::to_string(batch_) + ": " + problem);
-      out = args.out;
-    }
-    check_size(out);
-    specs_[i] = out;
-  }
-}
-
-TAGMA_DECL void plan_printer::follow_steps() {
-  for (node_id i = 0; i < nodes_; ++i) step_of_[i] = last_use_[i] = -1;
-  for (int s = 0; s < steps(); ++s) {
-    const plan_step& step = plan_.steps[s];
-    step_of_[step.node] = s;
-    for (int k = 0; k < step.outputs; ++k)
-      if (const node_id out = plan_.operands[step.first_operand + step.operands + k]; out != ir::no_node)
-        step_of_[out] = s;
-    if (step.fused) loop_[plan_.nodes[step.node].source] = loops_++;
-    for (int k = 0; k < step.operands; ++k) last_use_[owner(plan_.operands[step.first_operand + k])] = s;
-  }
-  for (const node_id f : plan_.fetches) last_use_[owner(f)] = steps();
-}
-
-TAGMA_DECL void plan_printer::place_blocks() {
-  const std::size_t count = plan_.blocks.size();
-  const heap_array<std::int64_t> bytes(count);
-  const heap_array<std::int32_t> live(count);
-  for (std::size_t b = 0; b < count; ++b) bytes[b] = block_bytes(plan_.blocks[b]);
-  for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
-    arena_[d] = plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d));
-    if (arena_[d] == too_many)
-      fail(status_code::resource_exhausted,
-           {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
-  }
-}
-
-TAGMA_DECL bool plan_printer::in_loop(node_id i) const {
-  return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
-}
-
-TAGMA_DECL plan_printer::row plan_printer::describe(node_id i) const {
-  const plan_node& n = plan_.nodes[i];
-  row r;
-  r.cell[0] = number(i);
-  r.cell[1] = step_of_[i] < 0 ? "-" : std::to_string(step_of_[i]);
-  r.cell[2] = n.op->name;
-  r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
-  r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
-  r.cell[5] = device_text(i);
-  r.cell[6] = loop_text(i);
-  r.cell[7] = storage_text(i);
-  r.cell[8] = lifetime(i);
-  return r;
-}
-
-TAGMA_DECL std::string plan_printer::device_text(node_id i) const {
-  const plan_node& n = plan_.nodes[i];
-  if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[input(n, 0)]);
-  if (n.op->is(ir::op_kind::placeholder)) return device_name(n) + ", fed there";
-  const ir::place_reason why = plan_.reason(n);
-  std::string text = device_name(n).append(", ").append(to_string(why));
-  if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
-  return text;
-}
-
-TAGMA_DECL std::string plan_printer::loop_text(node_id i) const {
-  if (!in_loop(i)) return "-";
-  const node_id source = plan_.nodes[i].source, result = passes_.group[source];
-  const std::string name = "loop " + std::to_string(loop_[result]);
-  const std::string_view reason = to_string(passes_.reason[source]);
-  if (source != result) return name + ": " + std::string(reason);
-  return reason.empty() ? name : name + ", its result: " + std::string(reason);
-}
-
-TAGMA_DECL std::string plan_printer::storage_text(node_id i) const {
-  const plan_node& n = plan_.nodes[i];
-  if (n.is_in(storage_kind::none)) {
-    if (n.spec.type == dtype::none) return "none";
-    if (!in_loop(i)) return "extents only";
-    return n.op->is(ir::op_kind::elementwise) ? "registers" : "its loop's result";
-  }
-  if (n.op->is(ir::op_kind::update)) return "variable " + number(owner(i)) + ", in place";
-  if (shares_bytes(i)) return "view of " + number(input(n, 0));
-  switch (n.storage) {
-    case storage_kind::feed:
-      return "feed";
-    case storage_kind::variable:
-      return "variable, " + std::to_string(bytes_of(i)) + " bytes";
-    case storage_kind::resource:
-      return std::string("resource '").append(n.name).append("'");
-    case storage_kind::literal:
-      return "literal";
-    case storage_kind::constant: {
-      char digits[32];
-      std::snprintf(digits, sizeof digits, "constant %.9g", ir::as_double(plan_.attributes[n.first_attribute]));
-      return digits;
-    }
-    case storage_kind::row: {
-      const plan_row& of = plan_.rows[n.slot];
-      if (of.rule == row_rule::listed) {
-        std::string text = "by turns";
-        plan_.each_member(i, [&](node_id one) { append_parts(text, {" ", number(one)}); });
-        return text;
-      }
-      return of.base == ir::no_node ? "a row of arena " + std::to_string(offsets_[of.slot]) + ", " +
-                                          std::to_string(block_bytes(plan_.blocks[of.slot])) + " bytes"
-                                    : "a row of " + number(of.base);
-    }
-    default:
-      break;
-  }
-  std::string text = "arena " + std::to_string(offsets_[n.slot]) + ", " + std::to_string(bytes_of(i)) + " bytes";
-  const plan_block& block = plan_.blocks[n.slot];
-  if (block.rows != ir::no_node)
-    text += n.op->is(ir::op_kind::iterations) ? ", all rows" : ", the first row";
-  else if (block.node != i)
-    text += ", over a tensor that ends";
-  return text;
-}
-
-TAGMA_DECL std::string plan_printer::lifetime(node_id i) const {
-  const storage_kind storage = plan_.nodes[i].storage;
-  if (storage == storage_kind::none || shares_bytes(i)) return "-";
-  if (storage == storage_kind::row) return "in each iteration";
-  if (storage != storage_kind::arena) return "always";
-  const int first = step_of_[i] < 0 ? plan_.blocks[plan_.nodes[i].slot].first : step_of_[i], last = last_use_[i];
-  if (last == steps()) return "from step " + std::to_string(first) + ", fetched";
-  return last <= first ? "step " + std::to_string(first)
-                       : "steps " + std::to_string(first) + " to " + std::to_string(last);
-}
-
-TAGMA_DECL std::string plan_printer::totals() const {
-  std::int64_t separate = 0, variables = 0, copied = 0;
-  int fused = 0, copies = 0;
-  for (node_id i = 0; i < nodes_; ++i) {
-    if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
-    if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
-    if (in_loop(i)) {
-      ++fused;
-      if (step_of_[i] < 0) separate = bounded_sum(separate, bytes_of(i));
-    }
-    if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables = bounded_sum(variables, bytes_of(i));
-  }
-  return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
-         std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
-         std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
-         " bytes\nvariables: " + std::to_string(variables) + " bytes\n" + scans() +
-         (copies == 0
-              ? std::string()
-              : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
-}
-
-TAGMA_DECL std::string plan_printer::scans() const {
-  std::string text;
-  for (const plan_loop& l : plan_.loops) {
-    const extent most = specs_[l.head].dims[0];
-    const bool branch = l.ends == loop_end::by_number && most == 1;
-    append_parts(text, {branch                        ? "branch "
-                        : l.ends == loop_end::counted ? "scan "
-                                                      : "while ",
-                        number(l.head), ": step", l.end - l.first == 1 ? " " : "s ", l.first});
-    if (l.end - l.first > 1) append_parts(text, {" to ", l.end - 1});
-    if (l.ends == loop_end::counted)
-      append_parts(text, {", ", most, " times"});
-    else
-      append_parts(text, {branch                          ? ", if "
-                          : l.ends == loop_end::by_number ? ", as often as "
-                                                          : ", as long as ",
-                          number(l.condition)});
-    if (l.ends != loop_end::counted && most > 1) append_parts(text, {", at most ", most, " times"});
-    text += l.reversed && !branch ? ", from the last\n" : "\n";
-  }
-  return text;
-}
-
-TAGMA_DECL std::string plan_printer::arenas() const {
-  std::string text;
-  for (std::size_t d = 0; d < arena_.size(); ++d) {
-    if (d > 0 && arena_[d] == 0) continue;
-    append_parts(text, {d == 0 ? "" : ", ", arena_[d], " bytes"});
-    const device_spec& name = plan_.devices[d].name;
-    if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
-  }
-  return text;
-}
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_PRINT_IPP
-#endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
-
-// ---- tagma/plan/print_any.hpp
-#ifndef TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
-#define TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
-
-/// @file
-/// A program that is data as text: the table and the drawing of print.hpp, of plans that are made for it.
-
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace tagma {
-
-namespace detail {
-
-/// What the passes find out for some outputs of a program that is data. A plan does not keep that, so they run again.
-class any_passes {
- public:
-  /// @param program outlives it
-  any_passes(const any_program& program, array_view<const int> outputs)
-      : graph_(program.graph()), planned_(graph_), site_(graph_, program.soft()), wanted_(outputs.size()) {
-    for (std::size_t i = 0; i < outputs.size(); ++i) wanted_[i] = graph_.roots[outputs[i]];
-    needs_ = ir::prune<heap_room>(planned_.view(), wanted());
-    fusion_ = ir::fuse<heap_room>(planned_.view(), needs_, wanted(), site_.view().device);
-  }
-
-  [[nodiscard]] const ir::graph_view& graph() const { return graph_; }
-  [[nodiscard]] const plan::planned_heap_graph& planned() const { return planned_; }
-  [[nodiscard]] array_view<const ir::node_id> wanted() const { return {wanted_.data(), wanted_.size()}; }
-  [[nodiscard]] plan::plan_site site() const { return site_.view(); }
-  [[nodiscard]] ir::pass_results results() const {
-    return {needs_.data(), fusion_.group.data(), fusion_.reason.data()};
-  }
-
- private:
-  ir::graph_view graph_;
-  plan::planned_heap_graph planned_;
-  plan::heap_site site_;
-  std::vector<ir::node_id> wanted_;
-  fixed_array<ir::need, heap_room> needs_;
-  ir::fusion<heap_room> fusion_;
-};
-
-[[nodiscard]] TAGMA_COLD inline std::vector<int> all_outputs(const any_program& program) {
-  std::vector<int> all;
-  for (std::size_t i = 0; i < program.outputs().size(); ++i) all.push_back(static_cast<int>(i));
-  return all;
-}
-
-[[nodiscard]] TAGMA_COLD inline std::string explain_outputs(const any_program& program, array_view<const int> outputs,
-                                                            extent batch) {
-  const any_passes passes(program, outputs);
-  const plan::heap_plan made(passes.planned(), passes.wanted(), passes.site());
-  if (made.contradictory())
-    fail(status_code::invalid_argument,
-         "TAGMA-E067 explain: reads and updates of variables wait for one another; order them with tagma::after");
-  const plan::plan_view view = made.view();
-  const ir::pass_results results = passes.results();
-  return plan::plan_printer(passes.graph(), view, results, batch).text();
-}
-
-}  // namespace detail
-
-/// As `explain` of a compiled program. Where kernels of the compiler go on with a loop behind them, plans of data have
-/// a step for each.
-/// @param batch the value of every dynamic extent, for sizes in bytes
-/// Throws InvalidArgument if that value fits no run of the program, or the program cannot be placed.
-[[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, extent batch = 1) {
-  return detail::explain_outputs(program, detail::all_outputs(program), batch);
-}
-/// The same for a run that fetches some outputs only: `explain(data, {"loss"}, 32)`.
-/// Throws InvalidArgument, with TAGMA-E144, for a name that is no output of the program.
-[[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, const std::vector<std::string>& outputs,
-                                                    extent batch = 1) {
-  std::vector<int> chosen;
-  for (const std::string& name : outputs) {
-    chosen.push_back(program.find_output(name));
-    if (chosen.back() < 0)
-      fail(status_code::invalid_argument,
-           {"TAGMA-E144 explain: what is asked for is no output of this program: ", name});
-  }
-  return detail::explain_outputs(program, chosen, batch);
-}
-
-/// As `to_dot` of a compiled program.
-[[nodiscard]] TAGMA_COLD inline std::string to_dot(const any_program& program) {
-  const detail::any_passes passes(program, detail::all_outputs(program));
-  return ir::to_dot(passes.graph(), passes.results());
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
-
 // ---- tagma/plan/print_late.hpp
 
 /// @file
@@ -3374,7 +2288,7 @@ namespace tagma {
 /// @{
 template <class Closure>
 [[nodiscard]] std::string explain(const late_program<Closure>& program, extent batch = 1) {
-  return explain(program.data(), batch);
+  return program.shared().explain(batch);
 }
 /// Raises TAGMA-E144 for what is no output of the program.
 template <class Closure, class... E>
@@ -3382,14 +2296,12 @@ template <class Closure, class... E>
   using traits = typename late_program<Closure>::graph::traits;
   static_assert((true && ... && (traits::template position<typename E::id>() >= 0)),
                 "TAGMA-E144 explain: what is asked for is no output of this program");
-  const auto name = [&](int output) {
-    return program.data().outputs()[static_cast<std::size_t>(output < 0 ? 0 : output)];
-  };
-  return explain(program.data(), std::vector<std::string>{name(traits::template position<typename E::id>())...}, batch);
+  constexpr fixed_array<int, sizeof...(E)> positions{{traits::template position<typename E::id>()...}};
+  return program.shared().explain(positions, batch);
 }
 template <class Closure>
 [[nodiscard]] std::string to_dot(const late_program<Closure>& program) {
-  return to_dot(program.data());
+  return program.shared().to_dot();
 }
 /// @}
 
@@ -3400,36 +2312,35 @@ template <class Closure>
 /// Sessions of programs that are compiled when a process begins: handles as in all sessions, plans as of programs that
 /// are data.
 
-#include <mutex>
-#include <vector>
-
 // ---- tagma/runtime/data_runs.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
 #define TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
 
 /// @file
-/// Runs of a graph that is data by the positions of its outputs and nodes: what sessions of programs that are compiled
-/// late ask for, and the registry has.
+/// Runs of a program that is compiled late, by the positions of outputs and of what is fed: what its sessions ask for,
+/// and the registry has.
 
 namespace tagma::runtime {
 
-/// A value for nodes of a graph: for placeholders, or for what is then not computed.
-struct node_feed {
-  array_view<const ir::node_id> nodes;
+/// A value for a record of a program that is compiled late.
+struct record_feed {
+  std::int32_t position = -1;  ///< of the record, in the table of the program
+  std::string_view operation;  ///< and its name, for errors
+  std::string_view name;
   raw_view value;
 };
 
-/// A session over a graph that is data.
+/// A session over a program that is compiled late.
 class data_runs {
  public:
   virtual ~data_runs() = default;
   [[nodiscard]] virtual session_core& core() = 0;
 
-  /// Computes outputs by their positions, with values for nodes.
-  /// @param feeds each node is fed once, by a value of its element type
+  /// Computes outputs by their positions, with values for records.
+  /// @param feeds each record is fed once, by a value of its element type
   /// @param take called with the number of each output and its value
   template <class Take>
-  void run(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
+  void run(array_view<const int> outputs, array_view<const record_feed> feeds, array_view<run_limits> limits,
            const source_line& at, const Take& take) {
     run_to(outputs, feeds, limits, at, &take,
            [](const void* to, std::size_t f, const raw_view& value) { (*static_cast<const Take*>(to))(f, value); });
@@ -3437,12 +2348,13 @@ class data_runs {
 
  protected:
   using taker = void (*)(const void* to, std::size_t output, const raw_view& value);
-  virtual void run_to(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
+  virtual void run_to(array_view<const int> outputs, array_view<const record_feed> feeds, array_view<run_limits> limits,
                       const source_line& at, const void* to, taker take) = 0;
 };
 
 /// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
-[[nodiscard]] owned<data_runs> begin_session(const any_program& program, const session_options& options);
+[[nodiscard]] owned<data_runs> begin_session(const tagma::detail::shared_late_program& program,
+                                             const session_options& options);
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
@@ -3451,23 +2363,39 @@ namespace tagma {
 
 namespace detail {
 
-/// What the records behind some outputs say of one.
+/// What the records of a program say of one.
 struct record_use {
-  bool is_behind = false;      ///< it is one of them
+  bool is_behind = false;      ///< it is one of those behind the outputs
   bool is_waited_for = false;  ///< one of them waits for it
+  std::int32_t position = -1;  ///< the record that has its nodes, among those of the program
 };
 /// True if two handles stand for one tensor that is fed.
 [[nodiscard]] constexpr bool is_one_feed(const ir::record& a, const ir::record& b) {
   const bool inputs = a.op->info->is(ir::op_kind::placeholder) && b.op->info->is(ir::op_kind::placeholder);
   return &a == &b || (inputs && a.name == b.name && a.spec == b.spec);
 }
-[[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> roots) {
+/// @param records of the program
+/// @param behind the first so many are behind the outputs
+[[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> records,
+                                          std::size_t behind) {
   record_use use;
-  ir::walk_records(roots, [&](const ir::record& r) {
-    use.is_behind = use.is_behind || is_one_feed(r, what) || &r == what.bare;
-    for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_one_feed(*c, what);
-    if (r.bare != nullptr && is_one_feed(*r.bare, what)) use.is_behind = true;
-  });
+  const bool is_input = what.op->info->is(ir::op_kind::placeholder);
+  const bool by_bare = what.bare != nullptr && !what.is_renamed() && ir::is_single(*what.op->info);
+  const auto is_it = [&](const ir::record& r) {
+    return &r == &what || (is_input && r.op == what.op && is_one_feed(r, what));
+  };
+  std::int32_t bare = -1;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const ir::record& r = *records[i];
+    const bool same = is_it(r);
+    if (same && use.position < 0) use.position = static_cast<std::int32_t>(i);
+    if (by_bare && &r == what.bare) bare = static_cast<std::int32_t>(i);
+    if (i >= behind) continue;
+    if (same || &r == what.bare || (r.bare != nullptr && is_it(*r.bare))) use.is_behind = true;
+    if (r.controls.size() != 0)
+      for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_it(*c);
+  }
+  if (use.position < 0) use.position = bare;
   return use;
 }
 
@@ -3478,10 +2406,11 @@ struct feed_traits<late_graph<Closure>, feed<Id, Value>> {
   static constexpr tensor_spec declared = fed->spec;
   using spec_type = spec_of<declared>;
   static constexpr std::string_view operation = fed->op->info->name;
-  static constexpr fed_node about{operation, fed->name, ir::no_node, declared.dims};
+  static constexpr std::string_view fed_name = fed->name;
+  static constexpr fed_node about{operation, fed_name, ir::no_node, declared.dims};
+  static constexpr record_use use = use_of(*fed, late_graph<Closure>::list.records(), late_graph<Closure>::size.behind);
 
   static constexpr auto fault() {
-    constexpr record_use use = use_of(*fed, late_graph<Closure>::traits::records);
     constexpr bool replaces = !fed->op->info->is(ir::op_kind::placeholder);
     if constexpr (!use.is_behind)
       return diagnose::not_in_program<spec_type>{};
@@ -3551,23 +2480,17 @@ class program_session<late_program<Closure>> {
   using tables = graph_tables<graph>;
 
   program_session(const late_program<Closure>& program, const session_options& options)
-      : program_(program), data_(runtime::begin_session(program.data(), options)) {}
+      : program_(program), data_(runtime::begin_session(program.shared(), options)) {}
 
   [[nodiscard]] runtime::session_core& core() { return data_->core(); }
   [[nodiscard]] TAGMA_COLD int resource_position(std::string_view kind, std::string_view name) const {
-    int position = 0;
-    for (const ir::node& n : program_.data().graph().nodes) {
-      if (!n.op->info->is(ir::op_kind::resource)) continue;
-      if (n.op->info->name == kind && n.name == name) return position;
-      ++position;
-    }
-    return -1;
+    return program_.shared().resource_position(kind, name);
   }
 
   template <int... Output, class Take, class... Arguments>
   void run(const Take& take, const source_line& at, const Arguments&... arguments) {
     const int outputs[] = {Output...};
-    runtime::node_feed feeds[sizeof...(Arguments) + 1]{};
+    runtime::record_feed feeds[sizeof...(Arguments) + 1]{};
     string_element texts[sizeof...(Arguments) + 1];
     run_limits limits[sizeof...(Arguments) + 1];
     taken_arguments taken{feeds, texts, limits, at};
@@ -3578,7 +2501,7 @@ class program_session<late_program<Closure>> {
  private:
   /// Where the arguments of a run go.
   struct taken_arguments {
-    runtime::node_feed* feeds;
+    runtime::record_feed* feeds;
     string_element* text;
     run_limits* limits;
     const source_line& at;
@@ -3586,33 +2509,12 @@ class program_session<late_program<Closure>> {
   template <class Id, class Value>
   void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
     using given = feed_traits<graph, feed<Id, Value>>;
-    *to.feeds++ = {nodes_of(*given::fed), feed_view<given>(f.value, *to.text++, to.at)};
+    *to.feeds++ = {given::use.position, given::operation, given::fed_name,
+                   feed_view<given>(f.value, *to.text++, to.at)};
   }
   void take_argument(taken_arguments& to, const run_limits& l) { *to.limits++ = l; }
 
-  /// The nodes that a handle stands for, which are looked for once.
-  [[nodiscard]] TAGMA_COLD array_view<const ir::node_id> nodes_of(const ir::record& r) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const owned<known_record>& k : known_)
-      if (k->what == &r) return k->nodes;
-    const ir::graph_view g = program_.data().graph();
-    std::vector<ir::node_id> found(g.nodes.size() + 1);
-    found.resize(static_cast<std::size_t>(find_nodes(g, program_.records(), r, found)));
-    if (found.empty())
-      fail(status_code::invalid_argument,
-           {"TAGMA-E054 run: what is fed is no part of this program: ", r.op->info->name, " ", r.name});
-    known_.push_back(make_owned<known_record>());
-    *known_.back() = {&r, static_cast<std::vector<ir::node_id>&&>(found)};
-    return known_.back()->nodes;
-  }
-
-  struct known_record {
-    const ir::record* what = nullptr;
-    std::vector<ir::node_id> nodes;
-  };
   late_program<Closure> program_;
-  std::mutex mutex_;
-  std::vector<owned<known_record>> known_;
   owned<runtime::data_runs> data_;
 };
 
@@ -3660,6 +2562,7 @@ inline constexpr bool joins_devices<detail::late_graph<Closure>, Placed> = true;
 #undef TAGMA_NEEDS_LIBRARY_NAMED
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
+#undef TAGMA_IS_KNOWN_NULL
 
 // transport/broken.hpp
 #undef TAGMA_TRANSPORT_BROKEN

@@ -152,6 +152,14 @@
 #define TAGMA_NEEDS_LIBRARY(compiled_so)
 #endif
 
+/// True where the compiler sees that a pointer is null, so that there is no call. clang sees it when it has chosen what
+/// to inline, and would keep a destructor for each type of handle.
+#if defined(__clang__)
+#define TAGMA_IS_KNOWN_NULL(pointer) false
+#else
+#define TAGMA_IS_KNOWN_NULL(pointer) (__builtin_constant_p((pointer) == nullptr) && (pointer) == nullptr)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -279,8 +287,6 @@
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
 // ---- tagma/runtime/any_session.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
-#define TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
 
 /// @file
 /// Runs programs whose graphs are data: feeds and fetches by name, plans that are made when they are first asked for.
@@ -1019,49 +1025,6 @@ TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> nam
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
-// ---- tagma/runtime/data_runs.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
-#define TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
-
-/// @file
-/// Runs of a graph that is data by the positions of its outputs and nodes: what sessions of programs that are compiled
-/// late ask for, and the registry has.
-
-namespace tagma::runtime {
-
-/// A value for nodes of a graph: for placeholders, or for what is then not computed.
-struct node_feed {
-  array_view<const ir::node_id> nodes;
-  raw_view value;
-};
-
-/// A session over a graph that is data.
-class data_runs {
- public:
-  virtual ~data_runs() = default;
-  [[nodiscard]] virtual session_core& core() = 0;
-
-  /// Computes outputs by their positions, with values for nodes.
-  /// @param feeds each node is fed once, by a value of its element type
-  /// @param take called with the number of each output and its value
-  template <class Take>
-  void run(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
-           const source_line& at, const Take& take) {
-    run_to(outputs, feeds, limits, at, &take,
-           [](const void* to, std::size_t f, const raw_view& value) { (*static_cast<const Take*>(to))(f, value); });
-  }
-
- protected:
-  using taker = void (*)(const void* to, std::size_t output, const raw_view& value);
-  virtual void run_to(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
-                      const source_line& at, const void* to, taker take) = 0;
-};
-
-/// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
-[[nodiscard]] owned<data_runs> begin_session(const any_program& program, const session_options& options);
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
 // ---- tagma/runtime/late_steps.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
 #define TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
@@ -1805,6 +1768,12 @@ class output_name {
 
 namespace runtime {
 
+/// A value for nodes of a graph: for placeholders, or for what is then not computed.
+struct node_feed {
+  array_view<const ir::node_id> nodes;
+  raw_view value;
+};
+
 /// The plan of some outputs, for some tensors that are fed.
 struct named_plan {
   /// @param fed nodes that are computed, and are fed instead; none twice
@@ -2181,7 +2150,6 @@ session(const any_program&, const session_options&)->session<any_program>;
 session(const any_program&, const session_options&, const runtime::device_kind&)->session<any_program>;
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
 
 // ---- tagma/plan/print.hpp
 #ifndef TAGMA_SINGLE_PLAN_PRINT_HPP
@@ -2730,8 +2698,6 @@ TAGMA_DECL std::string plan_printer::arenas() const {
 #endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
 
 // ---- tagma/plan/print_any.hpp
-#ifndef TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
-#define TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
 
 /// @file
 /// A program that is data as text: the table and the drawing of print.hpp, of plans that are made for it.
@@ -2820,7 +2786,6 @@ class any_passes {
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_PLAN_PRINT_ANY_HPP
 
 // ---- tagma/base/epilogue.hpp
 
@@ -2857,6 +2822,7 @@ class any_passes {
 #undef TAGMA_NEEDS_LIBRARY_NAMED
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
+#undef TAGMA_IS_KNOWN_NULL
 
 // transport/broken.hpp
 #undef TAGMA_TRANSPORT_BROKEN

@@ -22,6 +22,11 @@
 #endif
 #include "order.hpp"
 
+#if !__has_include("programs.hpp")
+#error "tagma: registry.hpp of single_include/tagma needs programs.hpp beside it"
+#endif
+#include "programs.hpp"
+
 #if !__has_include("sequence_examples.hpp")
 #error "tagma: registry.hpp of single_include/tagma needs sequence_examples.hpp beside it"
 #endif
@@ -170,6 +175,14 @@
 #define TAGMA_NEEDS_LIBRARY(compiled_so) TAGMA_NEEDS_LIBRARY_NAMED(compiled_so)
 #else
 #define TAGMA_NEEDS_LIBRARY(compiled_so)
+#endif
+
+/// True where the compiler sees that a pointer is null, so that there is no call. clang sees it when it has chosen what
+/// to inline, and would keep a destructor for each type of handle.
+#if defined(__clang__)
+#define TAGMA_IS_KNOWN_NULL(pointer) false
+#else
+#define TAGMA_IS_KNOWN_NULL(pointer) (__builtin_constant_p((pointer) == nullptr) && (pointer) == nullptr)
 #endif
 
 /// Never inlined: cold paths, such as building and throwing an error.
@@ -1484,69 +1497,6 @@ template <class T, extent Count = dyn, bool LittleEndian = true, expression E>
 /// Builds flat graphs when a program runs, in memory of the heap: what walks the records is what the compiler runs, and
 /// so are the tables.
 
-// ---- tagma/base/heap_room.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-
-/// @file
-/// Tables whose size is known when a program runs: what `fixed_array` is where its room is `heap_room`. A pass that the
-/// compiler runs over fixed arrays is run by a process over these.
-
-namespace tagma {
-
-template <class T>
-struct fixed_array<T, heap_room> {
-  fixed_array() = default;
-  fixed_array(fixed_array&&) = default;
-  fixed_array& operator=(fixed_array&&) = default;
-  fixed_array(const fixed_array& other) { *this = other; }
-  /// Throws `no_memory`.
-  fixed_array& operator=(const fixed_array& other) {
-    if (this == &other) return *this;
-    allocate(other.count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = other.values[i];
-    return *this;
-  }
-
-  /// As many elements as `size`, at their defaults. Throws `no_memory`.
-  void allocate(std::size_t size) {
-    memory = heap_array<T>(size > 0 ? size : 1);
-    values = memory.data();
-    count = size;
-  }
-
-  template <class Index>
-  [[nodiscard]] T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] std::size_t size() const { return count; }
-  [[nodiscard]] T* data() { return values; }
-  [[nodiscard]] const T* data() const { return values; }
-  [[nodiscard]] T* begin() { return values; }
-  [[nodiscard]] T* end() { return values + count; }
-  [[nodiscard]] const T* begin() const { return values; }
-  [[nodiscard]] const T* end() const { return values + count; }
-
-  T* values = nullptr;
-
- private:
-  heap_array<T> memory;
-  std::size_t count = 0;
-};
-
-/// Gives arrays of `heap_room` as many elements. Throws `no_memory`.
-/// @param count an integer of any type, none below 0
-template <class Count, class... T>
-void make_room(Count count, fixed_array<T, heap_room>&... arrays) {
-  (arrays.allocate(static_cast<std::size_t>(count)), ...);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
 // ---- tagma/graph/pass/rewrite.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
 #define TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
@@ -2113,671 +2063,6 @@ class heap_build {
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_HEAP_BUILD_HPP
-// ---- tagma/plan/any_program.hpp
-#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
-#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
-
-/// @file
-/// A program whatever its type is: its graph is data, and so are the numbers that were written into it.
-
-#include <initializer_list>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
-// ---- tagma/graph/heap_graph.hpp
-#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
-#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
-
-/// @file
-/// A finished flat graph in memory of the heap: what a process has that runs a graph it was not compiled with.
-
-namespace tagma::ir {
-
-/// The tables of a finished graph and the characters of its names. The rules of its operations are somebody else's.
-class heap_graph {
- public:
-  heap_graph() = default;
-  /// A copy of a graph. Throws `no_memory`.
-  explicit heap_graph(const graph_view& g);
-  heap_graph(heap_graph&&) = default;
-  heap_graph& operator=(heap_graph&&) = default;
-
-  [[nodiscard]] graph_view view() const;
-  /// Lets node `id` be fed: it becomes a placeholder of its type. Throws `no_memory`.
-  /// @param placeholder the rules of that operation
-  void feed(node_id id, const op_rules& placeholder);
-
- private:
-  template <class T>
-  static void copy(fixed_array<T, heap_room>& to, array_view<const T> from) {
-    to.allocate(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
-  }
-  /// Copies all names into memory of its own.
-  void keep_names();
-
-  fixed_array<node, heap_room> nodes_;
-  fixed_array<node_id, heap_room> edges_;
-  fixed_array<attribute, heap_room> attributes_;
-  fixed_array<node_id, heap_room> roots_;
-  fixed_array<device_spec, heap_room> requests_;
-  fixed_array<loop_info, heap_room> loops_;
-  fixed_array<back_edge, heap_room> back_edges_;
-  fixed_array<std::int16_t, heap_room> loop_of_;
-  fixed_array<std::int32_t, heap_room> numbers_;
-  heap_array<char> text_;
-};
-
-}  // namespace tagma::ir
-
-// ---- tagma/graph/heap_graph.ipp
-#ifndef TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
-#define TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
-
-/// @file
-/// Definitions of heap_graph.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::ir {
-
-TAGMA_DECL heap_graph::heap_graph(const graph_view& g) {
-  copy(nodes_, g.nodes);
-  copy(edges_, g.edges);
-  copy(attributes_, g.attribute_pool);
-  copy(roots_, g.roots);
-  copy(requests_, g.requests);
-  copy(loops_, g.loops);
-  copy(back_edges_, g.back_edges);
-  copy(loop_of_, g.loop_of);
-  copy(numbers_, g.numbers);
-  keep_names();
-}
-
-TAGMA_DECL graph_view heap_graph::view() const {
-  return {nodes_, edges_, attributes_, roots_, requests_, loops_, back_edges_, loop_of_, numbers_};
-}
-
-TAGMA_DECL void heap_graph::feed(node_id id, const op_rules& placeholder) {
-  node& n = nodes_[id];
-  n.op = &placeholder;
-  n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-  n.value = -1;
-}
-
-TAGMA_DECL void heap_graph::keep_names() {
-  std::size_t length = 0;
-  for (const node& n : nodes_) length += n.name.size() + n.suffix.size();
-  text_.allocate(length);
-  char* to = text_.data();
-  const auto keep = [&](std::string_view& name) {
-    const char* const from = name.data();
-    for (std::size_t i = 0; i < name.size(); ++i) to[i] = from[i];
-    name = {to, name.size()};
-    to += name.size();
-  };
-  for (node& n : nodes_) keep(n.name), keep(n.suffix);
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_IPP
-#endif  // TAGMA_SINGLE_GRAPH_HEAP_GRAPH_HPP
-// ---- tagma/plan/heap_site.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-
-/// @file
-/// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
-
-// ---- tagma/graph/placement.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-#define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-
-/// @file
-/// Placements as text: what went wrong, in TensorFlow's words, and where each node is.
-
-#include <string>
-
-namespace tagma::ir {
-
-namespace detail {
-
-/// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] std::string label(const graph_view& g, node_id i);
-
-/// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
-
-[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
-
-[[nodiscard]] std::string devices_text(const device_set& set);
-
-/// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
-
-}  // namespace detail
-
-/// The canonical code of a failure.
-[[nodiscard]] constexpr status_code code_of(place_problem problem) {
-  switch (problem) {
-    case place_problem::none:
-      return status_code::ok;
-    case place_problem::no_devices:
-      return status_code::failed_precondition;
-    case place_problem::malformed_assignment:
-    case place_problem::unknown_assignment:
-    case place_problem::assigned_no_kernel:
-      return status_code::internal;
-    default:
-      return status_code::invalid_argument;
-  }
-}
-
-/// A failure as a sentence; empty if there is none.
-[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
-
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Devices of nodes as `place` takes them, by name. A variable that a container has already stays where it is, whatever
-/// a scope or a setter asks for in the program of today.
-class assigned_devices {
- public:
-  /// @param homes of each node the complete name of a device, or nothing
-  explicit assigned_devices(array_view<const device_spec> homes);
-  assigned_devices(const assigned_devices&) = delete;
-  assigned_devices& operator=(const assigned_devices&) = delete;
-
-  [[nodiscard]] array_view<const std::string_view> names() const { return {names_.data(), names_.size()}; }
-
- private:
-  heap_array<std::string> texts_;
-  heap_array<std::string_view> names_;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
-                                           bool soft = false, array_view<const std::string_view> assigned = {});
-
-namespace detail {
-[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                      const device_set& set);
-}  // namespace detail
-
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
-/// @}
-
-}  // namespace tagma::ir
-
-// ---- tagma/graph/placement.ipp
-#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-
-/// @file
-/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::ir::detail {
-
-TAGMA_DECL std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
-
-TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
-
-TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
-
-TAGMA_DECL std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
-
-TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
-
-}  // namespace tagma::ir::detail
-
-namespace tagma::ir {
-
-TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
-  if (f.problem == place_problem::none) return {};
-  if (f.problem == place_problem::no_devices) return "No devices are registered";
-  const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
-  const std::string other = f.other == no_node ? std::string() : "'" + detail::label(g, f.other) + "'";
-  const std::string start = "Cannot assign a device for operation " + node + ": ";
-  const std::string there = ". Available devices: " + detail::devices_text(set);
-  switch (f.problem) {
-    case place_problem::no_kernel:
-      return start + "No OpKernel was registered to support Op '" + std::string(g.info(f.node).name) + "' of " +
-             std::string(tagma::to_string(g[f.node].spec.type)) + ". Registered devices: " + detail::devices_text(set) +
-             ", registered kernels: " + detail::kernels_text(g, set, f.node);
-    case place_problem::no_such_device:
-      return start + "Operation was explicitly assigned to " + to_string(f.asked) + " but available devices are " +
-             detail::devices_text(set) + ". Make sure the device specification refers to a valid device.";
-    case place_problem::no_kernel_there:
-      return start + "Could not satisfy explicit device specification " + asked + " because no supported kernel for " +
-             (f.asked.type.empty() ? std::string("its") : std::string(f.asked.type.view())) +
-             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node) + there;
-    case place_problem::group_elsewhere:
-      return start + "the node was colocated with a group of nodes that required incompatible device " + asked +
-             ". Kernels: " + detail::group_text(g, set, f) + there;
-    case place_problem::requests_conflict:
-      return "Cannot colocate nodes " + node + " and " + other + ": cannot merge devices with " +
-             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'" + there;
-    case place_problem::no_common_device:
-      return "Cannot colocate nodes " + node + " and " + other +
-             " because no device type supports both of those nodes and the other nodes colocated with them. Kernels: " +
-             detail::group_text(g, set, f) + there;
-    case place_problem::malformed_assignment:
-      return "Malformed assigned device '" + std::string(f.conflict) + "' of " + node;
-    case place_problem::unknown_assignment:
-      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device" + there;
-    default:
-      return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
-             std::string(g.info(f.node).name) + there;
-  }
-}
-
-TAGMA_DECL assigned_devices::assigned_devices(array_view<const device_spec> homes)
-    : texts_(homes.size()), names_(homes.size()) {
-  for (std::size_t i = 0; i < homes.size(); ++i) {
-    if (homes[i].empty()) continue;
-    texts_[i] = tagma::to_string(homes[i]);
-    names_[i] = texts_[i];
-  }
-}
-
-TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
-                                        bool soft, array_view<const std::string_view> assigned) {
-  const std::size_t count = g.nodes.size();
-  heap_placement p(count);
-  const heap_array<place_group> groups(count);
-  p.failure = place(g, needs, devices, soft, assigned,
-                    {{p.device.data(), count}, {p.reason.data(), count}, {groups.data(), count}});
-  return p;
-}
-
-}  // namespace tagma::ir
-
-namespace tagma::ir::detail {
-
-TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
-  std::string text;
-  for (node_id i = 0; i < g.size(); ++i)
-    if (device[i] >= 0)
-      text.append(label(g, i))
-          .append(": (")
-          .append(g.info(i).name)
-          .append("): ")
-          .append(to_string(set.devices[device[i]].name))
-          .append("\n");
-  return text;
-}
-
-}  // namespace tagma::ir::detail
-
-namespace tagma::ir {
-
-TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text({p.device.data(), p.device.size()}, g, set);
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-// ---- tagma/plan/heap_plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-
-/// @file
-/// Plans that are made when a program runs, in memory of the heap: the passes are those that the compiler runs, and so
-/// are the tables.
-
-namespace tagma::plan {
-
-/// Where the nodes of a graph run.
-struct plan_site {
-  array_view<const plan_device> devices;
-  array_view<const std::int16_t> device;       ///< of each node; empty if there is one device
-  array_view<const ir::place_reason> reasons;  ///< of each node; empty if there is one device
-  array_view<const bool> begins_loop{};        ///< for each node, whether its kernel can go on with a loop; or nothing
-};
-
-/// A graph with the control dependencies that late extents ask for: what plans are made of.
-class planned_heap_graph {
- public:
-  /// Throws `no_memory`.
-  /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g);
-  planned_heap_graph(const planned_heap_graph&) = delete;
-  planned_heap_graph& operator=(const planned_heap_graph&) = delete;
-
-  [[nodiscard]] const ir::graph_view& view() const { return view_; }
-
- private:
-  ir::detail::late_tables<heap_room, heap_room> tables_;
-  ir::graph_view view_;
-};
-
-/// The plan of some nodes of a graph.
-class heap_plan {
- public:
-  /// Throws `no_memory`.
-  /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
-
-  /// True if reads and updates wait for one another: there is no plan.
-  [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const;
-  /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
-  /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
-  /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
-  /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
-  /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
-
- private:
-  using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
-
-  looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
-  plan_site where_;
-  array_view<const std::int32_t> numbers_;  // of the graph
-};
-
-}  // namespace tagma::plan
-
-// ---- tagma/plan/heap_plan.ipp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
-#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
-
-/// @file
-/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::plan {
-
-TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
-  if (!ir::has_late(g)) return;
-  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-  view_.nodes = tables_.node;
-  view_.edges = tables_.edge;
-}
-
-TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
-                                const plan_site& where)
-    : where_(where), numbers_(planned.view().numbers) {
-  const ir::graph_view& g = planned.view();
-  fixed_array<node_id, heap_room> wanted;
-  wanted.allocate(fetches.size());
-  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-  const auto needs = ir::prune<heap_room>(g, fetches);
-  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-  if (where.devices.size() > 1 && !tables.contradictory)
-    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-  if (g.loops.empty())
-    static_cast<raw&>(tables_) = assign_storage(tables);
-  else
-    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-}
-
-TAGMA_DECL plan_view heap_plan::view() const {
-  const plan_sizes& n = tables_.sizes;
-  return {{tables_.nodes.data(), n.nodes},
-          {tables_.inputs.data(), n.inputs},
-          {tables_.attributes.data(), n.attributes},
-          {tables_.steps.data(), n.steps},
-          {tables_.operands.data(), n.operands},
-          {tables_.blocks.data(), n.blocks},
-          tables_.fetches,
-          tables_.fetch_steps,
-          tables_.feeds,
-          tables_.writes_variables,
-          where_.devices,
-          where_.reasons,
-          {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count},
-          numbers_};
-}
-
-TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
-  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-}
-
-TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
-  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-}
-
-TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
-  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-  const node_id i = tables_.operands[at];
-  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-}
-
-TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
-  return plan::peak_bytes<heap_room, heap_room>(view(), size);
-}
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
-#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-
-namespace tagma::plan {
-
-/// A kind of devices besides CPUs, as the placer knows it.
-struct site_kind {
-  std::string_view type;  ///< "GPU"
-  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
-};
-
-/// The devices of this process that the scopes of a graph name, and the node that each is there for.
-class heap_site {
- public:
-  /// Throws InvalidArgument for what cannot be placed.
-  /// @param soft as `tagma::soft_placement`
-  /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
-  /// @param homes of each node the device of this process where it is already, or nothing; empty: none is anywhere
-  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr,
-            array_view<const device_spec> homes = {}) {
-    if (g.requests.empty() && others == nullptr) {
-      devices_.allocate(1);
-      devices_[0].name = ir::local_device("CPU", 0);
-      return;
-    }
-    const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
-    const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
-    heap_array<device_spec> asked(g.requests.size() + homes.size());
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      asked[i] = i < g.requests.size() ? g.requests[i] : homes[i - g.requests.size()];
-    const auto names = ir::detail::name_local_devices<heap_room>(asked, types);
-    fixed_array<device_entry, heap_room> entries;
-    entries.allocate(names.count);
-    devices_.allocate(names.count);
-    for (std::size_t i = 0; i < names.count; ++i)
-      entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
-    heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
-    for (std::size_t i = 0; i < kernels.size(); ++i)
-      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
-    fixed_array<ir::need, heap_room> needs;
-    needs.allocate(g.nodes.size());
-    for (ir::need& n : needs) n = ir::need::value;
-    const ir::device_set set{entries, types,
-                             [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                             ir::local_task, kernels};
-    const ir::assigned_devices assigned(homes);
-    placed_ = ir::place<heap_room>(g, needs, set, soft, assigned.names());
-    if (placed_.failure.problem != ir::place_problem::none)
-      fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
-    list_devices(g, entries, placed_.devices(), devices_);
-  }
-
-  /// True if a node is on a device that is no CPU.
-  [[nodiscard]] bool is_accelerated() const {
-    for (const std::int16_t d : placed_.devices())
-      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
-    return false;
-  }
-  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
-
- private:
-  fixed_array<plan_device, heap_room> devices_;
-  ir::placement<heap_room> placed_;
-};
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-
-namespace tagma {
-
-namespace detail {
-
-/// What copies of a program share.
-struct shared_program final : counted_object {
-  ir::heap_graph graph;
-  carried values;
-  std::vector<std::string> outputs;           ///< their names
-  std::map<std::string_view, int> positions;  ///< of the outputs, by their names
-  bool soft = false;                          ///< compiled with `soft_placement`
-};
-
-/// What an output is called that nobody gave a name: as its placeholder or variable, else by its number.
-[[nodiscard]] std::string name_of_output(const ir::graph_view& g, std::size_t i);
-
-}  // namespace detail
-
-/// A program as data: what it computes, and the names of its outputs. Copies share it. A session runs it by kernels
-/// that are found by name (<tagma/registry.hpp>), so that a process can run graphs it was not compiled with.
-class any_program {
- public:
-  /// The graph of a compiled program.
-  /// @param names of its outputs, all or none; without, a placeholder or variable has its own name, and any other
-  /// output number i is "output_i" Throws InvalidArgument if there are names for some outputs only, or one name twice.
-  template <class Closure>
-  explicit any_program(const program<Closure>& of, std::initializer_list<std::string_view> names = {})
-      : any_program(program<Closure>::graph::view, of.values(), program<Closure>::graph::soft,
-                    {names.begin(), names.size()}) {}
-  /// @param soft as `soft_placement`
-  any_program(const ir::graph_view& graph, const carried& values, bool soft,
-              array_view<const std::string_view> names = {});
-
-  [[nodiscard]] ir::graph_view graph() const { return shared_->graph.view(); }
-  [[nodiscard]] const carried& values() const { return shared_->values; }
-  [[nodiscard]] bool soft() const { return shared_->soft; }
-  /// Names of the outputs, in their order.
-  [[nodiscard]] const std::vector<std::string>& outputs() const { return shared_->outputs; }
-  /// The position of an output, or -1.
-  [[nodiscard]] int find_output(std::string_view name) const;
-
-  /// As of a compiled program.
-  /// @{
-  [[nodiscard]] std::size_t node_count() const { return graph().nodes.size(); }
-  [[nodiscard]] std::uint64_t fingerprint() const { return ir::fingerprint(graph()); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const;
-  /// @}
-
- private:
-  void name_outputs(array_view<const std::string_view> names);
-
-  counted<detail::shared_program> shared_;
-};
-
-}  // namespace tagma
-
-// ---- tagma/plan/any_program.ipp
-#ifndef TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
-#define TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
-
-/// @file
-/// Definitions of any_program.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::detail {
-
-TAGMA_COLD TAGMA_DECL std::string name_of_output(const ir::graph_view& g, std::size_t i) {
-  const ir::node& n = g[g.roots[i]];
-  return n.name.empty() || n.op->info->is(ir::op_kind::update) ? sentence({"output_", i})
-                                                               : sentence({n.name, n.suffix});
-}
-
-}  // namespace tagma::detail
-
-namespace tagma {
-
-TAGMA_DECL any_program::any_program(const ir::graph_view& graph, const carried& values, bool soft,
-                                    array_view<const std::string_view> names)
-    : shared_(new detail::shared_program) {
-  detail::shared_program& to = *shared_;
-  to.graph = ir::heap_graph(graph);
-  to.values = values;
-  to.soft = soft;
-  name_outputs(names);
-}
-
-TAGMA_DECL int any_program::find_output(std::string_view name) const {
-  const auto found = shared_->positions.find(name);
-  return found == shared_->positions.end() ? -1 : found->second;
-}
-
-TAGMA_DECL std::int64_t any_program::peak_bytes(extent batch) const {
-  const plan::heap_site site(graph(), soft());
-  const plan::planned_heap_graph planned(graph());
-  return plan::heap_plan(planned, planned.view().roots, site.view()).peak_bytes(batch);
-}
-
-TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> names) {
-  const ir::graph_view g = graph();
-  if (!names.empty() && names.size() != g.roots.size())
-    fail(status_code::invalid_argument, {"any_program: ", names.size(), " names for ", g.roots.size(), " outputs"});
-  std::vector<std::string>& own = shared_->outputs;
-  own.reserve(g.roots.size());  // no name moves
-  for (std::size_t i = 0; i < g.roots.size(); ++i) {
-    own.push_back(names.empty() ? detail::name_of_output(g, i) : std::string(names[i]));
-    std::string& name = own.back();
-    const auto put = [&] { return shared_->positions.try_emplace(name, static_cast<int>(i)).second; };
-    if (put()) continue;
-    if (!names.empty()) fail(status_code::invalid_argument, {"any_program: two outputs are called ", name});
-    for (name = sentence({"output_", i}); !put();) name += '_';
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
-#endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
 
 namespace tagma::detail {
 
@@ -3064,591 +2349,438 @@ using early::compile;
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_PASSES_HPP
 
-// ---- tagma/runtime/any_session.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
-#define TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
-
-/// @file
-/// Runs programs whose graphs are data: feeds and fetches by name, plans that are made when they are first asked for.
-
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <vector>
-
-// ---- tagma/runtime/data_runs.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
-#define TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
-
-/// @file
-/// Runs of a graph that is data by the positions of its outputs and nodes: what sessions of programs that are compiled
-/// late ask for, and the registry has.
-
-namespace tagma::runtime {
-
-/// A value for nodes of a graph: for placeholders, or for what is then not computed.
-struct node_feed {
-  array_view<const ir::node_id> nodes;
-  raw_view value;
-};
-
-/// A session over a graph that is data.
-class data_runs {
- public:
-  virtual ~data_runs() = default;
-  [[nodiscard]] virtual session_core& core() = 0;
-
-  /// Computes outputs by their positions, with values for nodes.
-  /// @param feeds each node is fed once, by a value of its element type
-  /// @param take called with the number of each output and its value
-  template <class Take>
-  void run(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
-           const source_line& at, const Take& take) {
-    run_to(outputs, feeds, limits, at, &take,
-           [](const void* to, std::size_t f, const raw_view& value) { (*static_cast<const Take*>(to))(f, value); });
-  }
-
- protected:
-  using taker = void (*)(const void* to, std::size_t output, const raw_view& value);
-  virtual void run_to(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
-                      const source_line& at, const void* to, taker take) = 0;
-};
-
-/// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
-[[nodiscard]] owned<data_runs> begin_session(const any_program& program, const session_options& options);
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
-// ---- tagma/runtime/step_kernels.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
-#define TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
-
-/// @file
-/// The kernels of plans that are made when a program runs: they are found by operation and element types.
-
-namespace tagma::runtime {
-
-/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
-struct device_kind : plan::site_kind {
-  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
-};
-
-/// The kernels of the steps of such a plan, in their order.
-class step_kernels {
- public:
-  virtual ~step_kernels() = default;
-  [[nodiscard]] virtual array_view<const kernel_entry> entries() const = 0;
-};
-
-/// Finds them. Defined by the registry of kernels: programs that run graphs which they were not compiled with link it
-/// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
-/// Throws Unimplemented that names the first operation and the element types for which there is none.
-[[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
-
-/// What makes a thing of a container that a program names, such as a queue; defined there as well.
-/// Throws Unimplemented that names it if nothing does.
-[[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
-// ---- tagma/tensor/any_tensor.hpp
-#ifndef TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
-#define TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
-
-/// @file
-/// A tensor whose element type is known only at run time.
-
-#include <utility>
-
-namespace tagma {
-
-/// Owns elements of any type. Copies share them; nobody changes them.
-class any_tensor {
- public:
-  /// Nothing: no type, no elements.
-  any_tensor() = default;
-  template <element T>
-  explicit any_tensor(tensor<T> elements) : held_(new holder<T>(std::move(elements))) {}
-  /// A copy of elements. Throws ResourceExhausted if there is no memory.
-  TAGMA_COLD static any_tensor copy_of(const raw_view& from) {
-    return copy_as(from, std::make_index_sequence<detail::dtype_count>{});
-  }
-
-  [[nodiscard]] dtype type() const { return view().type; }
-  [[nodiscard]] shape dims() const { return view().dims; }
-  [[nodiscard]] raw_view view() const { return held_ ? held_->view : raw_view{}; }
-  /// The elements. Throws InvalidArgument if they are not of type `T`.
-  template <element T>
-  [[nodiscard]] tagma::view<const T> as() const {
-    return view().as<T>();
-  }
-  /// The only element of a scalar. Throws InvalidArgument if there are more, or they are not of type `T`.
-  template <element T>
-  [[nodiscard]] T value() const {
-    const tagma::view<const T> all = as<T>();
-    if (all.size() != 1)
-      fail(status_code::invalid_argument, {"a tensor of shape ", to_string(all.dims()), " is no single value"});
-    return all[0];
-  }
-
- private:
-  struct held : counted_object {
-    raw_view view;
-  };
-  template <class T>
-  struct holder final : held {
-    explicit holder(tensor<T>&& t) : elements(std::move(t)) {
-      this->view = {elements.data(), dtype_of<T>, elements.dims()};
-    }
-    tensor<T> elements;
-  };
-
-  template <std::size_t... D>
-  static any_tensor copy_as(const raw_view& from, std::index_sequence<D...>) {
-    any_tensor copy;
-    const auto take = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
-      if constexpr (Type != dtype::none) {
-        using T = element_of<Type>;
-        if (from.type != Type) return;
-        tensor<T> elements(tagma::view<const T>(static_cast<const T*>(from.data), from.dims));
-        if constexpr (std::is_same_v<T, string_element>) elements.own_characters();
-        copy = any_tensor(std::move(elements));
-      }
-    };
-    (take(std::integral_constant<dtype, static_cast<dtype>(D)>{}), ...);
-    return copy;
-  }
-
-  counted<held> held_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
-
-namespace tagma {
-
-/// A value for the placeholder, or the output, of this name; the elements outlive the run.
-struct named_feed {
-  std::string_view name;
-  raw_view value;
-};
-/// `session.run("loss", feed_to("x", images), feed_to("rate", 0.1f))`
-/// @{
-template <class T>
-[[nodiscard]] named_feed feed_to(std::string_view name, const view<T>& value) {
-  return {name, erase(value)};
-}
-template <class T>
-[[nodiscard]] named_feed feed_to(std::string_view name, const tensor<T>& value) {
-  return {name, {value.data(), dtype_of<T>, value.dims()}};
-}
-[[nodiscard]] inline named_feed feed_to(std::string_view name, const any_tensor& value) { return {name, value.view()}; }
-template <element T>
-[[nodiscard]] named_feed feed_to(std::string_view name, const T& value) {
-  return {name, {&value, dtype_of<T>, {}}};
-}
-/// @}
-
-/// The name of an output, and the line of the program that asks for it.
-class output_name {
- public:
-  template <class Text>
-    requires std::is_convertible_v<const Text&, std::string_view> output_name(const Text& name,
-                                                                              source_line at = source_line::here())
-        : name_(name), at_(at) {}
-    [[nodiscard]] std::string_view name() const { return name_; }
-    [[nodiscard]] const source_line& at() const { return at_; }
-
-   private:
-    std::string_view name_;
-    source_line at_;
-};
-
-namespace runtime {
-
-/// The plan of some outputs, for some tensors that are fed.
-struct named_plan {
-  /// @param fed nodes that are computed, and are fed instead; none twice
-  /// @param on_devices a node of the program is on a device that is no CPU
-  named_plan(const any_program& program, const plan::plan_site& where, bool on_devices, array_view<const int> outputs,
-             array_view<const ir::node_id> fed)
-      : graph(program.graph()),
-        planned((feed_all(fed), graph.view())),
-        made(planned, roots_of(outputs), where),
-        view(made.view()),
-        wanted(outputs.begin(), outputs.end()),
-        replaced(fed.begin(), fed.end()) {
-    if (made.contradictory())
-      fail(status_code::invalid_argument,
-           "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
-    const ir::graph_view g = graph.view();
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (g.info(i).is(ir::op_kind::placeholder)) placeholders.push_back(i);
-    needed.resize(placeholders.size());
-    for (const plan::plan_node& n : view.nodes)
-      if (n.is_in(plan::storage_kind::feed)) needed[static_cast<std::size_t>(n.slot)] = true;
-    found = find_kernels(made);
-    kernels.cpu = found->entries();
-    const bool waits = starts_any(kernels.cpu);
-    if (!view.loops.empty()) {
-      kernels.loops = &started_loops<bound_plan>::make;
-      kernels.run_loops = waits ? &run_around_loops<bound_plan, session_pools> : &run_loops<session_pools>;
-    }
-    if (on_devices) {
-      kernels.accelerator = found->entries();
-      kernels.run_on_devices = waits ? &run_parked<accelerated_steps> : &run_on_devices<session_pools>;
-      if (!view.loops.empty() && (waits || ir::has_late(g))) {
-        kernels.loops = &started_loops<bound_plan>::make_joined;
-        kernels.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
-      }
-    }
-    if (waits) kernels.waiting = &started_steps<bound_plan>::make;
-    if (plan::finds_extents(view.nodes)) kernels.late = &late_steps<bound_plan>::make;
-  }
-  named_plan(const named_plan&) = delete;
-  named_plan& operator=(const named_plan&) = delete;
-
-  [[nodiscard]] bool is_for(array_view<const int> outputs, array_view<const ir::node_id> fed) const {
-    bool same = outputs.size() == wanted.size() && fed.size() == replaced.size();
-    for (std::size_t i = 0; same && i < wanted.size(); ++i) same = wanted[i] == outputs[i];
-    for (std::size_t i = 0; same && i < replaced.size(); ++i) same = replaced[i] == fed[i];
-    return same;
-  }
-
-  ir::heap_graph graph;
-  plan::planned_heap_graph planned;
-  plan::heap_plan made;
-  plan::plan_view view;
-  std::vector<int> wanted;
-  std::vector<ir::node_id> replaced;
-  std::vector<ir::node_id> placeholders;
-  std::vector<bool> needed;  ///< of each placeholder, whether these outputs depend on it
-  owned<step_kernels> found;
-  kernel_tables kernels;
-
- private:
-  void feed_all(array_view<const ir::node_id> fed) {
-    for (const ir::node_id i : fed) graph.feed(i, ir::rules<op::placeholder>);
-  }
-  [[nodiscard]] std::vector<ir::node_id> roots_of(array_view<const int> outputs) const {
-    std::vector<ir::node_id> roots;
-    for (const int i : outputs) roots.push_back(graph.view().roots[i]);
-    return roots;
-  }
-};
-
-/// The variables of a graph that is data.
-class heap_variables {
- public:
-  heap_variables(const ir::graph_view& g, const plan::plan_site& where) {
-    std::size_t count = 0;
-    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::variable);
-    list_.allocate(count);
-    count = 0;
-    for (ir::node_id i = 0; i < g.size(); ++i) {
-      const ir::node& n = g[i];
-      if (!n.op->info->is(ir::op_kind::variable)) continue;
-      const auto a = g.attributes(i);
-      const std::int16_t device = where.device.empty() || where.device[i] < 0 ? std::int16_t{0} : where.device[i];
-      list_[count++] = {n.name, n.suffix, n.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), n.value, i};
-    }
-  }
-  [[nodiscard]] array_view<const plan::plan_variable> list() const { return list_; }
-
- private:
-  heap_array<plan::plan_variable> list_;
-};
-
-/// Its resources.
-class heap_resources {
- public:
-  explicit heap_resources(const ir::graph_view& g) {
-    std::size_t count = 0;
-    for (ir::node_id i = 0; i < g.size(); ++i) count += g.info(i).is(ir::op_kind::resource);
-    list_.allocate(count);
-    count = 0;
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (const ir::op_info& op = g.info(i); op.is(ir::op_kind::resource))
-        list_[count++] = {op.key, op.name, g[i].name, g.attributes(i), i};
-  }
-  [[nodiscard]] array_view<const plan::plan_resource> list() const { return list_; }
-  /// As `resource_finder`: those of a compiled program are found in the same way.
-  [[nodiscard]] TAGMA_COLD static heap_array<counted<resource>> find(state_container& state, std::string_view prefix,
-                                                                     array_view<const plan::plan_resource> named) {
-    heap_array<counted<resource>> found(named.size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const resource_functions& functions = find_resource(named[i]);
-      const std::string name = name_in_container(prefix, named[i].name);
-      const resource_request request{named[i].kind, name, named[i].attributes};
-      found[i] = state.find_or_add(named[i].kind, name, [&] { return functions.make(request); });
-      functions.check(*found[i], request);
-    }
-    return found;
-  }
-
- private:
-  heap_array<plan::plan_resource> list_;
-};
-
-}  // namespace runtime
-
-/// A session over a program that is data. Everything else is as in sessions of compiled programs, with the same bytes.
-/// Programs that have one link the registry of kernels, `tagma::registry`.
-template <>
-class session<any_program> {
- public:
-  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
-  explicit session(const any_program& program, const session_options& options = {})
-      : session(program, options, nullptr) {}
-  /// A session with devices besides CPUs, such as `tagma::fake_gpus()`. Placement is that of a compiled program which
-  /// knows of such devices.
-  session(const any_program& program, const session_options& options, const runtime::device_kind& others)
-      : session(program, options, &others) {}
-
-  /// Computes one output, or several in one run.
-  /// @param output,outputs names of outputs of the program
-  /// @param arguments `feed_to(name, value)` for placeholders, or for outputs, whose operations are then left out; and
-  /// limits, such as `timeout(500ms)`
-  /// Throws InvalidArgument for a name that the program does not know, an element type or extents that do not fit, or a
-  /// placeholder that is needed and not fed; else as sessions of compiled programs.
-  /// @{
-  template <class... Arguments>
-  any_tensor run(const output_name& output, const Arguments&... arguments) {
-    any_tensor result;
-    run_all({&output, 1}, {&result, 1}, arguments...);
-    return result;
-  }
-  template <class... Arguments>
-  std::vector<any_tensor> run(std::initializer_list<output_name> outputs, const Arguments&... arguments) {
-    std::vector<any_tensor> results(outputs.size());
-    run_all({outputs.begin(), outputs.size()}, results, arguments...);
-    return results;
-  }
-  template <class... Arguments>
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const Arguments&... arguments) {
-    std::vector<any_tensor> results(outputs.size());
-    run_all(outputs, results, arguments...);
-    return results;
-  }
-  /// With feeds whose number only the process knows: `run(outputs, feeds, timeout(500ms))`.
-  template <class... Limits>
-    requires(std::is_same_v<Limits, run_limits>&&...)
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds,
-                              const Limits&... given) {
-    std::vector<any_tensor> results(outputs.size());
-    std::vector<named_feed> list(feeds);
-    run_limits limits[sizeof...(Limits) + 1];
-    sorted_arguments all{list.data(), limits, list.size()};
-    (all.take(given), ...);
-    run_named(outputs, results, all);
-    return results;
-  }
-  /// @}
-
-  /// As of sessions of compiled programs.
-  /// @{
-  void close() { core_.close(-1); }
-  template <duration_like Duration>
-  [[nodiscard]] bool close(Duration patience) {
-    const std::int64_t ns = time_limit(patience).ns();
-    return core_.close(ns < 0 ? 0 : ns);
-  }
-  [[nodiscard]] runtime::session_core& core() { return core_; }
-  /// @}
-
-  /// Computes outputs by their positions, with values for nodes: what runs by names and by handles are made of.
-  /// @param feeds each node is fed once, by a value of its element type
-  /// @param take called with the number of each output and its value
-  /// @param numbers what comes with the request of a part of a run; nullptr: it is no part
-  template <class Take>
-  void run_nodes(array_view<const int> outputs, array_view<const runtime::node_feed> feeds,
-                 array_view<run_limits> limits, const source_line& at, const Take& take,
-                 const runtime::run_numbers* numbers = nullptr) {
-    const std::vector<ir::node_id> replaced = replaced_by(feeds);
-    const runtime::named_plan& plan = find_plan(outputs, replaced);
-    scratch_array<raw_view, 8> values(plan.placeholders.size());
-    for (const runtime::node_feed& f : feeds)
-      for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
-        for (const ir::node_id i : f.nodes)
-          if (plan.placeholders[p] == i) values[p] = f.value;
-    for (std::size_t p = 0; p < plan.placeholders.size(); ++p)
-      if (plan.needed[p] && values[p].type == dtype::none)
-        fail(status_code::invalid_argument,
-             {"TAGMA-E051 run: a placeholder that this fetch needs is not fed: ", graph_[plan.placeholders[p]].name});
-    core_.run({plan.view,
-               plan.kernels,
-               values.view(),
-               {{limits.data(), limits.size()}, limits.size() > 1 ? &runtime::join : nullptr},
-               at,
-               numbers},
-              take);
-  }
-
- private:
-  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
-      : program_(program),
-        graph_(program.graph()),
-        site_(graph_, program.soft(), others, homes_in(options, others)),
-        variables_(graph_, site_.view()),
-        resources_(graph_),
-        core_(
-            variables_.list(),
-            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
-            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
-
-  /// The devices besides CPUs, if a node is on one of them and the machine has any.
-  [[nodiscard]] TAGMA_COLD owned<runtime::accelerator> start(const runtime::device_kind* kind,
-                                                             const session_options& options) const {
-    if (kind == nullptr || !site_.is_accelerated()) return {};
-    const device_text types[] = {device_text(kind->type), ir::local_device_types[0]};
-    runtime::check_kinds(options.kinds, types);
-    owned<runtime::accelerator> started = kind->start(runtime::options_of(kind->type, options.gpu, options.kinds));
-    if (started->devices() == 0) return {};
-    return started;
-  }
-
-  /// Where the container of a session has the variables of the program already.
-  [[nodiscard]] TAGMA_COLD heap_array<device_spec> homes_in(const session_options& options,
-                                                            const runtime::device_kind* kind) const {
-    if (kind == nullptr || options.state.state().get() == nullptr) return {};
-    heap_array<device_spec> homes(graph_.nodes.size());
-    for (ir::node_id i = 0; i < graph_.size(); ++i) {
-      if (!graph_.info(i).is(ir::op_kind::variable)) continue;
-      const std::string name = runtime::name_in_container(options.variable_prefix, graph_[i].name, graph_[i].suffix);
-      const counted<runtime::resource> found = options.state.state()->find("variable", name);
-      if (found.get() == nullptr) continue;
-      const auto& v = static_cast<const runtime::stored_variable&>(*found);
-      const device_spec asked = graph_.request(i);
-      if (v.is_on(kind->type, v.device()))
-        homes[i] = ir::local_device(kind->type, v.device());
-      else if (v.device() < 0)
-        homes[i] = ir::local_device("CPU", asked.type == ir::local_device_types[0] && asked.id > 0 ? asked.id : 0);
-    }
-    return homes;
-  }
-
-  /// What is fed and computed otherwise, in the order of the graph.
-  [[nodiscard]] std::vector<ir::node_id> replaced_by(array_view<const runtime::node_feed> feeds) const {
-    std::vector<ir::node_id> nodes;
-    for (const runtime::node_feed& f : feeds)
-      for (const ir::node_id node : f.nodes) {
-        if (graph_.info(node).is(ir::op_kind::placeholder)) continue;
-        std::size_t at = 0;
-        while (at < nodes.size() && nodes[at] < node) ++at;
-        if (at == nodes.size() || nodes[at] != node)
-          nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
-      }
-    return nodes;
-  }
-
-  /// The arguments of a run, sorted into memory of the caller.
-  struct sorted_arguments {
-    named_feed* feeds;
-    run_limits* limits;
-    std::size_t feed_count = 0, limit_count = 0;
-
-    void take(const named_feed& f) { feeds[feed_count++] = f; }
-    void take(const run_limits& l) { limits[limit_count++] = l; }
-    [[nodiscard]] array_view<const named_feed> all_feeds() const { return {feeds, feed_count}; }
-  };
-
-  template <class... Arguments>
-  void run_all(array_view<const output_name> outputs, array_view<any_tensor> results, const Arguments&... arguments) {
-    named_feed feeds[sizeof...(Arguments) + 1]{};
-    run_limits limits[sizeof...(Arguments) + 1];
-    sorted_arguments all{feeds, limits};
-    (all.take(arguments), ...);
-    run_named(outputs, results, all);
-  }
-
-  void run_named(array_view<const output_name> names, array_view<any_tensor> results, const sorted_arguments& given) {
-    if (names.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
-    scratch_array<int, 8> outputs(names.size());
-    for (std::size_t f = 0; f < names.size(); ++f) outputs[f] = find_output(names[f].name());
-    const array_view<const named_feed> named = given.all_feeds();
-    std::vector<ir::node_id> nodes;
-    scratch_array<std::size_t, 8> ends(named.size());
-    scratch_array<runtime::node_feed, 8> feeds(named.size());
-    for (std::size_t f = 0; f < named.size(); ++f) add_nodes(named, f, nodes), ends[f] = nodes.size();
-    for (std::size_t f = 0; f < named.size(); ++f) {
-      const std::size_t first = f == 0 ? 0 : ends[f - 1];
-      feeds[f] = {array_view<const ir::node_id>(nodes).subspan(first, ends[f] - first), named[f].value};
-    }
-    run_nodes(outputs.view(), feeds.view(), {given.limits, given.limit_count}, names[0].at(),
-              [results](std::size_t f, const raw_view& value) {
-                if (value.type != dtype::none) results[f] = any_tensor::copy_of(value);
-              });
-  }
-
-  [[nodiscard]] int find_output(std::string_view name) const {
-    const int found = program_.find_output(name);
-    if (found >= 0) return found;
-    std::string known;
-    for (const std::string& output : program_.outputs()) append_parts(known, {known.empty() ? "" : ", ", output});
-    fail(status_code::invalid_argument,
-         {"TAGMA-E050 run: what is fetched is no output of this program: ", name, "; it has ", known});
-  }
-  /// The nodes that a feed is for: a placeholder may be several nodes, one on each device that asks for it.
-  [[nodiscard]] bool is_placeholder(ir::node_id i, std::string_view name) const {
-    return graph_[i].name == name && graph_.info(i).is(ir::op_kind::placeholder);
-  }
-  /// Adds the nodes that feed number `f` is for.
-  void add_nodes(array_view<const named_feed> feeds, std::size_t f, std::vector<ir::node_id>& nodes) const {
-    const named_feed& fed = feeds[f];
-    for (std::size_t g = 0; g < f; ++g)
-      if (fed.name == feeds[g].name)
-        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", fed.name});
-    const std::size_t before = nodes.size();
-    for (ir::node_id i = 0; i < graph_.size(); ++i)
-      if (is_placeholder(i, fed.name)) nodes.push_back(i);
-    if (nodes.size() == before) {
-      const int output = program_.find_output(fed.name);
-      if (output < 0)
-        fail(status_code::invalid_argument, {"TAGMA-E054 run: what is fed is no part of this program: ", fed.name});
-      nodes.push_back(graph_.roots[output]);
-      const ir::op_info& op = graph_.info(nodes.back());
-      if (!(op.has_step() || op.is(ir::op_kind::view)) || op.is(ir::op_kind::update) || op.outputs > 0)
-        fail(status_code::invalid_argument,
-             {"TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead: ",
-              fed.name});
-    }
-    const tensor_spec& wanted = graph_[nodes.back()].spec;
-    if (fed.value.type != wanted.type)
-      fail(status_code::invalid_argument,
-           {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", fed.name, " is ",
-            to_string(wanted), ", fed is ", to_string(fed.value.type)});
-  }
-
-  const runtime::named_plan& find_plan(array_view<const int> outputs, array_view<const ir::node_id> fed) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const owned<runtime::named_plan>& p : plans_)
-      if (p->is_for(outputs, fed)) return *p;
-    plans_.push_back(make_owned<runtime::named_plan>(program_, site_.view(), site_.is_accelerated(), outputs, fed));
-    return *plans_.back();
-  }
-
-  any_program program_;
-  ir::graph_view graph_;
-  plan::heap_site site_;
-  runtime::heap_variables variables_;
-  runtime::heap_resources resources_;
-  std::mutex mutex_;
-  std::vector<owned<runtime::named_plan>> plans_;
-  runtime::session_core core_;  // last: it ends its plans first
-};
-
-session(const any_program&)->session<any_program>;
-session(const any_program&, const session_options&)->session<any_program>;
-session(const any_program&, const session_options&, const runtime::device_kind&)->session<any_program>;
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_ANY_SESSION_HPP
-
 // ---- tagma/runtime/late_runs.hpp
 
 /// @file
 /// What programs that are compiled late ask of the registry: the graph compiler, and sessions.
 
+#include <vector>
+
+// ---- tagma/graph/heap_records.hpp
+
+/// @file
+/// Records in a process, made of the numbers that the compiler wrote.
+
+// ---- tagma/graph/record_table.hpp
+#ifndef TAGMA_SINGLE_GRAPH_RECORD_TABLE_HPP
+#define TAGMA_SINGLE_GRAPH_RECORD_TABLE_HPP
+
+/// @file
+/// The records behind some outputs as numbers: what a file hands over to the process that builds their graph. Numbers,
+/// since a record is named for the linker by types that some compilers number file by file; and operations by their
+/// keys, since rules would bring the gradients of all that a program uses into each of its files.
+///
+///     table   = roots, named, records, scopes; each of the first two a count and positions of records
+///     record  = hash, (operation | type << 16 | rank << 24 | flags << 32 | attributes << 40),
+///               (inputs | controls << 32), [name], [scope, bare, copied, colocated], extents, attributes,
+///               inputs, controls, colocated nodes
+///     scope   = hash, (kind | alone << 8 | copies << 16), (inner | function << 32), prefix, job, type,
+///               (replica | task << 32), id, (outside | names << 32), positions of records, pairs of texts
+///     text    = (its place among the characters << 32 | how many they are)
+///
+/// What may be absent, such as a scope, is 1 more than its position; 0: there is none.
+
+namespace tagma::ir {
+
+/// An operation of such a table.
+struct table_operation {
+  const char* key = nullptr;
+  std::string_view name;
+  const op_rules* rules = nullptr;  ///< of an operation that no registry has: `op_rules::in_registry`
+};
+
+/// Records as numbers.
+struct record_table {
+  array_view<const std::int64_t> words;
+  array_view<const char> text;
+  array_view<const table_operation> operations;
+  array_view<const device_function> functions;
+  std::int32_t records = 0;
+  std::int32_t scopes = 0;
+  std::int32_t lists = 0;  ///< places in lists of records
+  std::int32_t names = 0;  ///< places in tables of names
+};
+
+/// What a record of the table has beside what each has.
+namespace record_flags {
+inline constexpr std::int64_t valued = 1, carries = 2, named = 4, placed = 8;
+}
+
+/// Two numbers in one word.
+/// @{
+[[nodiscard]] constexpr std::int64_t join_words(std::int64_t low, std::int64_t high) {
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(high) << 32) |
+                                   (static_cast<std::uint64_t>(low) & 0xffffffffu));
+}
+[[nodiscard]] constexpr std::int32_t low_word(std::int64_t both) { return static_cast<std::int32_t>(both); }
+[[nodiscard]] constexpr std::int32_t high_word(std::int64_t both) { return static_cast<std::int32_t>(both >> 32); }
+/// @}
+
+/// How large a table is.
+struct record_table_size {
+  std::size_t words = 0, characters = 0, operations = 0, functions = 0;
+  std::size_t records = 0;
+  std::size_t behind = 0;  ///< the first so many are inputs of outputs, or waited for; others only lead to them
+  std::size_t scopes = 0, lists = 0, names = 0;
+};
+
+namespace detail {
+
+[[nodiscard]] constexpr std::uint64_t hash_to_number(const record& r) { return r.hash; }
+[[nodiscard]] constexpr std::uint64_t hash_to_number(const scope& s) { return s.hash; }
+[[nodiscard]] constexpr std::uint64_t hash_to_number(const op_rules& op) { return op.info->id; }
+
+/// Numbers things by their addresses, in the order in which they are found.
+template <class T>
+class numbering {
+ public:
+  constexpr explicit numbering(std::size_t room) : list(room / 4), size_(room), slots_(new std::int32_t[room]()) {}
+  numbering(const numbering&) = delete;
+  numbering& operator=(const numbering&) = delete;
+  constexpr ~numbering() { delete[] slots_; }
+
+  /// The number of a thing, a new one where it is not known.
+  constexpr std::int32_t of(const T& t) {
+    const std::size_t i = place(t);
+    if (slots_[i] != 0) return slots_[i] - 1;
+    list.push(&t);
+    const auto number = static_cast<std::int32_t>(list.size());
+    slots_[i] = number;
+    if (2 * list.size() >= size_) grow();
+    return number - 1;
+  }
+  /// 1 more, and 0 for nothing.
+  constexpr std::int32_t after(const T* t) { return t == nullptr ? 0 : of(*t) + 1; }
+
+  growing_array<const T*> list;
+
+ private:
+  [[nodiscard]] constexpr std::size_t place(const T& t) const {
+    std::size_t i = static_cast<std::size_t>(hash_to_number(t)) & (size_ - 1);
+    while (slots_[i] != 0 && list[slots_[i] - 1] != &t) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+  constexpr void grow() {
+    delete[] slots_;
+    size_ *= 4;
+    slots_ = new std::int32_t[size_]();
+    for (std::size_t i = 0; i < list.size(); ++i) slots_[place(*list[i])] = static_cast<std::int32_t>(i) + 1;
+  }
+
+  std::size_t size_;
+  std::int32_t* slots_;
+};
+
+/// Finds the records and scopes of a table.
+class record_finder {
+ public:
+  /// @param roots as they are placed; @param named the same as their handles name them
+  constexpr record_finder(array_view<const record* const> roots, array_view<const record* const> named)
+      : records(roots.size() < 64 ? 256 : 1024) {
+    find(roots);
+    for (std::size_t i = 0; i < records.list.size(); ++i) find_operands(*records.list[i]);
+    behind = records.list.size();
+    find(named);
+    for (std::size_t i = 0; i < records.list.size(); ++i) {
+      const record& r = *records.list[i];
+      if (i >= behind) find_operands(r);
+      if (is_placed(r)) find_places(r);
+    }
+  }
+
+  /// True for a record that has more than most.
+  [[nodiscard]] static constexpr bool is_placed(const record& r) {
+    return r.scopes != nullptr || r.bare != nullptr || r.copied != nullptr || r.colocated.size() != 0;
+  }
+
+  numbering<record> records;
+  numbering<scope> scopes{64};
+  std::size_t behind = 0;
+
+ private:
+  constexpr void find(array_view<const record* const> list) {
+    for (const record* r : list) records.of(*r);
+  }
+  constexpr void find_operands(const record& r) {
+    for (const record* in : r.inputs) records.of(*in);
+    if (r.controls.size() != 0) find(r.controls);
+    if (r.colocated.size() != 0) find(r.colocated);
+  }
+  constexpr void find_places(const record& r) {
+    if (r.bare != nullptr) records.of(*r.bare);
+    if (r.copied != nullptr) records.of(*r.copied);
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
+      scopes.of(*s);
+      find(s->outside);
+    }
+  }
+};
+
+/// Counts what the table has. As `record_writer`, which is far slower in a compiler.
+[[nodiscard]] constexpr record_table_size count_table(const record_finder& found, array_view<const record* const> roots,
+                                                      array_view<const record* const> named) {
+  record_table_size size{.words = 2 + roots.size() + named.size(),
+                         .records = found.records.list.size(),
+                         .behind = found.behind,
+                         .scopes = found.scopes.list.size(),
+                         .lists = roots.size() + named.size()};
+  numbering<op_rules> operations{64};
+  for (const record* const r : found.records.list.view()) {
+    operations.of(*r->op);
+    const std::size_t lists = r->inputs.size() + r->controls.size() + r->colocated.size();
+    size.words += 3 + static_cast<std::size_t>(r->spec.dims.rank) + r->attributes.size() + lists;
+    size.lists += lists;
+    if (r->name.size() != 0) ++size.words, size.characters += r->name.size();
+    if (record_finder::is_placed(*r)) size.words += 4;
+  }
+  size.operations = operations.list.size();
+  for (const scope* const s : found.scopes.list.view()) {
+    if (s->function != nullptr) ++size.functions;
+    size.words += 9 + s->outside.size() + 2 * s->names.size();
+    size.lists += s->outside.size();
+    size.names += s->names.size();
+    size.characters += s->prefix.size() + s->spec.job.view().size() + s->spec.type.view().size();
+    for (const renamed& n : s->names) size.characters += n.from.size() + n.to.size();
+  }
+  return size;
+}
+
+/// A table of exact size.
+template <std::size_t Words, std::size_t Characters, std::size_t Operations, std::size_t Functions>
+struct record_table_arrays {
+  fixed_array<std::int64_t, Words> words{};
+  fixed_array<char, Characters> text{};
+  fixed_array<table_operation, Operations> operations{};
+  fixed_array<device_function, Functions> functions{};
+};
+
+/// Writes it.
+class record_writer {
+ public:
+  /// @param records,scopes as they are numbered
+  template <class Arrays>
+  constexpr record_writer(array_view<const record* const> records, array_view<const scope* const> scopes,
+                          array_view<const record* const> roots, array_view<const record* const> named, Arrays& to)
+      : records_(4 * records.size() > 1024 ? 8192 : 1024),
+        word_(to.words.data()),
+        text_(to.text.data()),
+        function_(to.functions.data()) {
+    for (const record* r : records) records_.of(*r);
+    for (const scope* s : scopes) scopes_.of(*s);
+    put_list(roots), put_list(named);
+    for (const record* r : records) put(*r);
+    for (const scope* s : scopes) put(*s);
+    for (std::size_t i = 0; i < operations_.list.size(); ++i) {
+      const op_rules& op = *operations_.list[i];
+      to.operations[i] = {op.info->key, op.info->name, op.in_registry ? nullptr : &op};
+    }
+  }
+
+ private:
+  constexpr void put(std::string_view t) {
+    *word_++ = join_words(static_cast<std::int64_t>(t.size()), characters_);
+    for (const char c : t) text_[characters_++] = c;
+  }
+  constexpr void put_all(array_view<const record* const> list) {
+    for (const record* r : list) *word_++ = records_.of(*r);
+  }
+  constexpr void put_list(array_view<const record* const> list) {
+    *word_++ = static_cast<std::int64_t>(list.size());
+    put_all(list);
+  }
+  constexpr void put(const record& r) {
+    const bool placed = record_finder::is_placed(r);
+    const std::int64_t flags = (r.valued ? record_flags::valued : 0) | (r.carries ? record_flags::carries : 0) |
+                               (r.name.size() == 0 ? 0 : record_flags::named) | (placed ? record_flags::placed : 0);
+    std::int64_t* to = word_;
+    *to++ = static_cast<std::int64_t>(r.hash);
+    *to++ = operations_.of(*r.op) | (static_cast<std::int64_t>(r.spec.type) << 16) |
+            (static_cast<std::int64_t>(r.spec.dims.rank) << 24) | (flags << 32) |
+            (static_cast<std::int64_t>(r.attributes.size()) << 40);
+    *to++ = static_cast<std::int64_t>(r.inputs.size()) | (static_cast<std::int64_t>(r.controls.size()) << 32);
+    word_ = to;
+    if (r.name.size() != 0) put(r.name);
+    to = word_;
+    if (placed) {
+      *to++ = scopes_.after(r.scopes), *to++ = records_.after(r.bare), *to++ = records_.after(r.copied);
+      *to++ = static_cast<std::int64_t>(r.colocated.size());
+    }
+    for (int axis = 0; axis < r.spec.dims.rank; ++axis) *to++ = r.spec.dims.extents[axis];
+    for (const attribute a : r.attributes) *to++ = a;
+    for (const record* in : r.inputs) *to++ = records_.of(*in);
+    word_ = to;
+    if (r.controls.size() != 0) put_all(r.controls);
+    if (r.colocated.size() != 0) put_all(r.colocated);
+  }
+  constexpr void put(const scope& s) {
+    *word_++ = static_cast<std::int64_t>(s.hash);
+    *word_++ = static_cast<std::int64_t>(s.kind) | (s.alone ? 256 : 0) | (static_cast<std::int64_t>(s.copies) << 16);
+    if (s.function != nullptr) function_[functions_++] = s.function;
+    *word_++ = join_words(scopes_.after(s.inner), s.function == nullptr ? 0 : functions_);
+    put(s.prefix), put(s.spec.job.view()), put(s.spec.type.view());
+    *word_++ = join_words(s.spec.replica, s.spec.task), *word_++ = s.spec.id;
+    *word_++ = join_words(static_cast<std::int64_t>(s.outside.size()), static_cast<std::int64_t>(s.names.size()));
+    put_all(s.outside);
+    for (const renamed& n : s.names) put(n.from), put(n.to);
+  }
+
+  numbering<record> records_;
+  numbering<scope> scopes_{64};
+  numbering<op_rules> operations_{64};
+  std::int64_t* word_;
+  char* text_;
+  device_function* function_;
+  std::int64_t characters_ = 0, functions_ = 0;
+};
+
+}  // namespace detail
+
+/// The records and scopes of a table, for the compiler alone.
+template <std::size_t Room>
+struct record_list {
+  record_table_size size;
+  fixed_array<const record*, Room> all_records{};
+  fixed_array<const scope*, Room / 4> all_scopes{};
+
+  /// False if there is not enough room, and nothing is listed.
+  [[nodiscard]] constexpr bool is_whole() const { return size.records <= Room && size.scopes <= Room / 4; }
+  [[nodiscard]] constexpr array_view<const record* const> records() const { return {all_records.data(), size.records}; }
+  [[nodiscard]] constexpr array_view<const scope* const> scopes() const { return {all_scopes.data(), size.scopes}; }
+};
+/// @param roots as they are placed; @param named the same as their handles name them
+template <std::size_t Room>
+[[nodiscard]] constexpr record_list<Room> list_records(array_view<const record* const> roots,
+                                                       array_view<const record* const> named) {
+  const detail::record_finder found(roots, named);
+  record_list<Room> list{detail::count_table(found, roots, named)};
+  if (!list.is_whole()) return list;
+  for (std::size_t i = 0; i < list.size.records; ++i) list.all_records[i] = found.records.list[i];
+  for (std::size_t i = 0; i < list.size.scopes; ++i) list.all_scopes[i] = found.scopes.list[i];
+  return list;
+}
+
+/// The table, of exact size.
+template <std::size_t Words, std::size_t Characters, std::size_t Operations, std::size_t Functions, std::size_t Room>
+[[nodiscard]] constexpr auto write_records(const record_list<Room>& list, array_view<const record* const> roots,
+                                           array_view<const record* const> named) {
+  detail::record_table_arrays<Words, Characters, Operations, Functions> to;
+  detail::record_writer(list.records(), list.scopes(), roots, named, to);
+  return to;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_RECORD_TABLE_HPP
+
+namespace tagma::ir {
+
+/// The records of a table. Names and attributes are the table's own, which outlives them.
+class heap_records {
+ public:
+  /// Throws `no_memory`, and what `rules_of` throws.
+  /// @param rules_of finds those of an operation that the table has by its key alone
+  TAGMA_COLD heap_records(const record_table& table, const op_rules& (*rules_of)(const table_operation&))
+      : table_(table),
+        records_(table.records),
+        scopes_(table.scopes),
+        lists_(table.lists),
+        names_(table.names),
+        operations_(table.operations.size()) {
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      const table_operation& op = table.operations[i];
+      operations_[i] = op.rules != nullptr ? op.rules : &rules_of(op);
+    }
+    roots_ = take_list(static_cast<std::size_t>(take()));
+    named_ = take_list(static_cast<std::size_t>(take()));
+    for (record& r : records_) read(r);
+    for (scope& s : scopes_) read(s);
+  }
+
+  [[nodiscard]] array_view<const record* const> roots() const { return roots_; }
+  [[nodiscard]] array_view<const record* const> named() const { return named_; }
+  template <class Index>
+  [[nodiscard]] const record& operator[](Index i) const {
+    return records_[i];
+  }
+
+ private:
+  [[nodiscard]] std::int64_t take() { return table_.words[at_++]; }
+  [[nodiscard]] std::string_view take_text() {
+    const std::int64_t place = take();
+    return {table_.text.data() + high_word(place), static_cast<std::size_t>(low_word(place))};
+  }
+  [[nodiscard]] array_view<const record* const> take_list(std::size_t count) {
+    const record** const begin = lists_.data() + listed_;
+    for (std::size_t i = 0; i < count; ++i) begin[i] = &records_[take()];
+    listed_ += count;
+    return {begin, count};
+  }
+  /// What may be absent.
+  template <class T>
+  [[nodiscard]] static const T* find(const heap_array<T>& all, std::int64_t after) {
+    return after == 0 ? nullptr : &all[after - 1];
+  }
+
+  TAGMA_COLD void read(record& r) {
+    r.hash = static_cast<std::uint64_t>(take());
+    const std::int64_t what = take(), counts = take(), flags = (what >> 32) & 0xff;
+    r.op = operations_[what & 0xffff];
+    r.spec.type = static_cast<dtype>((what >> 16) & 0xff);
+    r.valued = (flags & record_flags::valued) != 0;
+    r.carries = (flags & record_flags::carries) != 0;
+    if ((flags & record_flags::named) != 0) r.name = take_text();
+    std::size_t colocated = 0;
+    if ((flags & record_flags::placed) != 0) {
+      r.scopes = find(scopes_, take());
+      r.bare = find(records_, take());
+      r.copied = find(records_, take());
+      colocated = static_cast<std::size_t>(take());
+    }
+    for (int axis = static_cast<int>((what >> 24) & 0xff); axis > 0; --axis) r.spec.dims.push_back(take());
+    const auto attributes = static_cast<std::size_t>(what >> 40);
+    r.attributes = table_.words.subspan(at_, attributes);
+    at_ += attributes;
+    r.inputs = take_list(static_cast<std::size_t>(low_word(counts)));
+    r.controls = take_list(static_cast<std::size_t>(high_word(counts)));
+    r.colocated = take_list(colocated);
+  }
+  TAGMA_COLD void read(scope& s) {
+    s.hash = static_cast<std::uint64_t>(take());
+    const std::int64_t what = take(), around = take();
+    s.kind = static_cast<scope_kind>(what & 0xff);
+    s.alone = (what & 256) != 0;
+    s.copies = static_cast<int>(what >> 16);
+    s.inner = find(scopes_, low_word(around));
+    if (const std::int32_t function = high_word(around); function != 0) s.function = table_.functions[function - 1];
+    s.prefix = take_text();
+    s.spec.job = device_text(take_text());
+    s.spec.type = device_text(take_text());
+    const std::int64_t numbers = take();
+    s.spec.replica = low_word(numbers);
+    s.spec.task = high_word(numbers);
+    s.spec.id = static_cast<std::int32_t>(take());
+    const std::int64_t counts = take();
+    const auto names = static_cast<std::size_t>(high_word(counts));
+    s.outside = take_list(static_cast<std::size_t>(low_word(counts)));
+    renamed* const begin = names_.data() + named_count_;
+    for (std::size_t i = 0; i < names; ++i) {
+      begin[i].from = take_text();
+      begin[i].to = take_text();
+    }
+    s.names = {begin, names};
+    named_count_ += names;
+  }
+
+  record_table table_;
+  heap_array<record> records_;
+  heap_array<scope> scopes_;
+  heap_array<const record*> lists_;
+  heap_array<renamed> names_;
+  heap_array<const op_rules*> operations_;
+  array_view<const record*const> roots_, named_;
+  std::size_t at_ = 0, listed_ = 0, named_count_ = 0;
+};
+
+}  // namespace tagma::ir
 // ---- tagma/plan/late_program.hpp
 #ifndef TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
 #define TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
@@ -3657,109 +2789,73 @@ session(const any_program&, const session_options&, const runtime::device_kind&)
 /// Programs that are compiled when a process begins: the C++ compiler checks handles, feeds and fetches, the process
 /// builds the graph, its gradients and its plans.
 
-#include <vector>
-
-// ---- tagma/graph/record_walk.hpp
-#ifndef TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
-#define TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
-
-/// @file
-/// A walk over the records behind some outputs, in the compiler and in a process.
-
-namespace tagma::ir {
-
-/// Calls `visit` for each record behind `roots`, once, in an order that their structure alone decides.
-template <class Visit>
-constexpr void walk_records(array_view<const record* const> roots, const Visit& visit) {
-  growing_array<const record*> seen(1024), waiting(64);
-  std::size_t room = 1024, count = 0;
-  for (std::size_t i = 0; i < room; ++i) seen.push(nullptr);
-  const auto place = [&](const record& r) {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (room - 1);
-    while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (room - 1);
-    return i;
-  };
-  const auto find = [&](const record* r) {
-    const std::size_t i = place(*r);
-    if (seen[i] == r) return;
-    seen[i] = r;
-    waiting.push(r);
-    if (2 * ++count < room) return;
-    growing_array<const record*> before(room);
-    for (std::size_t k = 0; k < room; ++k) before.push(seen[k]);
-    const std::size_t size = room;
-    room *= 4;
-    seen.clear();
-    for (std::size_t k = 0; k < room; ++k) seen.push(nullptr);
-    for (std::size_t k = 0; k < size; ++k)
-      if (before[k] != nullptr) seen[place(*before[k])] = before[k];
-  };
-  for (const record* r : roots) find(r);
-  while (waiting.size() > 0) {
-    const record& r = *waiting.pop();
-    visit(r);
-    for (const array_view<const record* const> list : {r.inputs, r.controls, r.colocated})
-      for (const record* other : list) find(other);
-  }
-}
-
-/// Tells the records behind some outputs from those of other programs.
-[[nodiscard]] constexpr std::uint64_t digest_of(array_view<const record* const> roots) {
-  std::uint64_t h = hash_text("records");
-  for (const record* r : roots) h = hash_combine(h, r->hash);
-  walk_records(roots, [&h](const record& r) {
-    h = hash_combine(hash_combine(h, r.op->info->id),
-                     hash_combine(hash_text(r.name), static_cast<std::uint64_t>(r.spec.type)));
-    for (const extent e : r.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
-    for (const attribute a : r.attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
-    for (const array_view<const record* const> list : {r.inputs, r.controls, r.colocated}) {
-      h = hash_combine(h, list.size());
-      for (const record* other : list) h = hash_combine(h, other->hash);
-    }
-  });
-  return h;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_RECORD_WALK_HPP
+#include <string>
 
 namespace tagma {
 
+class any_program;
+
 namespace detail {
 
-/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs.
+/// The records behind the outputs of a closure, listed anew with more room where there was too little.
+template <class Closure, std::size_t Room>
+struct records_in_room {
+  using traits = output_traits<closure_result<Closure>>;
+  static constexpr auto list = ir::list_records<Room>(traits::records, traits::named);
+};
+template <class Closure, std::size_t Room = 1024, bool Whole = records_in_room<Closure, Room>::list.is_whole()>
+struct listed_records : records_in_room<Closure, Room> {};
+template <class Closure, std::size_t Room>
+struct listed_records<Closure, Room, false> : listed_records<Closure, 8 * Room> {};
+
+/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs, and the records
+/// behind them.
 template <class Closure>
 struct late_graph {
   using traits = output_traits<closure_result<Closure>>;
-  /// What the compiler finds behind the outputs; a process finds the same, or not what it was compiled with.
-  static constexpr std::uint64_t digest = ir::digest_of(traits::records);
+
+  /// For the compiler alone: what the process has of them is the table.
+  static constexpr const auto& list = listed_records<Closure>::list;
+  static constexpr ir::record_table_size size = list.size;
+  static constexpr auto arrays = ir::write_records<size.words, size.characters, size.operations, size.functions>(
+      list, traits::records, traits::named);
+  static constexpr ir::record_table table{arrays.words,
+                                          arrays.text,
+                                          arrays.operations,
+                                          arrays.functions,
+                                          static_cast<std::int32_t>(size.records),
+                                          static_cast<std::int32_t>(size.scopes),
+                                          static_cast<std::int32_t>(size.lists),
+                                          static_cast<std::int32_t>(size.names)};
 };
 
-/// What copies of such a program share.
-struct shared_late_program final : counted_object {
-  shared_late_program(const any_program& program, array_view<const ir::node_of_record> which)
-      : data(program), records(which.begin(), which.end()) {}
-
-  any_program data;
-  std::vector<ir::node_of_record> records;  ///< which record became which node
+/// What copies of such a program share. The registry has the rest (runtime/late_runs.hpp), so that it is compiled once
+/// and not in each file that has a program.
+class shared_late_program : public counted_object {
+ public:
+  /// As of `any_program`, and its text.
+  /// @{
+  [[nodiscard]] virtual const any_program& data() const = 0;
+  [[nodiscard]] virtual const carried& values() const = 0;
+  [[nodiscard]] virtual std::size_t node_count() const = 0;
+  [[nodiscard]] virtual std::int64_t peak_bytes(extent batch) const = 0;
+  [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
+  [[nodiscard]] virtual std::string explain(extent batch) const = 0;
+  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch) const = 0;
+  [[nodiscard]] virtual std::string to_dot() const = 0;
+  /// @}
+  /// The position of a thing of a container among all that the program names, or -1.
+  [[nodiscard]] virtual int resource_position(std::string_view kind, std::string_view name) const = 0;
 };
 
-/// @name Defined by the registry
-/// What a process compiles with is compiled once, not in each file that has a program (runtime/late_runs.hpp).
-/// @{
-
-/// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
-/// @param roots,named as of `ir::heap_build`; @param values what the named carry
-/// @param digest of the roots, as the compiler knows them
+/// Builds a graph. Defined by the registry. Throws what `compile` says of a type, InvalidArgument.
+/// @param table the records behind the outputs
+/// @param values what the named carry
 /// @param soft as `soft_placement`
 /// @param passes that rewrite the graph
-[[nodiscard]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
-                                                              array_view<const ir::record* const> named,
-                                                              std::uint64_t digest, const carried& values, bool soft,
+[[nodiscard]] counted<shared_late_program> build_late_program(const ir::record_table& table, const carried& values,
+                                                              bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
-/// As `any_program::peak_bytes`.
-[[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
-/// @}
 
 /// What a graph is rewritten by, and last a copy without nodes that nobody reads.
 template <class... Pass>
@@ -3774,22 +2870,22 @@ class late_program {
   using graph = detail::late_graph<Closure>;
 
   late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
-      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::digest,
-                                           graph::traits::values(closure), soft, passes)) {}
+      : shared_(detail::build_late_program(graph::table, graph::traits::values(closure), soft, passes)) {}
 
-  /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
-  [[nodiscard]] const any_program& data() const { return shared_->data; }
+  /// The program as data: for `write_program` and whatever takes programs of any type, whose headers define it.
+  [[nodiscard]] const any_program& data() const { return shared_->data(); }
   operator const any_program&() const { return data(); }
-  /// Which record became which node.
-  [[nodiscard]] array_view<const ir::node_of_record> records() const { return shared_->records; }
 
   /// As of a program that the C++ compiler compiles.
   /// @{
-  [[nodiscard]] const carried& values() const { return data().values(); }
-  [[nodiscard]] std::size_t node_count() const { return data().node_count(); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return detail::peak_bytes_of(data(), batch); }
-  [[nodiscard]] std::uint64_t fingerprint() const { return data().fingerprint(); }
+  [[nodiscard]] const carried& values() const { return shared_->values(); }
+  [[nodiscard]] std::size_t node_count() const { return shared_->node_count(); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return shared_->peak_bytes(batch); }
+  [[nodiscard]] std::uint64_t fingerprint() const { return shared_->fingerprint(); }
   /// @}
+
+  /// For sessions and text.
+  [[nodiscard]] const detail::shared_late_program& shared() const { return *shared_; }
 
  private:
   counted<detail::shared_late_program> shared_;
@@ -3862,50 +2958,162 @@ template <class Closure, class... Pass>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_LATE_PROGRAM_HPP
+// ---- tagma/runtime/data_runs.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
+#define TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
+
+/// @file
+/// Runs of a program that is compiled late, by the positions of outputs and of what is fed: what its sessions ask for,
+/// and the registry has.
 
 namespace tagma::runtime {
 
-class any_session_runs final : public data_runs {
- public:
-  any_session_runs(const any_program& program, const session_options& options) : session_(program, options) {}
-  [[nodiscard]] session_core& core() override { return session_.core(); }
-
- private:
-  void run_to(array_view<const int> outputs, array_view<const node_feed> feeds, array_view<run_limits> limits,
-              const source_line& at, const void* to, taker take) override {
-    session_.run_nodes(outputs, feeds, limits, at,
-                       [to, take](std::size_t f, const raw_view& value) { take(to, f, value); });
-  }
-
-  session<any_program> session_;
+/// A value for a record of a program that is compiled late.
+struct record_feed {
+  std::int32_t position = -1;  ///< of the record, in the table of the program
+  std::string_view operation;  ///< and its name, for errors
+  std::string_view name;
+  raw_view value;
 };
 
-/// Weak, as all of these functions: several files may include this header, of which the registry is one.
-[[gnu::weak]] owned<data_runs> begin_session(const any_program& program, const session_options& options) {
-  return make_owned<any_session_runs>(program, options);
-}
+/// A session over a program that is compiled late.
+class data_runs {
+ public:
+  virtual ~data_runs() = default;
+  [[nodiscard]] virtual session_core& core() = 0;
+
+  /// Computes outputs by their positions, with values for records.
+  /// @param feeds each record is fed once, by a value of its element type
+  /// @param take called with the number of each output and its value
+  template <class Take>
+  void run(array_view<const int> outputs, array_view<const record_feed> feeds, array_view<run_limits> limits,
+           const source_line& at, const Take& take) {
+    run_to(outputs, feeds, limits, at, &take,
+           [](const void* to, std::size_t f, const raw_view& value) { (*static_cast<const Take*>(to))(f, value); });
+  }
+
+ protected:
+  using taker = void (*)(const void* to, std::size_t output, const raw_view& value);
+  virtual void run_to(array_view<const int> outputs, array_view<const record_feed> feeds, array_view<run_limits> limits,
+                      const source_line& at, const void* to, taker take) = 0;
+};
+
+/// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
+[[nodiscard]] owned<data_runs> begin_session(const tagma::detail::shared_late_program& program,
+                                             const session_options& options);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
+
+namespace tagma::runtime {
+
+/// Finds the rules of an operation that a file names by its key. Defined by the registry, which has all operations.
+/// Throws Unimplemented that names it if there is none.
+[[nodiscard]] const ir::op_rules& find_rules(const ir::table_operation& named);
 
 }  // namespace tagma::runtime
 
 namespace tagma::detail {
 
-[[gnu::weak]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
-                                                              array_view<const ir::record* const> named,
-                                                              std::uint64_t digest, const carried& values, bool soft,
+class built_late_program final : public shared_late_program {
+ public:
+  built_late_program(owned<ir::heap_records> records, const ir::heap_build& built, const carried& values, bool soft)
+      : records_(static_cast<owned<ir::heap_records>&&>(records)),
+        data_(built.view(), gather_values(built.places(), values), soft),
+        nodes_(built.records().begin(), built.records().end()) {}
+
+  [[nodiscard]] const any_program& data() const override { return data_; }
+  [[nodiscard]] const carried& values() const override { return data_.values(); }
+  [[nodiscard]] std::size_t node_count() const override { return data_.node_count(); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch) const override { return data_.peak_bytes(batch); }
+  [[nodiscard]] std::uint64_t fingerprint() const override { return data_.fingerprint(); }
+  [[nodiscard]] std::string explain(extent batch) const override { return tagma::explain(data_, batch); }
+  [[nodiscard]] std::string explain(array_view<const int> outputs, extent batch) const override {
+    return explain_outputs(data_, outputs, batch);
+  }
+  [[nodiscard]] std::string to_dot() const override { return tagma::to_dot(data_); }
+  [[nodiscard]] int resource_position(std::string_view kind, std::string_view name) const override {
+    int position = 0;
+    for (const ir::node& n : data_.graph().nodes) {
+      if (!n.op->info->is(ir::op_kind::resource)) continue;
+      if (n.op->info->name == kind && n.name == name) return position;
+      ++position;
+    }
+    return -1;
+  }
+  /// The nodes that a record became; none if that is no part of the program.
+  [[nodiscard]] TAGMA_COLD std::vector<ir::node_id> nodes_of(std::int32_t position) const {
+    const ir::graph_view g = data_.graph();
+    std::vector<ir::node_id> found(g.nodes.size() + 1);
+    found.resize(position < 0 ? 0 : static_cast<std::size_t>(find_nodes(g, nodes_, (*records_)[position], found)));
+    return found;
+  }
+
+ private:
+  owned<ir::heap_records> records_;
+  any_program data_;
+  std::vector<ir::node_of_record> nodes_;
+};
+
+/// Weak, as all of these functions: several files may include this header, of which the registry is one.
+[[gnu::weak]] counted<shared_late_program> build_late_program(const ir::record_table& table, const carried& values,
+                                                              bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes) {
-  // clang numbers closures file by file, and so two files may have one name for different records.
-  if (ir::digest_of(roots) != digest)
-    fail(status_code::failed_precondition,
-         "compile: the linker has put handles of another file in the place of some of this program; with clang, "
-         "programs "
-         "that are compiled late and share a binary with others are in one file, or compiled by g++");
-  const auto built = build_sound_graph(roots, named, passes);
-  const any_program program(built->view(), gather_values(built->places(), values), soft);
-  return counted<shared_late_program>(new shared_late_program(program, built->records()));
+  auto records = make_owned<ir::heap_records>(table, &runtime::find_rules);
+  const auto built = build_sound_graph(records->roots(), records->named(), passes);
+  return counted<shared_late_program>(
+      new built_late_program(static_cast<owned<ir::heap_records>&&>(records), *built, values, soft));
 }
-[[gnu::weak]] std::int64_t peak_bytes_of(const any_program& program, extent batch) { return program.peak_bytes(batch); }
 
 }  // namespace tagma::detail
+
+namespace tagma::runtime {
+
+class late_runs final : public data_runs {
+ public:
+  late_runs(const tagma::detail::built_late_program& program, const session_options& options)
+      : program_(program), session_(program.data(), options) {}
+  [[nodiscard]] session_core& core() override { return session_.core(); }
+
+ private:
+  void run_to(array_view<const int> outputs, array_view<const record_feed> feeds, array_view<run_limits> limits,
+              const source_line& at, const void* to, taker take) override {
+    scratch_array<node_feed, 8> by_nodes(feeds.size());
+    for (std::size_t i = 0; i < feeds.size(); ++i) by_nodes[i] = {nodes_of(feeds[i]), feeds[i].value};
+    session_.run_nodes(outputs, by_nodes.view(), limits, at,
+                       [to, take](std::size_t f, const raw_view& value) { take(to, f, value); });
+  }
+  /// They are looked for once.
+  [[nodiscard]] array_view<const ir::node_id> nodes_of(const record_feed& fed) {
+    const mutex_lock lock(mutex_);
+    for (const owned<known_record>& k : known_)
+      if (k->position == fed.position) return k->nodes;
+    auto found = make_owned<known_record>();
+    found->position = fed.position;
+    found->nodes = program_.nodes_of(fed.position);
+    if (found->nodes.empty())
+      fail(status_code::invalid_argument,
+           {"TAGMA-E054 run: what is fed is no part of this program: ", fed.operation, " ", fed.name});
+    known_.push_back(static_cast<owned<known_record>&&>(found));
+    return known_.back()->nodes;
+  }
+
+  struct known_record {
+    std::int32_t position = -1;
+    std::vector<ir::node_id> nodes;
+  };
+  const tagma::detail::built_late_program& program_;
+  session<any_program> session_;
+  mutex mutex_;
+  std::vector<owned<known_record>> known_;
+};
+
+[[gnu::weak]] owned<data_runs> begin_session(const tagma::detail::shared_late_program& program,
+                                             const session_options& options) {
+  return make_owned<late_runs>(static_cast<const tagma::detail::built_late_program&>(program), options);
+}
+
+}  // namespace tagma::runtime
 
 // ---- tagma/device/cpu/all_kernels.hpp
 
@@ -9753,6 +8961,102 @@ namespace tagma::device::cpu {
 
 }  // namespace tagma::device::cpu
 
+// ---- tagma/device/operations_of_records.hpp
+
+/// @file
+/// The operations that handles stand for, by their keys: what a process finds the rules of that files name in programs
+/// which are compiled late.
+
+// ---- tagma/device/operations_to_build.hpp
+#ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
+#define TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
+
+/// @file
+/// The operations that a process builds graphs of, by their names.
+
+#include <string_view>
+
+namespace tagma::device::operations {
+
+/// Compositions that a graph can be built of, beside the operations that finished graphs have.
+using compositions =
+    operation_list<op::mean, op::variance, op::global_norm, op::clip_by_norm, op::elu, op::selu, op::gelu, op::silu,
+                   op::relu6, op::hard_sigmoid, op::softsign, op::leaky_relu, op::softmax_cross_entropy,
+                   op::sigmoid_cross_entropy, op::mean_squared_error, op::mean_absolute_error, op::huber_loss,
+                   op::hinge_loss, op::log_loss, op::cosine_distance, op::l2_loss, op::kl_divergence>;
+
+/// The operation or composition of a name, or nullptr.
+[[nodiscard]] TAGMA_COLD inline const ir::operation_face* find_face_to_build(std::string_view name) {
+  if (const ir::operation_face* const found = find_operation(name)) return found;
+  static constexpr detail::face_list all = [] {
+    detail::face_list list;
+    detail::add_faces(compositions{}, list);
+    return list;
+  }();
+  for (std::size_t i = 0; i < all.count; ++i)
+    if (all.list[i]->info().name == name) return all.list[i];
+  return nullptr;
+}
+
+}  // namespace tagma::device::operations
+#endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
+
+namespace tagma::device::operations {
+
+/// What only handles have, beside the operations of finished graphs and `compositions`.
+using of_handles = operation_list<op::gradient, ir::loop_end, op::normalize, op::normalize_by, op::move_averages,
+                                  op::global_norm_scale, op::zero_state, op::recurrent<op::simple_cell>,
+                                  op::recurrent<op::gru_cell>, op::recurrent<op::lstm_cell>>;
+
+namespace detail {
+
+/// Rules by key.
+struct rules_list {
+  const ir::op_rules* list[128]{};
+  std::size_t count = 0;
+
+  template <class... Op>
+  constexpr void add(operation_list<Op...>) {
+    ((list[count++] = &ir::rules<Op>), ...);
+  }
+  /// An optimizer, with each way to clip gradients.
+  template <class Update>
+  constexpr void add_optimizer() {
+    add(operation_list<op::optimizer<Update>, op::optimizer<Update, op::clip_gradients_by_value, 2>,
+                       op::optimizer<Update, op::clip_gradients_by_norm, 1>,
+                       op::optimizer<Update, op::clip_gradients_by_global_norm, 1>>{});
+  }
+  template <class... Optimizer>
+  constexpr void add_optimizers(operation_list<Optimizer...>) {
+    (add_optimizer<typename tagma::detail::optimizer_traits<Optimizer>::update>(), ...);
+  }
+};
+inline constexpr rules_list rules_of_handles = [] {
+  rules_list all;
+  all.add(of_handles{});
+  all.add(compositions{});
+  all.add_optimizers(operation_list<sgd, momentum, adagrad, adadelta, rmsprop, centered_rmsprop, adam, adamw, ftrl>{});
+  return all;
+}();
+
+}  // namespace detail
+
+/// The rules of the operation of the library with a key, or nullptr.
+[[nodiscard]] TAGMA_COLD inline const ir::op_rules* find_rules(const char* key) {
+  for (const ir::operation_face* const f : operation_faces())
+    if (f->info().key == key) return f->rules;
+  for (std::size_t i = 0; i < detail::rules_of_handles.count; ++i)
+    if (const ir::op_rules* const rules = detail::rules_of_handles.list[i]; rules->info->key == key) return rules;
+  return nullptr;
+}
+/// The same, of a record. Throws Unimplemented that names the operation.
+[[nodiscard]] TAGMA_COLD inline const ir::op_rules& rules_of(const ir::table_operation& named) {
+  if (const ir::op_rules* const found = find_rules(named.key)) return *found;
+  fail(status_code::unimplemented, {"compile: the registry does not have the operation ", named.name});
+}
+
+}  // namespace tagma::device::operations
+
 namespace tagma::runtime {
 
 /// Weak, so that several files may include this header.
@@ -9761,6 +9065,9 @@ namespace tagma::runtime {
 }
 [[gnu::weak]] const resource_functions& find_resource(const plan::plan_resource& named) {
   return device::cpu::find_resource_functions(named);
+}
+[[gnu::weak]] const ir::op_rules& find_rules(const ir::table_operation& named) {
+  return device::operations::rules_of(named);
 }
 
 }  // namespace tagma::runtime
@@ -9800,6 +9107,7 @@ namespace tagma::runtime {
 #undef TAGMA_NEEDS_LIBRARY_NAMED
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
+#undef TAGMA_IS_KNOWN_NULL
 
 // transport/broken.hpp
 #undef TAGMA_TRANSPORT_BROKEN

@@ -152,6 +152,14 @@
 #define TAGMA_NEEDS_LIBRARY(compiled_so)
 #endif
 
+/// True where the compiler sees that a pointer is null, so that there is no call. clang sees it when it has chosen what
+/// to inline, and would keep a destructor for each type of handle.
+#if defined(__clang__)
+#define TAGMA_IS_KNOWN_NULL(pointer) false
+#else
+#define TAGMA_IS_KNOWN_NULL(pointer) (__builtin_constant_p((pointer) == nullptr) && (pointer) == nullptr)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -3281,6 +3289,7 @@ struct kernel<on_cpu, ir::key<op::text_constant>> {
 #undef TAGMA_NEEDS_LIBRARY_NAMED
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
+#undef TAGMA_IS_KNOWN_NULL
 
 // transport/broken.hpp
 #undef TAGMA_TRANSPORT_BROKEN

@@ -182,6 +182,14 @@ void fresh_type(long);
 #define TAGMA_NEEDS_LIBRARY(compiled_so)
 #endif
 
+/// True where the compiler sees that a pointer is null, so that there is no call. clang sees it when it has chosen what
+/// to inline, and would keep a destructor for each type of handle.
+#if defined(__clang__)
+#define TAGMA_IS_KNOWN_NULL(pointer) false
+#else
+#define TAGMA_IS_KNOWN_NULL(pointer) (__builtin_constant_p((pointer) == nullptr) && (pointer) == nullptr)
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
@@ -2246,7 +2254,7 @@ TAGMA_DECL carried& carried::operator=(carried other) noexcept {
 }
 
 TAGMA_DECL carried::~carried() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
-  if (!(__builtin_constant_p(node_ == nullptr) && node_ == nullptr)) drop(node_);
+  if (!TAGMA_IS_KNOWN_NULL(node_)) drop(node_);
 }
 
 TAGMA_COLD TAGMA_DECL carried carried::join(array_view<const carried* const> parts) {
@@ -2510,7 +2518,7 @@ struct expand_args;
 struct fold_args;
 struct lift_args;
 
-/// The compile-time face of an operation; it never reaches a binary.
+/// The compile-time face of an operation; it never reaches the binary of a program that the compiler compiles.
 struct op_rules {
   const op_info* info = nullptr;
   void (*gradient)(gradient_args&) = nullptr;  ///< nullptr: not differentiable
@@ -2519,6 +2527,7 @@ struct op_rules {
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
   int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
   void (*lift)(lift_args&) = nullptr;          ///< does it once for all elements of a loop, in front of it
+  bool in_registry = false;                    ///< `is_in_registry`
 };
 
 namespace detail {
@@ -2550,9 +2559,35 @@ inline constexpr op_info info = detail::make_info<Op>();
 
 namespace detail {
 
+/// True for a type of the namespaces of the library's operations, by what the compiler calls it: base classes and
+/// arguments do not count.
+template <class Op>
+[[nodiscard]] constexpr bool is_of_library() {
+  const char* const text = __PRETTY_FUNCTION__;  // "... [with Op = tagma::op::add]", "... [Op = tagma::op::add]"
+  const char* at = text;
+  while (*at != '=') ++at;
+  const char *in_op = " tagma::op::", *in_ir = " tagma::ir::";
+  const char *a = at + 1, *b = at + 1;
+  while (*in_op != '\0' && *a == *in_op) ++a, ++in_op;
+  while (*in_ir != '\0' && *b == *in_ir) ++b, ++in_ir;
+  for (; *at != '\0'; ++at)
+    if (*at == '<') return false;
+  return *in_op == '\0' || *in_ir == '\0';
+}
+
+}  // namespace detail
+
+/// True for operations that the registry finds by their keys (device/operations_of_records.hpp): those of the library.
+/// Programs that are compiled late say them by their keys, and others with all their rules. Templates of the library
+/// specialise it, where they do not have somebody's own arguments.
+template <class Op>
+inline constexpr bool is_in_registry = detail::is_of_library<Op>();
+
+namespace detail {
+
 template <class Op>
 constexpr op_rules make_rules() {
-  op_rules rules{.info = &info<Op>};
+  op_rules rules{.info = &info<Op>, .in_registry = is_in_registry<Op>};
   if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
@@ -3008,6 +3043,8 @@ struct expand_args : node_writer {
 /// @file
 /// Functions that decide for each node where it shall run. The compiler calls them while it builds the graph.
 
+#include <type_traits>
+
 namespace tagma {
 
 /// What a device function is told of a node.
@@ -3117,7 +3154,11 @@ namespace detail {
 /// Calls a captureless function object of the user's, or a setter.
 template <auto Function>
 constexpr device_answer call_device_function(const op_info& op, device_counts& counts, int& task) {
-  return ask_device_function(Function, op, counts, task);
+  using type = std::remove_cv_t<decltype(Function)>;
+  if constexpr (std::is_empty_v<type> && std::is_default_constructible_v<type>)
+    return ask_device_function(type{}, op, counts, task);  // clang loses the argument itself where two files have some
+  else
+    return ask_device_function(Function, op, counts, task);
 }
 
 }  // namespace detail
@@ -3417,6 +3458,9 @@ inline constexpr bool any_carries = (false || ... || E::carries);
 template <class... E>
 inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
 
+[[nodiscard]] TAGMA_INLINE constexpr const carried* carried_by(const carried& values) { return &values; }
+[[nodiscard]] TAGMA_INLINE constexpr const carried* carried_by(const no_values&) { return nullptr; }
+
 /// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
 [[nodiscard]] TAGMA_INLINE constexpr auto join_values(const E&... e) {
@@ -3424,16 +3468,24 @@ template <class... E>
   if constexpr (count == 0) {
     return no_values{};
   } else {
-    const carried* parts[count]{};
-    std::size_t n = 0;
-    const auto take = [&](const auto& one) __attribute__((always_inline)) {
-      if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
-    };
-    (take(e), ...);
-    if constexpr (count == 1)
-      return carried(*parts[0]);
-    else
+    const carried* const all[] = {carried_by(e.values)...};
+    constexpr bool carries[] = {E::carries...};
+    if constexpr (count == 1) {
+      constexpr std::size_t only = [](const bool* b) {
+        std::size_t i = 0;
+        while (!b[i]) ++i;
+        return i;
+      }(carries);
+      return carried(*all[only]);
+    } else if constexpr (count == sizeof...(E)) {
+      return carried::join(all);
+    } else {
+      const carried* parts[count]{};
+      std::size_t n = 0;
+      for (std::size_t i = 0; i < sizeof...(E); ++i)
+        if (carries[i]) parts[n++] = all[i];
       return carried::join(parts);
+    }
   }
 }
 
@@ -11625,6 +11677,12 @@ struct optimizer {
 
 }  // namespace op
 
+template <class Update, class Clip, int Bounds>
+inline constexpr bool ir::is_in_registry<op::optimizer<Update, Clip, Bounds>> =
+    ir::is_in_registry<Update>&& ir::is_in_registry<Clip>;
+template <class Update>
+inline constexpr bool ir::is_in_registry<op::optimizer<Update, void, 0>> = ir::is_in_registry<Update>;
+
 namespace detail {
 
 /// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.
@@ -11995,6 +12053,9 @@ struct recurrent {
 };
 
 }  // namespace op
+
+template <class Cell>
+inline constexpr bool ir::is_in_registry<op::recurrent<Cell>> = ir::is_in_registry<Cell>;
 
 namespace detail {
 
@@ -33710,6 +33771,7 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_NEEDS_LIBRARY_NAMED
 #undef TAGMA_NEEDS_LIBRARY
 #undef TAGMA_COLD
+#undef TAGMA_IS_KNOWN_NULL
 
 // transport/broken.hpp
 #undef TAGMA_TRANSPORT_BROKEN

@@ -178,20 +178,40 @@ def two_units(arguments, work):
     run(work / "two_units")
 
 
-def header_model(arguments, work):
+def link_in_orders(arguments, work, parts, orders, *libraries):
+    for number, order in enumerate(orders):
+        program = work / f"program{number}"
+        run(arguments.compiler, *(parts[i] for i in order), "-o", program, *libraries, *arguments.library, "-pthread")
+        run(program)
+
+
+def header_model(arguments, work, *late):
     """A model in a header that nine files include, linked in two orders."""
     flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", *arguments.flag]
     parts = []
     for part in range(9):
         source = HERE / "header_model" / ("part.cpp" if part else "main.cpp")
         parts.append(work / f"part{part}.o")
-        run(arguments.compiler, *flags, f"-DPART={part}", "-c", source, "-o", parts[-1])
-    for name, order in (("first_to_last", parts), ("last_to_first", parts[::-1])):
-        run(arguments.compiler, *order, "-o", work / name, *arguments.library, "-pthread")
-        run(work / name)
+        run(arguments.compiler, *flags, *late[:1], f"-DPART={part}", "-c", source, "-o", parts[-1])
+    link_in_orders(arguments, work, parts, (range(9), range(8, -1, -1)), *late[1:])
 
 
-WAYS = {f.__name__: f for f in (find_package, add_subdirectory, pkg_config, single_header, two_units, header_model,
+def late_header_model(arguments, work):
+    """The same, compiled late."""
+    header_model(arguments, work, "-DTAGMA_LATE=1", arguments.registry)
+
+
+def late_units(arguments, work):
+    """Three files with programs that are compiled late, whose numbers have the same places, linked in three orders."""
+    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", *arguments.flag]
+    parts = [work / f"part{part}.o" for part in range(3)] + [work / "main.o"]
+    for number, part in enumerate(parts[:3]):
+        run(arguments.compiler, *flags, f"-DPART={number}", "-c", HERE / "late_units/part.cpp", "-o", part)
+    run(arguments.compiler, *flags, "-c", HERE / "late_units/main.cpp", "-o", parts[3])
+    link_in_orders(arguments, work, parts, ((0, 1, 2, 3), (3, 2, 1, 0), (1, 0, 2, 3)), arguments.registry)
+
+
+WAYS = {f.__name__: f for f in (find_package, add_subdirectory, pkg_config, single_header, two_units, header_model, late_header_model, late_units,
                                 find_package_compiled, add_subdirectory_compiled, pkg_config_compiled, compiled_file)}
 
 
@@ -205,6 +225,7 @@ def main():
     parser.add_argument("--math", default="eigen")
     parser.add_argument("--flag", action="append", default=[])
     parser.add_argument("--library", action="append", default=[])
+    parser.add_argument("--registry", type=pathlib.Path, help="the registry as a library, for programs that are compiled late")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         try:

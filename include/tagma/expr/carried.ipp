@@ -24,7 +24,7 @@ TAGMA_DECL carried& carried::operator=(carried other) noexcept {
 }
 
 TAGMA_DECL carried::~carried() {  // no call where the compiler sees that nothing is owned, and no branch elsewhere
-  if (!(__builtin_constant_p(node_ == nullptr) && node_ == nullptr)) drop(node_);
+  if (!TAGMA_IS_KNOWN_NULL(node_)) drop(node_);
 }
 
 TAGMA_COLD TAGMA_DECL carried carried::join(array_view<const carried* const> parts) {

@@ -139,6 +139,9 @@ inline constexpr bool any_carries = (false || ... || E::carries);
 template <class... E>
 inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
 
+[[nodiscard]] TAGMA_INLINE constexpr const carried* carried_by(const carried& values) { return &values; }
+[[nodiscard]] TAGMA_INLINE constexpr const carried* carried_by(const no_values&) { return nullptr; }
+
 /// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
 [[nodiscard]] TAGMA_INLINE constexpr auto join_values(const E&... e) {
@@ -146,16 +149,24 @@ template <class... E>
   if constexpr (count == 0) {
     return no_values{};
   } else {
-    const carried* parts[count]{};
-    std::size_t n = 0;
-    const auto take = [&](const auto& one) __attribute__((always_inline)) {
-      if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
-    };
-    (take(e), ...);
-    if constexpr (count == 1)
-      return carried(*parts[0]);
-    else
+    const carried* const all[] = {carried_by(e.values)...};
+    constexpr bool carries[] = {E::carries...};
+    if constexpr (count == 1) {
+      constexpr std::size_t only = [](const bool* b) {
+        std::size_t i = 0;
+        while (!b[i]) ++i;
+        return i;
+      }(carries);
+      return carried(*all[only]);
+    } else if constexpr (count == sizeof...(E)) {
+      return carried::join(all);
+    } else {
+      const carried* parts[count]{};
+      std::size_t n = 0;
+      for (std::size_t i = 0; i < sizeof...(E); ++i)
+        if (carries[i]) parts[n++] = all[i];
       return carried::join(parts);
+    }
   }
 }
 

@@ -105,7 +105,7 @@ struct expand_args;
 struct fold_args;
 struct lift_args;
 
-/// The compile-time face of an operation; it never reaches a binary.
+/// The compile-time face of an operation; it never reaches the binary of a program that the compiler compiles.
 struct op_rules {
   const op_info* info = nullptr;
   void (*gradient)(gradient_args&) = nullptr;  ///< nullptr: not differentiable
@@ -114,6 +114,7 @@ struct op_rules {
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
   int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
   void (*lift)(lift_args&) = nullptr;          ///< does it once for all elements of a loop, in front of it
+  bool in_registry = false;                    ///< `is_in_registry`
 };
 
 namespace detail {
@@ -145,9 +146,35 @@ inline constexpr op_info info = detail::make_info<Op>();
 
 namespace detail {
 
+/// True for a type of the namespaces of the library's operations, by what the compiler calls it: base classes and
+/// arguments do not count.
+template <class Op>
+[[nodiscard]] constexpr bool is_of_library() {
+  const char* const text = __PRETTY_FUNCTION__;  // "... [with Op = tagma::op::add]", "... [Op = tagma::op::add]"
+  const char* at = text;
+  while (*at != '=') ++at;
+  const char *in_op = " tagma::op::", *in_ir = " tagma::ir::";
+  const char *a = at + 1, *b = at + 1;
+  while (*in_op != '\0' && *a == *in_op) ++a, ++in_op;
+  while (*in_ir != '\0' && *b == *in_ir) ++b, ++in_ir;
+  for (; *at != '\0'; ++at)
+    if (*at == '<') return false;
+  return *in_op == '\0' || *in_ir == '\0';
+}
+
+}  // namespace detail
+
+/// True for operations that the registry finds by their keys (device/operations_of_records.hpp): those of the library.
+/// Programs that are compiled late say them by their keys, and others with all their rules. Templates of the library
+/// specialise it, where they do not have somebody's own arguments.
+template <class Op>
+inline constexpr bool is_in_registry = detail::is_of_library<Op>();
+
+namespace detail {
+
 template <class Op>
 constexpr op_rules make_rules() {
-  op_rules rules{.info = &info<Op>};
+  op_rules rules{.info = &info<Op>, .in_registry = is_in_registry<Op>};
   if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;

@@ -280,6 +280,12 @@ struct optimizer {
 
 }  // namespace op
 
+template <class Update, class Clip, int Bounds>
+inline constexpr bool ir::is_in_registry<op::optimizer<Update, Clip, Bounds>> =
+    ir::is_in_registry<Update>&& ir::is_in_registry<Clip>;
+template <class Update>
+inline constexpr bool ir::is_in_registry<op::optimizer<Update, void, 0>> = ir::is_in_registry<Update>;
+
 namespace detail {
 
 /// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.

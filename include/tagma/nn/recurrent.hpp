@@ -144,6 +144,9 @@ struct recurrent {
 
 }  // namespace op
 
+template <class Cell>
+inline constexpr bool ir::is_in_registry<op::recurrent<Cell>> = ir::is_in_registry<Cell>;
+
 namespace detail {
 
 /// The rows of a kernel that the input is multiplied with, and those for the state.

@@ -4,6 +4,8 @@
 /// @file
 /// Functions that decide for each node where it shall run. The compiler calls them while it builds the graph.
 
+#include <type_traits>
+
 #include "tagma/base/hash.hpp"
 #include "tagma/place/device.hpp"
 #include "tagma/tensor/size.hpp"
@@ -117,7 +119,11 @@ namespace detail {
 /// Calls a captureless function object of the user's, or a setter.
 template <auto Function>
 constexpr device_answer call_device_function(const op_info& op, device_counts& counts, int& task) {
-  return ask_device_function(Function, op, counts, task);
+  using type = std::remove_cv_t<decltype(Function)>;
+  if constexpr (std::is_empty_v<type> && std::is_default_constructible_v<type>)
+    return ask_device_function(type{}, op, counts, task);  // clang loses the argument itself where two files have some
+  else
+    return ask_device_function(Function, op, counts, task);
 }
 
 }  // namespace detail

@@ -5,50 +5,78 @@
 /// Programs that are compiled when a process begins: the C++ compiler checks handles, feeds and fetches, the process
 /// builds the graph, its gradients and its plans.
 
-#include <vector>
+#include <string>
 
 #include "tagma/base/config.hpp"
-#include "tagma/graph/record_walk.hpp"
-#include "tagma/plan/any_program.hpp"
+#include "tagma/base/counted.hpp"
+#include "tagma/graph/record_table.hpp"
 #include "tagma/plan/passes.hpp"
 
 namespace tagma {
 
+class any_program;
+
 namespace detail {
 
-/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs.
+/// The records behind the outputs of a closure, listed anew with more room where there was too little.
+template <class Closure, std::size_t Room>
+struct records_in_room {
+  using traits = output_traits<closure_result<Closure>>;
+  static constexpr auto list = ir::list_records<Room>(traits::records, traits::named);
+};
+template <class Closure, std::size_t Room = 1024, bool Whole = records_in_room<Closure, Room>::list.is_whole()>
+struct listed_records : records_in_room<Closure, Room> {};
+template <class Closure, std::size_t Room>
+struct listed_records<Closure, Room, false> : listed_records<Closure, 8 * Room> {};
+
+/// What the C++ compiler knows of the graph behind a closure that a process compiles: its outputs, and the records
+/// behind them.
 template <class Closure>
 struct late_graph {
   using traits = output_traits<closure_result<Closure>>;
-  /// What the compiler finds behind the outputs; a process finds the same, or not what it was compiled with.
-  static constexpr std::uint64_t digest = ir::digest_of(traits::records);
+
+  /// For the compiler alone: what the process has of them is the table.
+  static constexpr const auto& list = listed_records<Closure>::list;
+  static constexpr ir::record_table_size size = list.size;
+  static constexpr auto arrays = ir::write_records<size.words, size.characters, size.operations, size.functions>(
+      list, traits::records, traits::named);
+  static constexpr ir::record_table table{arrays.words,
+                                          arrays.text,
+                                          arrays.operations,
+                                          arrays.functions,
+                                          static_cast<std::int32_t>(size.records),
+                                          static_cast<std::int32_t>(size.scopes),
+                                          static_cast<std::int32_t>(size.lists),
+                                          static_cast<std::int32_t>(size.names)};
 };
 
-/// What copies of such a program share.
-struct shared_late_program final : counted_object {
-  shared_late_program(const any_program& program, array_view<const ir::node_of_record> which)
-      : data(program), records(which.begin(), which.end()) {}
-
-  any_program data;
-  std::vector<ir::node_of_record> records;  ///< which record became which node
+/// What copies of such a program share. The registry has the rest (runtime/late_runs.hpp), so that it is compiled once
+/// and not in each file that has a program.
+class shared_late_program : public counted_object {
+ public:
+  /// As of `any_program`, and its text.
+  /// @{
+  [[nodiscard]] virtual const any_program& data() const = 0;
+  [[nodiscard]] virtual const carried& values() const = 0;
+  [[nodiscard]] virtual std::size_t node_count() const = 0;
+  [[nodiscard]] virtual std::int64_t peak_bytes(extent batch) const = 0;
+  [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
+  [[nodiscard]] virtual std::string explain(extent batch) const = 0;
+  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch) const = 0;
+  [[nodiscard]] virtual std::string to_dot() const = 0;
+  /// @}
+  /// The position of a thing of a container among all that the program names, or -1.
+  [[nodiscard]] virtual int resource_position(std::string_view kind, std::string_view name) const = 0;
 };
 
-/// @name Defined by the registry
-/// What a process compiles with is compiled once, not in each file that has a program (runtime/late_runs.hpp).
-/// @{
-
-/// Builds a graph. Throws what `compile` says of a type, InvalidArgument.
-/// @param roots,named as of `ir::heap_build`; @param values what the named carry
-/// @param digest of the roots, as the compiler knows them
+/// Builds a graph. Defined by the registry. Throws what `compile` says of a type, InvalidArgument.
+/// @param table the records behind the outputs
+/// @param values what the named carry
 /// @param soft as `soft_placement`
 /// @param passes that rewrite the graph
-[[nodiscard]] counted<shared_late_program> build_late_program(array_view<const ir::record* const> roots,
-                                                              array_view<const ir::record* const> named,
-                                                              std::uint64_t digest, const carried& values, bool soft,
+[[nodiscard]] counted<shared_late_program> build_late_program(const ir::record_table& table, const carried& values,
+                                                              bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
-/// As `any_program::peak_bytes`.
-[[nodiscard]] std::int64_t peak_bytes_of(const any_program& program, extent batch);
-/// @}
 
 /// What a graph is rewritten by, and last a copy without nodes that nobody reads.
 template <class... Pass>
@@ -63,22 +91,22 @@ class late_program {
   using graph = detail::late_graph<Closure>;
 
   late_program(const Closure& closure, bool soft, array_view<void (*const)(ir::rewriter&)> passes = {})
-      : shared_(detail::build_late_program(graph::traits::records, graph::traits::named, graph::digest,
-                                           graph::traits::values(closure), soft, passes)) {}
+      : shared_(detail::build_late_program(graph::table, graph::traits::values(closure), soft, passes)) {}
 
-  /// The program as data: for `write_program`, `explain`, and whatever takes programs of any type.
-  [[nodiscard]] const any_program& data() const { return shared_->data; }
+  /// The program as data: for `write_program` and whatever takes programs of any type, whose headers define it.
+  [[nodiscard]] const any_program& data() const { return shared_->data(); }
   operator const any_program&() const { return data(); }
-  /// Which record became which node.
-  [[nodiscard]] array_view<const ir::node_of_record> records() const { return shared_->records; }
 
   /// As of a program that the C++ compiler compiles.
   /// @{
-  [[nodiscard]] const carried& values() const { return data().values(); }
-  [[nodiscard]] std::size_t node_count() const { return data().node_count(); }
-  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return detail::peak_bytes_of(data(), batch); }
-  [[nodiscard]] std::uint64_t fingerprint() const { return data().fingerprint(); }
+  [[nodiscard]] const carried& values() const { return shared_->values(); }
+  [[nodiscard]] std::size_t node_count() const { return shared_->node_count(); }
+  [[nodiscard]] std::int64_t peak_bytes(extent batch = 1) const { return shared_->peak_bytes(batch); }
+  [[nodiscard]] std::uint64_t fingerprint() const { return shared_->fingerprint(); }
   /// @}
+
+  /// For sessions and text.
+  [[nodiscard]] const detail::shared_late_program& shared() const { return *shared_; }
 
  private:
   counted<detail::shared_late_program> shared_;

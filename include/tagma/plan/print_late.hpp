@@ -4,8 +4,8 @@
 /// @file
 /// `explain` and `to_dot` of programs that are compiled late.
 
+#include "tagma/base/config.hpp"
 #include "tagma/plan/late_program.hpp"
-#include "tagma/plan/print_any.hpp"
 
 namespace tagma {
 
@@ -13,7 +13,7 @@ namespace tagma {
 /// @{
 template <class Closure>
 [[nodiscard]] std::string explain(const late_program<Closure>& program, extent batch = 1) {
-  return explain(program.data(), batch);
+  return program.shared().explain(batch);
 }
 /// Raises TAGMA-E144 for what is no output of the program.
 template <class Closure, class... E>
@@ -21,14 +21,12 @@ template <class Closure, class... E>
   using traits = typename late_program<Closure>::graph::traits;
   static_assert((true && ... && (traits::template position<typename E::id>() >= 0)),
                 "TAGMA-E144 explain: what is asked for is no output of this program");
-  const auto name = [&](int output) {
-    return program.data().outputs()[static_cast<std::size_t>(output < 0 ? 0 : output)];
-  };
-  return explain(program.data(), std::vector<std::string>{name(traits::template position<typename E::id>())...}, batch);
+  constexpr fixed_array<int, sizeof...(E)> positions{{traits::template position<typename E::id>()...}};
+  return program.shared().explain(positions, batch);
 }
 template <class Closure>
 [[nodiscard]] std::string to_dot(const late_program<Closure>& program) {
-  return to_dot(program.data());
+  return program.shared().to_dot();
 }
 /// @}
 

@@ -12,7 +12,6 @@
 #include "tagma/base/config.hpp"
 #include "tagma/expr/placeholder.hpp"
 #include "tagma/plan/any_program.hpp"
-#include "tagma/runtime/data_runs.hpp"
 #include "tagma/runtime/late_steps.hpp"
 #include "tagma/runtime/session.hpp"
 #include "tagma/runtime/step_kernels.hpp"
@@ -58,6 +57,12 @@ class output_name {
 };
 
 namespace runtime {
+
+/// A value for nodes of a graph: for placeholders, or for what is then not computed.
+struct node_feed {
+  array_view<const ir::node_id> nodes;
+  raw_view value;
+};
 
 /// The plan of some outputs, for some tensors that are fed.
 struct named_plan {

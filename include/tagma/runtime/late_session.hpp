@@ -5,9 +5,6 @@
 /// Sessions of programs that are compiled when a process begins: handles as in all sessions, plans as of programs that
 /// are data.
 
-#include <mutex>
-#include <vector>
-
 #include "tagma/base/config.hpp"
 #include "tagma/plan/late_program.hpp"
 #include "tagma/runtime/data_runs.hpp"
@@ -17,23 +14,39 @@ namespace tagma {
 
 namespace detail {
 
-/// What the records behind some outputs say of one.
+/// What the records of a program say of one.
 struct record_use {
-  bool is_behind = false;      ///< it is one of them
+  bool is_behind = false;      ///< it is one of those behind the outputs
   bool is_waited_for = false;  ///< one of them waits for it
+  std::int32_t position = -1;  ///< the record that has its nodes, among those of the program
 };
 /// True if two handles stand for one tensor that is fed.
 [[nodiscard]] constexpr bool is_one_feed(const ir::record& a, const ir::record& b) {
   const bool inputs = a.op->info->is(ir::op_kind::placeholder) && b.op->info->is(ir::op_kind::placeholder);
   return &a == &b || (inputs && a.name == b.name && a.spec == b.spec);
 }
-[[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> roots) {
+/// @param records of the program
+/// @param behind the first so many are behind the outputs
+[[nodiscard]] constexpr record_use use_of(const ir::record& what, array_view<const ir::record* const> records,
+                                          std::size_t behind) {
   record_use use;
-  ir::walk_records(roots, [&](const ir::record& r) {
-    use.is_behind = use.is_behind || is_one_feed(r, what) || &r == what.bare;
-    for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_one_feed(*c, what);
-    if (r.bare != nullptr && is_one_feed(*r.bare, what)) use.is_behind = true;
-  });
+  const bool is_input = what.op->info->is(ir::op_kind::placeholder);
+  const bool by_bare = what.bare != nullptr && !what.is_renamed() && ir::is_single(*what.op->info);
+  const auto is_it = [&](const ir::record& r) {
+    return &r == &what || (is_input && r.op == what.op && is_one_feed(r, what));
+  };
+  std::int32_t bare = -1;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const ir::record& r = *records[i];
+    const bool same = is_it(r);
+    if (same && use.position < 0) use.position = static_cast<std::int32_t>(i);
+    if (by_bare && &r == what.bare) bare = static_cast<std::int32_t>(i);
+    if (i >= behind) continue;
+    if (same || &r == what.bare || (r.bare != nullptr && is_it(*r.bare))) use.is_behind = true;
+    if (r.controls.size() != 0)
+      for (const ir::record* c : r.controls) use.is_waited_for = use.is_waited_for || is_it(*c);
+  }
+  if (use.position < 0) use.position = bare;
   return use;
 }
 
@@ -44,10 +57,11 @@ struct feed_traits<late_graph<Closure>, feed<Id, Value>> {
   static constexpr tensor_spec declared = fed->spec;
   using spec_type = spec_of<declared>;
   static constexpr std::string_view operation = fed->op->info->name;
-  static constexpr fed_node about{operation, fed->name, ir::no_node, declared.dims};
+  static constexpr std::string_view fed_name = fed->name;
+  static constexpr fed_node about{operation, fed_name, ir::no_node, declared.dims};
+  static constexpr record_use use = use_of(*fed, late_graph<Closure>::list.records(), late_graph<Closure>::size.behind);
 
   static constexpr auto fault() {
-    constexpr record_use use = use_of(*fed, late_graph<Closure>::traits::records);
     constexpr bool replaces = !fed->op->info->is(ir::op_kind::placeholder);
     if constexpr (!use.is_behind)
       return diagnose::not_in_program<spec_type>{};
@@ -117,23 +131,17 @@ class program_session<late_program<Closure>> {
   using tables = graph_tables<graph>;
 
   program_session(const late_program<Closure>& program, const session_options& options)
-      : program_(program), data_(runtime::begin_session(program.data(), options)) {}
+      : program_(program), data_(runtime::begin_session(program.shared(), options)) {}
 
   [[nodiscard]] runtime::session_core& core() { return data_->core(); }
   [[nodiscard]] TAGMA_COLD int resource_position(std::string_view kind, std::string_view name) const {
-    int position = 0;
-    for (const ir::node& n : program_.data().graph().nodes) {
-      if (!n.op->info->is(ir::op_kind::resource)) continue;
-      if (n.op->info->name == kind && n.name == name) return position;
-      ++position;
-    }
-    return -1;
+    return program_.shared().resource_position(kind, name);
   }
 
   template <int... Output, class Take, class... Arguments>
   void run(const Take& take, const source_line& at, const Arguments&... arguments) {
     const int outputs[] = {Output...};
-    runtime::node_feed feeds[sizeof...(Arguments) + 1]{};
+    runtime::record_feed feeds[sizeof...(Arguments) + 1]{};
     string_element texts[sizeof...(Arguments) + 1];
     run_limits limits[sizeof...(Arguments) + 1];
     taken_arguments taken{feeds, texts, limits, at};
@@ -144,7 +152,7 @@ class program_session<late_program<Closure>> {
  private:
   /// Where the arguments of a run go.
   struct taken_arguments {
-    runtime::node_feed* feeds;
+    runtime::record_feed* feeds;
     string_element* text;
     run_limits* limits;
     const source_line& at;
@@ -152,33 +160,12 @@ class program_session<late_program<Closure>> {
   template <class Id, class Value>
   void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
     using given = feed_traits<graph, feed<Id, Value>>;
-    *to.feeds++ = {nodes_of(*given::fed), feed_view<given>(f.value, *to.text++, to.at)};
+    *to.feeds++ = {given::use.position, given::operation, given::fed_name,
+                   feed_view<given>(f.value, *to.text++, to.at)};
   }
   void take_argument(taken_arguments& to, const run_limits& l) { *to.limits++ = l; }
 
-  /// The nodes that a handle stands for, which are looked for once.
-  [[nodiscard]] TAGMA_COLD array_view<const ir::node_id> nodes_of(const ir::record& r) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const owned<known_record>& k : known_)
-      if (k->what == &r) return k->nodes;
-    const ir::graph_view g = program_.data().graph();
-    std::vector<ir::node_id> found(g.nodes.size() + 1);
-    found.resize(static_cast<std::size_t>(find_nodes(g, program_.records(), r, found)));
-    if (found.empty())
-      fail(status_code::invalid_argument,
-           {"TAGMA-E054 run: what is fed is no part of this program: ", r.op->info->name, " ", r.name});
-    known_.push_back(make_owned<known_record>());
-    *known_.back() = {&r, static_cast<std::vector<ir::node_id>&&>(found)};
-    return known_.back()->nodes;
-  }
-
-  struct known_record {
-    const ir::record* what = nullptr;
-    std::vector<ir::node_id> nodes;
-  };
   late_program<Closure> program_;
-  std::mutex mutex_;
-  std::vector<owned<known_record>> known_;
   owned<runtime::data_runs> data_;
 };
 

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "transformer.hpp"
+
+int main() { return train_transformer<12>(); }
