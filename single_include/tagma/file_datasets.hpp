@@ -184,7 +184,6 @@
 /// stages together.
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -199,7 +198,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -1600,7 +1598,7 @@ class record_source final : public stage<T> {
   class pass final : public cursor<T> {
    public:
     pass(const record_source& of, iteration& in) : of_(of), in_(in), format_(of.format_) {}
-    got next(T& to) override {
+    got advance(T& to) override {
       std::string_view record;
       while (file_ < of_.files_.size()) {
         try {
@@ -1625,9 +1623,9 @@ class record_source final : public stage<T> {
       }
       return got::end;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(static_cast<std::int64_t>(file_));
-      to.push_back(record_);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(static_cast<std::int64_t>(file_));
+      to.push(record_);
     }
     TAGMA_COLD void restore(position_reader& from) override {
       file_ = static_cast<std::size_t>(from.take(static_cast<std::int64_t>(of_.files_.size())));
@@ -1657,8 +1655,8 @@ class record_source final : public stage<T> {
  public:
   record_source(std::vector<std::string> files, Format format) : files_(std::move(files)), format_(std::move(format)) {}
 
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
-    return std::make_unique<pass>(*this, in);
+  [[nodiscard]] owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     append_parts(to, {"records ", files_.size()});
@@ -2784,7 +2782,7 @@ template <io::csv_type... T>
   using format = detail::csv_format<decltype(open), T...>;
   io::csv_decoder decoder(std::vector<io::csv_field>{io::csv_field(std::move(columns))...}, options.fields);
   return dataset<type>(
-      std::make_shared<detail::record_source<type, format>>(std::move(files), format{open, std::move(decoder)}));
+      make_counted<detail::record_source<type, format>>(std::move(files), format{open, std::move(decoder)}));
 }
 
 }  // namespace tagma::datasets
@@ -2802,7 +2800,7 @@ TAGMA_DECL dataset<std::string> text_lines(std::vector<std::string> files, const
     return io::text_line_reader(io::open(path, format), options);
   };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
 }
 
 TAGMA_DECL dataset<std::string> fixed_length_records(std::vector<std::string> files,
@@ -2811,13 +2809,13 @@ TAGMA_DECL dataset<std::string> fixed_length_records(std::vector<std::string> fi
     return io::fixed_length_record_reader(io::open(path, format), options);
   };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
 }
 
 TAGMA_DECL dataset<std::string> tf_record(std::vector<std::string> files, io::compression format) {
   const auto open = [format](const std::string& path) { return io::tf_record_reader(io::open(path, format)); };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
 }
 
 }  // namespace tagma::datasets

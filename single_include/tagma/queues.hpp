@@ -1471,7 +1471,9 @@ class queue_elements {
   queue_elements& operator=(queue_elements&& other) noexcept;
   queue_elements(const queue_elements&) = delete;
   queue_elements& operator=(const queue_elements&) = delete;
-  ~queue_elements() { clear(); }
+  ~queue_elements() {
+    if (count_ > 0) clear();
+  }
 
   [[nodiscard]] extent size() const { return count_; }
   [[nodiscard]] bool empty() const { return count_ == 0; }
@@ -1582,7 +1584,7 @@ TAGMA_DECL queue_elements::queue_elements(queue_elements&& other) noexcept
 
 TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
   if (this == &other) return *this;
-  clear();
+  if (count_ > 0) clear();
   first_ = other.first_, last_ = other.last_, count_ = other.count_;
   other.first_ = other.last_ = nullptr;
   other.count_ = 0;
@@ -1604,7 +1606,7 @@ TAGMA_DECL queue_element* queue_elements::pop_front() {
   return e;
 }
 
-TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
+TAGMA_COLD TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
   if (others.first_ == nullptr) return;
   others.last_->next_ = first_;
   if (first_ == nullptr) last_ = others.last_;
@@ -1614,11 +1616,11 @@ TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
   others.count_ = 0;
 }
 
-TAGMA_DECL void queue_elements::clear() {
+TAGMA_COLD TAGMA_DECL void queue_elements::clear() {
   while (!empty()) queue_element::destroy(pop_front());
 }
 
-TAGMA_DECL shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
+TAGMA_COLD TAGMA_DECL shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
   shape dims{elements.size()};
   for (const extent e : declared.span()) dims.push_back(e == dyn ? 0 : e);
   elements.each([&](extent, const queue_element& e) {
@@ -1727,7 +1729,7 @@ class queue final : public resource {
   [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
                                          array_view<const std::int64_t> priorities = {});
   /// Keeps the memory of elements that nobody needs any more for others.
-  void reuse(queue_elements&& elements);
+  void reuse(queue_elements&& elements) noexcept;
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -1774,6 +1776,10 @@ class queue final : public resource {
     queue& queue_;
   };
 
+  [[noreturn]] void refuse_count(extent count) const;
+  [[noreturn]] void refuse_bytes(std::size_t bytes) const;
+  /// An attempt takes its place in a line.
+  void begin(line& of, queue_attempt& attempt);
   void check_count(std::size_t count) const;
   void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
@@ -1796,6 +1802,8 @@ class queue final : public resource {
 
   void put(queue_element* e);
   [[nodiscard]] queue_element* take();
+  void put_into_heap(queue_element* e);
+  [[nodiscard]] queue_element* take_from_heap();
   /// What an attempt holds goes back to where it was.
   void put_back(queue_attempt& a);
   /// A number from 0 to `n` - 1.
@@ -1808,6 +1816,9 @@ class queue final : public resource {
 
   void end(line& of, queue_attempt& a, std::exception_ptr error);
   static std::exception_ptr error_of(status_code code, const std::string& text) noexcept;
+  std::exception_ptr error_of_closed(std::string_view how) const noexcept;
+  /// Of a dequeue of more elements than a closed queue has.
+  std::exception_ptr error_of_few(const queue_attempt& a) const noexcept;
   std::exception_ptr cancelled(const queue_attempt& a) const noexcept;
 
   const queue_options options_;
@@ -1858,7 +1869,7 @@ TAGMA_COLD TAGMA_DECL std::string queue::text() const {
 }
 
 TAGMA_COLD TAGMA_DECL void queue::check(const queue_options& other, array_view<const tensor_spec> components) const {
-  const auto refuse = [&](std::string_view what, const auto& own, const auto& asked) {
+  const auto refuse = [&](std::string_view what, const text_part& own, const text_part& asked) {
     fail(status_code::invalid_argument,
          {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
   };
@@ -1929,7 +1940,7 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
   return made;
 }
 
-TAGMA_DECL void queue::reuse(queue_elements&& elements) {
+[[gnu::noinline]] TAGMA_DECL void queue::reuse(queue_elements&& elements) noexcept {
   queue_elements unused = static_cast<queue_elements&&>(elements);
   const mutex_lock lock(mutex_);
   while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
@@ -1939,32 +1950,36 @@ TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements
   attempt.elements = static_cast<queue_elements&&>(elements);
   attempt.does_ = queue_attempt::what::enqueue;
   if (attempt.elements.empty()) return attempt.ended(nullptr);
-  const change now(*this);
-  writers_.push(attempt);
-  flush();
+  begin(writers_, attempt);
 }
 
 TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to) {
-  if (count < 0)
-    fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
-  if (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity)
-    fail(status_code::invalid_argument,
-         {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
+  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity))
+    refuse_count(count);
   attempt.elements = {};
   attempt.does_ = queue_attempt::what::dequeue;
   attempt.wanted_ = count;
   attempt.up_to_ = up_to;
   if (count == 0) return attempt.ended(nullptr);
+  begin(readers_, attempt);
+}
+
+[[gnu::noinline]] TAGMA_DECL void queue::begin(line& of, queue_attempt& attempt) {
   const change now(*this);
-  readers_.push(attempt);
+  of.push(attempt);
   flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse_count(extent count) const {
+  if (count < 0)
+    fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
+  fail(status_code::invalid_argument,
+       {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
 }
 
 TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
   attempt.does_ = queue_attempt::what::close;
-  const change now(*this);
-  writers_.push(attempt);
-  flush();
+  begin(writers_, attempt);
 }
 
 TAGMA_COLD TAGMA_DECL void queue::close_now() {
@@ -2044,11 +2059,14 @@ TAGMA_DECL void queue::add_copy(queue_elements& to, array_view<const raw_view> t
     e = nullptr;
   }
   if (e == nullptr) e = queue_element::make(components_.size(), bytes);
-  if (e == nullptr)
-    fail(status_code::resource_exhausted, {text(), ": there is no memory for an element of ", bytes, " bytes"});
+  if (e == nullptr) refuse_bytes(bytes);
   e->priority = priority;
   e->take(tensors);
   to.push_back(e);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse_bytes(std::size_t bytes) const {
+  fail(status_code::resource_exhausted, {text(), ": there is no memory for an element of ", bytes, " bytes"});
 }
 
 TAGMA_DECL bool queue::is_list() const {
@@ -2072,12 +2090,12 @@ TAGMA_DECL void queue::flush() {
 
 TAGMA_DECL bool queue::write(queue_attempt& a, bool& moved) {
   if (a.does_ == queue_attempt::what::close) {
-    end(writers_, a, closed_ ? error_of(status_code::cancelled, text() + " is already closed") : nullptr);
+    end(writers_, a, closed_ ? error_of_closed(" is already closed") : nullptr);
     closed_ = true;
     return true;
   }
   if (closed_) {  // by an attempt before this one
-    end(writers_, a, error_of(status_code::cancelled, text() + " is closed"));
+    end(writers_, a, error_of_closed(" is closed"));
     return true;
   }
   while (!a.elements.empty() && !is_full()) {
@@ -2102,19 +2120,18 @@ TAGMA_DECL bool queue::read(queue_attempt& a, bool& moved) {
     end(readers_, a, nullptr);
   } else {
     put_back(a);
-    end(readers_, a,
-        error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
-                                                      a.wanted_, ", current size ", held_, ")"})));
+    end(readers_, a, error_of_few(a));
   }
   return true;
 }
 
 TAGMA_DECL void queue::put(queue_element* e) {
-  if (is_list()) {
-    list_.push_back(e);
-    ++held_;
-    return;
-  }
+  if (!is_list()) return put_into_heap(e);
+  list_.push_back(e);
+  ++held_;
+}
+
+TAGMA_COLD TAGMA_DECL void queue::put_into_heap(queue_element* e) {
   e->order_ = ++arrivals_;
   grow();
   heap_[held_++] = e;
@@ -2123,7 +2140,10 @@ TAGMA_DECL void queue::put(queue_element* e) {
 
 TAGMA_DECL queue_element* queue::take() {
   --held_;
-  if (is_list()) return list_.pop_front();
+  return is_list() ? list_.pop_front() : take_from_heap();
+}
+
+TAGMA_COLD TAGMA_DECL queue_element* queue::take_from_heap() {
   const extent at = options_.kind == queue_kind::shuffle ? draw(held_ + 1) : 0;
   queue_element* const e = heap_[at];
   heap_[at] = heap_[held_];
@@ -2131,7 +2151,7 @@ TAGMA_DECL queue_element* queue::take() {
   return e;
 }
 
-TAGMA_DECL void queue::put_back(queue_attempt& a) {
+TAGMA_COLD TAGMA_DECL void queue::put_back(queue_attempt& a) {
   if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
   if (is_list()) {
     held_ += a.elements.size();
@@ -2141,7 +2161,7 @@ TAGMA_DECL void queue::put_back(queue_attempt& a) {
   while (!a.elements.empty()) put(a.elements.pop_front());
 }
 
-TAGMA_DECL extent queue::draw(extent n) {
+TAGMA_COLD TAGMA_DECL extent queue::draw(extent n) {
   const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
   const std::uint64_t count = draws_++;
   const philox_block bits =
@@ -2151,7 +2171,7 @@ TAGMA_DECL extent queue::draw(extent n) {
   return static_cast<extent>(word % static_cast<std::uint64_t>(n));
 }
 
-TAGMA_DECL void queue::grow() {
+TAGMA_COLD TAGMA_DECL void queue::grow() {
   if (held_ < static_cast<extent>(heap_.size())) return;
   heap_array<queue_element*> more(2 * heap_.size() + 16);
   for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
@@ -2162,11 +2182,11 @@ TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element&
   return a.priority != b.priority ? a.priority < b.priority : a.order_ < b.order_;
 }
 
-TAGMA_DECL void queue::rise(extent i) {
+TAGMA_COLD TAGMA_DECL void queue::rise(extent i) {
   for (; i > 0 && comes_before(*heap_[i], *heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
 }
 
-TAGMA_DECL void queue::sink(extent i) {
+TAGMA_COLD TAGMA_DECL void queue::sink(extent i) {
   for (;;) {
     extent least = i;
     for (extent child = 2 * i + 1; child <= 2 * i + 2 && child < held_; ++child)
@@ -2198,6 +2218,15 @@ TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of(status_code code, const
   }
 }
 
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of_closed(std::string_view how) const noexcept {
+  return error_of(status_code::cancelled, sentence({text(), how}));
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of_few(const queue_attempt& a) const noexcept {
+  return error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
+                                                       a.wanted_, ", current size ", held_, ")"}));
+}
+
 TAGMA_COLD TAGMA_DECL std::exception_ptr queue::cancelled(const queue_attempt& a) const noexcept {
   const std::string_view did = a.does_ == queue_attempt::what::dequeue   ? "dequeue"
                                : a.does_ == queue_attempt::what::enqueue ? "enqueue"
@@ -2224,6 +2253,13 @@ class awaited_attempt final : public runtime::queue_attempt {
   std::exception_ptr error_;
   runtime::event done_;
 };
+
+/// What the functions of `queue` do, whatever its components are.
+/// @{
+void enqueue(runtime::queue& to, runtime::queue_elements&& elements, const run_limits& limits);
+[[nodiscard]] runtime::queue_elements dequeue(runtime::queue& from, extent count, bool up_to, const run_limits& limits);
+void close(runtime::queue& q, const run_limits& limits);
+/// @}
 
 /// The elements of one component, one behind the other along a new first axis.
 template <class Spec>
@@ -2347,12 +2383,7 @@ class queue {
   }
   /// Closes it behind those who wait to enqueue already: nobody enqueues any more, what is there can be dequeued.
   /// Throws Cancelled if it is closed.
-  TAGMA_COLD void close(const run_limits& limits = {}) const {
-    detail::awaited_attempt attempt;
-    const runtime::run_guard guard(limits);
-    queue_->close(attempt);
-    attempt.wait(*queue_, guard);
-  }
+  void close(const run_limits& limits = {}) const { detail::close(*queue_, limits); }
   /// Closes it at once; who waits to enqueue is cancelled.
   void close_now() const { queue_->close_now(); }
 
@@ -2363,24 +2394,16 @@ class queue {
     return counted<runtime::queue>(new runtime::queue(std::move(name), options, {specs, sizeof...(Specs)}));
   }
   void add(runtime::queue_elements&& elements, const run_limits& limits) const {
-    detail::awaited_attempt attempt;
-    const runtime::run_guard guard(limits);
-    queue_->enqueue(attempt, static_cast<runtime::queue_elements&&>(elements));
-    attempt.wait(*queue_, guard);
+    detail::enqueue(*queue_, static_cast<runtime::queue_elements&&>(elements), limits);
   }
   [[nodiscard]] runtime::queue_elements take(extent count, bool up_to, const run_limits& limits) const {
-    detail::awaited_attempt attempt;
-    const runtime::run_guard guard(limits);
-    if (count != 1 || up_to) queue_->check_batches();
-    queue_->dequeue(attempt, count, up_to);
-    attempt.wait(*queue_, guard);
-    return static_cast<runtime::queue_elements&&>(attempt.elements);
+    return detail::dequeue(*queue_, count, up_to, limits);
   }
 
   [[nodiscard]] static raw_view view_of(const raw_view& v) { return v; }
   template <class T>
   [[nodiscard]] static raw_view view_of(const tensor<T>& t) {
-    return erase(view<const T>(t));
+    return erase(t);
   }
   template <class T>
   [[nodiscard]] static raw_view view_of(const view<T>& v) {
@@ -2458,6 +2481,29 @@ TAGMA_DECL void awaited_attempt::wait(runtime::queue& of, const runtime::run_gua
 TAGMA_DECL void awaited_attempt::ended(std::exception_ptr error) noexcept {
   error_ = static_cast<std::exception_ptr&&>(error);
   done_.set();
+}
+
+TAGMA_DECL void enqueue(runtime::queue& to, runtime::queue_elements&& elements, const run_limits& limits) {
+  awaited_attempt attempt;
+  const runtime::run_guard guard(limits);
+  to.enqueue(attempt, static_cast<runtime::queue_elements&&>(elements));
+  attempt.wait(to, guard);
+}
+
+TAGMA_DECL runtime::queue_elements dequeue(runtime::queue& from, extent count, bool up_to, const run_limits& limits) {
+  awaited_attempt attempt;
+  const runtime::run_guard guard(limits);
+  if (count != 1 || up_to) from.check_batches();
+  from.dequeue(attempt, count, up_to);
+  attempt.wait(from, guard);
+  return static_cast<runtime::queue_elements&&>(attempt.elements);
+}
+
+TAGMA_COLD TAGMA_DECL void close(runtime::queue& q, const run_limits& limits) {
+  awaited_attempt attempt;
+  const runtime::run_guard guard(limits);
+  q.close(attempt);
+  attempt.wait(q, guard);
 }
 
 }  // namespace tagma::detail
@@ -2679,13 +2725,13 @@ TAGMA_DECL void dequeue_step::finish() {
   if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
 }
 
-TAGMA_DECL bool dequeue_step::queue_is_open() const {
+TAGMA_COLD TAGMA_DECL bool dequeue_step::queue_is_open() const {
   for (const tensor_spec& s : queue().components())
     if (!s.dims.is_static()) return true;
   return false;
 }
 
-TAGMA_DECL bool dequeue_step::queue_has_texts() const {
+TAGMA_COLD TAGMA_DECL bool dequeue_step::queue_has_texts() const {
   for (const tensor_spec& s : queue().components())
     if (s.type == dtype::string) return true;
   return false;

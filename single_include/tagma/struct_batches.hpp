@@ -187,7 +187,6 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -199,12 +198,23 @@
 /// @file
 /// Stages that group elements and take groups apart: batch, padded_batch, unbatch.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
-#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// ---- tagma/data/collector.hpp
+#ifndef TAGMA_SINGLE_DATA_COLLECTOR_HPP
+#define TAGMA_SINGLE_DATA_COLLECTOR_HPP
+
+/// @file
+/// What puts the elements of a batch together, component by component.
+
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -311,11 +321,9 @@ inline constexpr bool takes_element = datasets::detail::takes<const F&, T>;
 /// @file
 /// Stages that begin a pipeline from memory: one element, rows of tensors, numbers, a function.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -331,7 +339,6 @@ inline constexpr bool takes_element = datasets::detail::takes<const F&, T>;
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -399,7 +406,6 @@ std::int64_t bytes_of(const std::pair<A, B>& both) {
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 namespace tagma::datasets {
@@ -408,13 +414,8 @@ namespace tagma::datasets {
 inline constexpr extent unknown_size = -1, endless = too_many;
 
 /// A stage of a dataset, whatever its elements are.
-class any_stage {
+class any_stage : public counted_object {
  public:
-  any_stage() = default;
-  any_stage(const any_stage&) = delete;
-  any_stage& operator=(const any_stage&) = delete;
-  virtual ~any_stage() = default;
-
   /// The number of elements of a pass, `unknown_size` or `endless`.
   [[nodiscard]] virtual extent size() const { return unknown_size; }
   /// Whether any element can be had by its number. Then the size is known.
@@ -446,13 +447,12 @@ struct stage_counters {
 };
 
 /// The counters of the stages of a pass, and a clock.
-class meter {
+class meter final : public counted_object {
  public:
   using clock = std::int64_t (*)();
 
   /// Counts nothing of stages that it is not told of.
-  meter(clock time, std::size_t count)
-      : now_(time), count_(count), stages_(new const any_stage*[count]), counters_(new stage_counters[count]) {}
+  meter(clock time, std::size_t count) : now_(time), count_(count), stages_(count), counters_(count) {}
 
   [[nodiscard]] std::int64_t now() const { return now_(); }
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -476,17 +476,17 @@ class meter {
 
   clock now_;
   std::size_t count_;
-  std::unique_ptr<const any_stage*[]> stages_;
-  std::unique_ptr<stage_counters[]> counters_;
+  heap_array<const any_stage*> stages_;
+  heap_array<stage_counters> counters_;
   atomic<std::int64_t> begun_{never}, ended_{0}, asked_ns_{0};
 };
 
 /// What all threads of a pass share.
 struct pass_services {
-  std::shared_ptr<meter> measured;  ///< nullptr: nothing is measured
-  int threads = 0;                  ///< that stages which find their numbers have at most; 0: as many as processors
-  std::int64_t bytes = 0;           ///< that these stages keep at most; 0: `default_bytes` of autotune.hpp
-  std::shared_ptr<void> tuner;      ///< of these stages; the first one makes it
+  counted<meter> measured;        ///< nullptr: nothing is measured
+  int threads = 0;                ///< that stages which find their numbers have at most; 0: as many as processors
+  std::int64_t bytes = 0;         ///< that these stages keep at most; 0: `default_bytes` of autotune.hpp
+  counted<counted_object> tuner;  ///< of these stages; the first one makes it
 };
 
 }  // namespace tagma::datasets
@@ -514,7 +514,7 @@ TAGMA_DECL stage_counters* meter::find(const any_stage* stage) const {
 }
 
 TAGMA_DECL void meter::asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
-  if (&of != counters_.get()) return;
+  if (&of != counters_.data()) return;
   if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
   ended_.store(ended, memory_order::relaxed);
   stage_counters::add(asked_ns_, ended - begun);
@@ -688,6 +688,36 @@ class end_of_data final : public error {
 /// The position of a cursor as whole numbers.
 using position = std::vector<std::int64_t>;
 
+/// The same while it is found. A std::vector is some forty functions more for a compiler.
+class number_list {
+ public:
+  number_list() = default;
+  number_list(number_list&& other) noexcept
+      : all_(static_cast<heap_array<std::int64_t>&&>(other.all_)), size_(other.size_) {
+    other.size_ = 0;
+  }
+  number_list& operator=(number_list&& other) noexcept {
+    all_ = static_cast<heap_array<std::int64_t>&&>(other.all_);
+    size_ = other.size_;
+    other.size_ = 0;
+    return *this;
+  }
+
+  void push(std::int64_t number);
+  void push(const number_list& others);
+  void clear() { size_ = 0; }
+  /// Puts the last number in the place of another one, and makes the list shorter.
+  void remove(std::size_t i) { all_[i] = all_[--size_]; }
+  [[nodiscard]] std::int64_t& operator[](std::size_t i) { return all_[i]; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] const std::int64_t* begin() const { return all_.data(); }
+  [[nodiscard]] const std::int64_t* end() const { return all_.data() + size_; }
+
+ private:
+  heap_array<std::int64_t> all_;
+  std::size_t size_ = 0;
+};
+
 /// Reads a position again.
 class position_reader {
  public:
@@ -717,6 +747,12 @@ class iteration {
       : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_) {}
   iteration(const iteration&) = delete;
   iteration& operator=(const iteration&) = delete;
+
+  /// Takes the error away, or puts one there.
+  /// @{
+  [[nodiscard]] std::exception_ptr take_error() noexcept;
+  void give_error(std::exception_ptr& from) noexcept;
+  /// @}
 
   std::exception_ptr error;    ///< of `got::error`
   std::int64_t nested_ns = 0;  ///< that stages took which the one that is being measured asked
@@ -793,24 +829,56 @@ class cursor {
   cursor() = default;
   cursor(const cursor&) = delete;
   cursor& operator=(const cursor&) = delete;
-  virtual ~cursor() = default;
+  TAGMA_COLD virtual ~cursor() = default;
 
   /// Assigns the next element. Throws nothing that belongs to an element; behind the end it says so again and again.
-  [[nodiscard]] virtual got next(T& to) = 0;
+  [[nodiscard]] got next(T& to) {
+    if (counters_ == nullptr) [[likely]]
+      return advance(to);
+    return advance_measured(to);
+  }
   /// Passes `n` elements by and counts them off, `got::element` if all were there. What is passed by need not be
   /// computed.
-  [[nodiscard]] TAGMA_COLD virtual got skip(extent& n) {
+  [[nodiscard]] TAGMA_COLD got skip(extent& n) {
+    if (counters_ == nullptr) return pass_by(n);
+    const measured_call call(*measured_by_, *counters_);
+    return pass_by(n);
+  }
+  /// Appends the position. Never called while a call of `next` is under way.
+  virtual void save(number_list& to) const = 0;
+  /// Goes to a position; called before anything else.
+  virtual void restore(position_reader& from) = 0;
+
+  /// From now on what this does is counted.
+  void measure(stage_counters& to, iteration& by) {
+    counters_ = &to;
+    measured_by_ = &by;
+  }
+
+ protected:
+  /// Do what `next` and `skip` say.
+  /// @{
+  virtual got advance(T& to) = 0;
+  TAGMA_COLD virtual got pass_by(extent& n) {
     T passed{};
     for (; n > 0; --n) {
-      const got g = next(passed);
+      const got g = advance(passed);
       if (g == got::end || g == got::interrupted) return g;
     }
     return got::element;
   }
-  /// Appends the position. Never called while a call of `next` is under way.
-  virtual void save(position& to) const = 0;
-  /// Goes to a position; called before anything else.
-  virtual void restore(position_reader& from) = 0;
+  /// @}
+
+ private:
+  TAGMA_COLD got advance_measured(T& to) {
+    measured_call call(*measured_by_, *counters_);
+    const got g = advance(to);
+    if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
+    return g;
+  }
+
+  stage_counters* counters_ = nullptr;
+  iteration* measured_by_ = nullptr;
 };
 
 /// A part of a pipeline, which is never changed: any number of cursors, of any threads, go through it.
@@ -819,28 +887,37 @@ class stage : public any_stage {
  public:
   using element_type = T;
 
-  /// A cursor at the first element of a pass. Stages that are shuffled tell passes apart by their number.
-  [[nodiscard]] virtual std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const = 0;
+  /// A cursor at the first element of a pass. Stages that are shuffled tell passes apart by their number. One whose
+  /// elements have numbers, and that has no threads, needs none of its own.
+  [[nodiscard]] TAGMA_COLD virtual owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const;
   /// The element of this number, of a stage that is indexed. May be called by several threads at once. Waits for
   /// nothing, and is interrupted only where nobody wants the element any more.
   [[nodiscard]] virtual got get(extent, std::uint64_t, T&, iteration&) const { return got::end; }
   /// This stage in the order of a permutation, or nullptr where the permutation may simply stand behind it.
-  [[nodiscard]] virtual std::shared_ptr<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
+  [[nodiscard]] virtual counted<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
 };
 
 template <class T>
-using stage_of = std::shared_ptr<const stage<T>>;
+using stage_of = counted<const stage<T>>;
 
-/// The element of this number, for the stage that reads this one.
+namespace detail {
 template <class T>
-[[nodiscard]] got get(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
+TAGMA_COLD got get_measured(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   stage_counters* const counters = in.counters_of(of);
-  if (counters == nullptr) [[likely]]
-    return of.get(i, epoch, to, in);
+  if (counters == nullptr) return of.get(i, epoch, to, in);
   measured_call call(in, *counters);
   const got g = of.get(i, epoch, to, in);
   if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
   return g;
+}
+}  // namespace detail
+
+/// The element of this number, for the stage that reads this one.
+template <class T>
+[[nodiscard]] got get(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
+  if (in.measured() == nullptr) [[likely]]
+    return of.get(i, epoch, to, in);
+  return detail::get_measured(of, i, epoch, to, in);
 }
 
 /// A pass through a stage whose elements have numbers.
@@ -850,7 +927,7 @@ class indexed_cursor final : public cursor<T> {
   indexed_cursor(const stage<T>& of, std::uint64_t epoch, iteration& in)
       : stage_(of), in_(in), epoch_(epoch), size_(of.size()) {}
 
-  got next(T& to) override {
+  got advance(T& to) override {
     if (next_ >= size_) return got::end;
     const got g = stage_.get(next_, epoch_, to, in_);
     if (g == got::end) size_ = next_;
@@ -861,13 +938,13 @@ class indexed_cursor final : public cursor<T> {
     }
     return g;
   }
-  TAGMA_COLD got skip(extent& n) override {
+  TAGMA_COLD got pass_by(extent& n) override {
     const extent some = n < size_ - next_ ? n : size_ - next_;
     next_ += some;
     n -= some;
     return n == 0 ? got::element : got::end;
   }
-  TAGMA_COLD void save(position& to) const override { to.push_back(size_ < stage_.size() ? -1 - next_ : next_); }
+  TAGMA_COLD void save(number_list& to) const override { to.push(size_ < stage_.size() ? -1 - next_ : next_); }
   TAGMA_COLD void restore(position_reader& from) override {
     next_ = from.take();
     if (next_ < 0) size_ = next_ = -1 - next_;
@@ -881,39 +958,16 @@ class indexed_cursor final : public cursor<T> {
   extent size_, next_ = 0;
 };
 
-/// A cursor that another one goes along with, and that counts.
 template <class T>
-class measured_cursor final : public cursor<T> {
- public:
-  measured_cursor(std::unique_ptr<cursor<T>> of, stage_counters& to, iteration& in)
-      : of_(std::move(of)), to_(to), in_(in) {}
-
-  got next(T& to) override {
-    measured_call call(in_, to_);
-    const got g = of_->next(to);
-    if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
-    return g;
-  }
-  got skip(extent& n) override {
-    const measured_call call(in_, to_);
-    return of_->skip(n);
-  }
-  void save(position& to) const override { of_->save(to); }
-  void restore(position_reader& from) override { of_->restore(from); }
-
- private:
-  std::unique_ptr<cursor<T>> of_;
-  stage_counters& to_;
-  iteration& in_;
-};
+owned<cursor<T>> stage<T>::start(std::uint64_t epoch, iteration& in) const {
+  return owned<cursor<T>>(new indexed_cursor<T>(*this, epoch, in));
+}
 
 /// A cursor for a stage, the cheapest that does. The stage must outlive it.
 template <class T>
-[[nodiscard]] std::unique_ptr<cursor<T>> start(const stage<T>& of, std::uint64_t epoch, iteration& in) {
-  std::unique_ptr<cursor<T>> at =
-      of.indexed() && !of.threaded() ? std::make_unique<indexed_cursor<T>>(of, epoch, in) : of.start(epoch, in);
-  if (stage_counters* const counters = in.counters_of(of))
-    return std::make_unique<measured_cursor<T>>(std::move(at), *counters, in);
+[[nodiscard]] TAGMA_COLD owned<cursor<T>> start(const stage<T>& of, std::uint64_t epoch, iteration& in) {
+  owned<cursor<T>> at = of.indexed() && !of.threaded() ? of.stage<T>::start(epoch, in) : of.start(epoch, in);
+  if (stage_counters* const counters = in.counters_of(of)) at->measure(*counters, in);
   return at;
 }
 
@@ -922,6 +976,7 @@ template <class In, class T>
 class stage_behind : public stage<T> {
  public:
   explicit stage_behind(stage_of<In> input) : input_(std::move(input)) {}
+  TAGMA_COLD ~stage_behind() override = default;
 
   [[nodiscard]] const stage<In>& input() const { return *input_; }
   [[nodiscard]] extent size() const override { return input_->size(); }
@@ -938,23 +993,28 @@ class boundary {
   /// Something will be taken.
   template <class T>
   void enter(const cursor<T>& input, const iteration& in) {
-    if (inside_ || !in.limited()) return;
-    before_.clear();
-    input.save(before_);
-    inside_ = true;
+    if (!inside_ && in.limited()) [[unlikely]]
+      note(input);
   }
   void leave() { inside_ = false; }
   [[nodiscard]] bool inside() const { return inside_; }
   template <class T>
-  void save(const cursor<T>& input, position& to) const {
+  TAGMA_COLD void save(const cursor<T>& input, number_list& to) const {
     if (inside_)
-      to.insert(to.end(), before_.begin(), before_.end());
+      to.push(before_);
     else
       input.save(to);
   }
 
  private:
-  position before_;
+  template <class T>
+  TAGMA_COLD void note(const cursor<T>& input) {
+    before_.clear();
+    input.save(before_);
+    inside_ = true;
+  }
+
+  number_list before_;
   bool inside_ = false;
 };
 
@@ -972,12 +1032,25 @@ namespace tagma::datasets {
 TAGMA_COLD TAGMA_DECL end_of_data::end_of_data()
     : error(status_code::out_of_range, "the dataset has no more elements") {}
 
-TAGMA_DECL std::int64_t position_reader::take() {
+TAGMA_COLD TAGMA_DECL void number_list::push(std::int64_t number) {
+  if (size_ == all_.size()) {
+    heap_array<std::int64_t> larger(2 * size_ + 8);
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = all_[i];
+    all_ = static_cast<heap_array<std::int64_t>&&>(larger);
+  }
+  all_[size_++] = number;
+}
+
+TAGMA_COLD TAGMA_DECL void number_list::push(const number_list& others) {
+  for (const std::int64_t number : others) push(number);
+}
+
+TAGMA_COLD TAGMA_DECL std::int64_t position_reader::take() {
   if (at_ == last_) wrong();
   return *at_++;
 }
 
-TAGMA_DECL std::int64_t position_reader::take(std::int64_t most) {
+TAGMA_COLD TAGMA_DECL std::int64_t position_reader::take(std::int64_t most) {
   const std::int64_t n = take();
   if (n < 0 || n > most) wrong();
   return n;
@@ -987,7 +1060,13 @@ TAGMA_COLD TAGMA_DECL void position_reader::wrong() {
   fail(status_code::invalid_argument, "this is no position of this dataset");
 }
 
-TAGMA_DECL stage_counters* iteration::counters_of(const any_stage& stage) const {
+TAGMA_COLD TAGMA_DECL std::exception_ptr iteration::take_error() noexcept { return std::exchange(error, nullptr); }
+
+TAGMA_COLD TAGMA_DECL void iteration::give_error(std::exception_ptr& from) noexcept {
+  error = std::exchange(from, nullptr);
+}
+
+TAGMA_COLD TAGMA_DECL stage_counters* iteration::counters_of(const any_stage& stage) const {
   return meter_ == nullptr ? nullptr : meter_->find(&stage);
 }
 
@@ -1015,14 +1094,14 @@ TAGMA_DECL const permutation& iteration::order(const void* owner, extent n, std:
   return order_;
 }
 
-TAGMA_DECL measured_call::~measured_call() {
+TAGMA_COLD TAGMA_DECL measured_call::~measured_call() {
   const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
   stage_counters::add(to_.own_ns, took - in_.nested_ns);
   in_.nested_ns = outer_ns_ + took;
   in_.measured()->asked(to_, begun_, ended);
 }
 
-TAGMA_DECL void measured_call::gave(std::int64_t bytes) {
+TAGMA_COLD TAGMA_DECL void measured_call::gave(std::int64_t bytes) {
   stage_counters::add(to_.elements, 1);
   stage_counters::add(to_.bytes, bytes);
 }
@@ -1051,9 +1130,6 @@ template <class T>
 class indexed_source : public stage<T> {
  public:
   [[nodiscard]] bool indexed() const final { return true; }
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const final {
-    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
-  }
 };
 
 template <class T>
@@ -1085,15 +1161,26 @@ class range_source final : public indexed_source<std::int64_t> {
   extent size_ = 0;
 };
 
+/// For any bytes, none too.
+inline void copy_bytes(void* to, const void* from, std::size_t n) {
+  if (n > 0) std::memcpy(to, from, n);
+}
+
+/// Whether a shape is that of the rows of another one.
+[[nodiscard]] bool is_row_of(const shape& row, const shape& all);
+
+template <class T>
+TAGMA_COLD void make_row(tensor<T>& to, const shape& all) {
+  to = tensor<T>(all.sub(1, all.rank));
+}
+
 /// Row `i` of a tensor as a tensor, in the memory that `to` has where it fits.
 template <class T>
 void assign_row(tensor<T>& to, const tensor<T>& from, extent i) {
-  const shape& all = from.dims();
-  bool fits = to.dims().rank == all.rank - 1;
-  for (int axis = 1; fits && axis < all.rank; ++axis) fits = to.dims()[axis - 1] == all[axis];
-  if (!fits) to = tensor<T>(all.sub(1, all.rank));
-  const std::size_t size = to.size();
-  std::copy_n(from.data() + static_cast<std::size_t>(i) * size, size, to.data());
+  if (!detail::is_row_of(to.dims(), from.dims())) detail::make_row(to, from.dims());
+  const std::size_t bytes = to.size() * sizeof(T);
+  detail::copy_bytes(to.data(), reinterpret_cast<const std::byte*>(from.data()) + static_cast<std::size_t>(i) * bytes,
+                     bytes);
 }
 template <class T>
 void assign_row(T& to, const std::vector<T>& from, extent i) {
@@ -1147,7 +1234,7 @@ class slices_source final : public indexed_source<typename slices<Components...>
   using row = typename slices<Components...>::type;
 
  public:
-  explicit slices_source(Components... components)
+  TAGMA_COLD explicit slices_source(Components&&... components)
       : size_(detail::common_rows(components...)), components_(std::move(components)...) {}
 
   [[nodiscard]] extent size() const override { return size_; }
@@ -1175,10 +1262,10 @@ class generator_source final : public stage<T> {
   class pass final : public cursor<T> {
    public:
     pass(const F& f, iteration& in) : f_(f), in_(in) {}
-    got next(T& to) override {
+    got advance(T& to) override {
       if (ended_) return got::end;
       try {
-        if (std::optional<T> value = f_()) {
+        if (auto value = f_(); value.has_value()) {
           to = std::move(*value);
           ++given_;
           return got::element;
@@ -1192,10 +1279,10 @@ class generator_source final : public stage<T> {
       ended_ = true;
       return got::end;
     }
-    TAGMA_COLD void save(position& to) const override { to.push_back(given_); }
+    TAGMA_COLD void save(number_list& to) const override { to.push(given_); }
     TAGMA_COLD void restore(position_reader& from) override {
       extent n = from.take(endless);
-      (void)this->skip(n);
+      (void)this->pass_by(n);
     }
 
    private:
@@ -1207,8 +1294,8 @@ class generator_source final : public stage<T> {
 
  public:
   explicit generator_source(F f) : f_(std::move(f)) {}
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
-    return std::make_unique<pass>(f_, in);
+  [[nodiscard]] owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return owned<cursor<T>>(new pass(f_, in));
   }
   TAGMA_COLD void describe(std::string& to) const override { to += "generator"; }
 
@@ -1226,6 +1313,13 @@ class generator_source final : public stage<T> {
 /// Definitions of sources.hpp: in the compiled half, or else in each file that includes it.
 
 namespace tagma::datasets::detail {
+
+TAGMA_DECL bool is_row_of(const shape& row, const shape& all) {
+  if (row.rank != all.rank - 1) return false;
+  for (int axis = 1; axis < all.rank; ++axis)
+    if (row[axis - 1] != all[axis]) return false;
+  return true;
+}
 
 TAGMA_DECL range_source::range_source(std::int64_t first, std::int64_t last, std::int64_t step)
     : first_(first), step_(step) {
@@ -1254,48 +1348,86 @@ TAGMA_DECL void range_source::describe(std::string& to) const {
 #endif  // TAGMA_SINGLE_DATA_SOURCES_IPP
 #endif  // TAGMA_SINGLE_DATA_SOURCES_HPP
 
-namespace tagma::datasets {
-
-namespace detail {
+namespace tagma::datasets::detail {
 
 template <class T>
 inline constexpr bool is_number = element<T> && !std::is_same_v<T, string_element>;
 
 /// Copies the first rows of a tensor.
 template <class T>
-[[nodiscard]] tensor<T> first_rows(const tensor<T>& from, extent rows, extent all) {
+[[nodiscard]] TAGMA_COLD tensor<T> first_rows(const tensor<T>& from, extent rows, extent all) {
   shape dims = from.dims();
   dims[0] = all;
   tensor<T> to(dims);
   const std::size_t row = dims[0] == 0 ? 0 : to.size() / static_cast<std::size_t>(all);
-  std::copy_n(from.data(), row * static_cast<std::size_t>(rows), to.data());
+  detail::copy_bytes(to.data(), from.data(), row * static_cast<std::size_t>(rows) * sizeof(T));
   return to;
 }
 
 /// Of plain batches.
 struct no_options {};
 
-/// Collects one component of the elements of a batch. Memory grows with the elements, not with what they may be.
+/// The rows of a batch of tensors, whatever their elements are: how many there is to be memory for.
+class batch_rows {
+ public:
+  explicit batch_rows(extent most) : most_(most) {}
+
+  /// Whether element `i` has no place in memory of these extents: then there is to be memory for `more(i)`, behind
+  /// `i` rows which stay. Throws `invalid_argument` for elements of several shapes, or of too many axes.
+  [[nodiscard]] bool lacks(extent i, const shape& element, const shape& memory, std::size_t component);
+  [[nodiscard]] shape more(extent i) const;
+
+ private:
+  /// Rows that memory is asked for at first.
+  [[nodiscard]] extent at_least() const { return most_ < at_first ? most_ : at_first; }
+  [[nodiscard]] bool begin(const shape& element, const shape& memory);
+  [[noreturn]] void differ(extent i, const shape& element, std::size_t component) const;
+
+  static constexpr extent at_first = 256;
+  extent most_;
+  shape row_;
+};
+
+/// Collects one component of the elements of a batch, from element 0 on again and again. Memory grows with the
+/// elements, not with what they may be.
 template <class T>
 class collector;
+
+/// Exchanges the rows of a collector with a batch that nobody needs any more: the next batch may have its memory.
+template <class T>
+void take_rows(tensor<T>& from, extent count, tensor<T>& to) {
+  if (count != from.dims()[0]) from = detail::first_rows(from, count, count);
+  swap(from, to);
+}
 
 template <class T>
   requires is_number<T>
 class collector<T> {
  public:
   using type = tensor<T>;
-  collector(extent most, const no_options&) : most_(most), all_({std::min(most, at_first)}) {}
+  collector(extent most, const no_options&) : most_(most) {}
   void add(extent i, T& x, std::size_t) {
-    if (i == all_.dims()[0]) all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
+    if (i >= room_) grow(i);
     all_[i] = x;
   }
-  [[nodiscard]] type take(extent count) {
-    return count == all_.dims()[0] ? std::move(all_) : detail::first_rows(all_, count, count);
+  void take(extent count, type& to) {
+    detail::take_rows(all_, count, to);
+    room_ = 0;
   }
+  /// Memory of a batch that nobody needs any more.
+  void reuse(type& old) { swap(all_, old); }
 
  private:
   static constexpr extent at_first = 1024;
-  extent most_;
+  TAGMA_COLD void grow(extent i) {
+    const extent first = most_ < at_first ? most_ : at_first;
+    if (i > 0)
+      all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
+    else if (all_.dims().rank != 1 || all_.dims()[0] < first || all_.dims()[0] > most_)
+      all_ = tensor<T>(shape{first});
+    room_ = all_.dims()[0];
+  }
+  extent most_, room_ = 0;  // room_: elements that there is a place for
   tensor<T> all_;
 };
 
@@ -1303,41 +1435,23 @@ template <class T>
 class collector<tensor<T>> {
  public:
   using type = tensor<T>;
-  collector(extent most, const no_options&) : most_(most) {}
+  collector(extent most, const no_options&) : rows_(most) {}
   void add(extent i, tensor<T>& x, std::size_t component) {
-    if (i == 0) {
-      row_ = x.dims();
-      if (row_.rank == max_rank)
-        fail(status_code::invalid_argument, {"a batch of tensors of shape ", to_string(row_), " has too many axes"});
-      if (!fits(std::min(most_, at_first))) all_ = tensor<T>(rows(std::min(most_, at_first)));
-    }
-    if (!(x.dims() == row_))
-      fail(status_code::invalid_argument,
-           {"a batch needs elements of one shape: component ", component, " of the first element has shape ",
-            to_string(row_), " and that of element ", i, " has shape ", to_string(x.dims())});
-    if (i == all_.dims()[0]) all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
-    std::copy_n(x.data(), x.size(), all_.data() + static_cast<std::size_t>(i) * x.size());
+    if (rows_.lacks(i, x.dims(), all_.dims(), component)) grow(i);
+    const std::size_t bytes = x.size() * sizeof(T);
+    detail::copy_bytes(reinterpret_cast<std::byte*>(all_.data()) + static_cast<std::size_t>(i) * bytes, x.data(),
+                       bytes);
   }
-  [[nodiscard]] type take(extent count) {
-    return count == all_.dims()[0] ? std::move(all_) : detail::first_rows(all_, count, count);
-  }
+  void take(extent count, type& to) { detail::take_rows(all_, count, to); }
   /// Memory of a batch that nobody needs any more.
-  void reuse(type& old) { all_ = std::move(old); }
+  void reuse(type& old) { swap(all_, old); }
 
  private:
-  static constexpr extent at_first = 256;
-  /// Whether there is memory for `n` rows or more, and none that no batch needs.
-  [[nodiscard]] bool fits(extent n) const {
-    const shape& have = all_.dims();
-    return have.rank == row_.rank + 1 && have[0] >= n && have[0] <= most_ && have == rows(have[0]);
+  TAGMA_COLD void grow(extent i) {
+    const shape dims = rows_.more(i);
+    all_ = i == 0 ? tensor<T>(dims) : detail::first_rows(all_, i, dims[0]);
   }
-  [[nodiscard]] shape rows(extent n) const {
-    shape dims{n};
-    for (const extent e : row_.span()) dims.push_back(e);
-    return dims;
-  }
-  extent most_;
-  shape row_;
+  batch_rows rows_;
   tensor<T> all_;
 };
 
@@ -1346,8 +1460,11 @@ class collector<std::string> {
  public:
   using type = std::vector<std::string>;
   collector(extent, const no_options&) {}
-  void add(extent, std::string& x, std::size_t) { all_.push_back(std::move(x)); }
-  [[nodiscard]] type take(extent) { return std::move(all_); }
+  void add(extent i, std::string& x, std::size_t) {
+    if (i == 0) all_.clear();
+    all_.push_back(std::move(x));
+  }
+  void take(extent, type& to) { to = std::exchange(all_, {}); }
 
  private:
   type all_;
@@ -1359,47 +1476,42 @@ void reuse(Collector& by, Batch& old) {
   if constexpr (requires { by.reuse(old); }) by.reuse(old);
 }
 
-/// Of tuples and pairs.
-template <class Row, class... T>
-class collector_of_parts {
+/// Of tuples and pairs. Collectors are bases: a std::tuple of them is twice as much for a compiler.
+/// @{
+template <std::size_t I, class T>
+struct collector_of_part : collector<T> {
+  using collector<T>::collector;
+};
+template <class Row, class Indices, class... T>
+class collectors;
+template <class Row, std::size_t... I, class... T>
+class collectors<Row, std::index_sequence<I...>, T...> : collector_of_part<I, T>... {
  public:
-  collector_of_parts(extent most, const no_options& options) : parts_(collector<T>(most, options)...) {}
-  void add(extent i, Row& x, std::size_t) { add(i, x, std::index_sequence_for<T...>{}); }
+  collectors(extent most, const no_options& options) : collector_of_part<I, T>(most, options)... {}
+  void add(extent i, Row& x, std::size_t) { (collector_of_part<I, T>::add(i, std::get<I>(x), I), ...); }
+  template <class Batch>
+  void take(extent count, Batch& to) {
+    (collector_of_part<I, T>::take(count, std::get<I>(to)), ...);
+  }
   template <class Batch>
   void reuse(Batch& old) {
-    reuse(old, std::index_sequence_for<T...>{});
-  }
-
- protected:
-  std::tuple<collector<T>...> parts_;
-
- private:
-  template <std::size_t... I>
-  void add(extent i, Row& x, std::index_sequence<I...>) {
-    (std::get<I>(parts_).add(i, std::get<I>(x), I), ...);
-  }
-  template <class Batch, std::size_t... I>
-  void reuse(Batch& old, std::index_sequence<I...>) {
-    (detail::reuse(std::get<I>(parts_), std::get<I>(old)), ...);
+    (detail::reuse(static_cast<collector<T>&>(static_cast<collector_of_part<I, T>&>(*this)), std::get<I>(old)), ...);
   }
 };
+template <class Row, class... T>
+using collector_of_parts = collectors<Row, std::index_sequence_for<T...>, T...>;
+/// @}
 template <class... T>
 class collector<std::tuple<T...>> : public collector_of_parts<std::tuple<T...>, T...> {
  public:
   using type = std::tuple<typename collector<T>::type...>;
-  using collector_of_parts<std::tuple<T...>, T...>::collector_of_parts;
-  [[nodiscard]] type take(extent count) {
-    return std::apply([&](auto&... part) { return type(part.take(count)...); }, this->parts_);
-  }
+  collector(extent most, const no_options& options) : collector_of_parts<std::tuple<T...>, T...>(most, options) {}
 };
 template <class A, class B>
 class collector<std::pair<A, B>> : public collector_of_parts<std::pair<A, B>, A, B> {
  public:
   using type = std::pair<typename collector<A>::type, typename collector<B>::type>;
-  using collector_of_parts<std::pair<A, B>, A, B>::collector_of_parts;
-  [[nodiscard]] type take(extent count) {
-    return {std::get<0>(this->parts_).take(count), std::get<1>(this->parts_).take(count)};
-  }
+  collector(extent most, const no_options& options) : collector_of_parts<std::pair<A, B>, A, B>(most, options) {}
 };
 
 template <class T>
@@ -1421,6 +1533,51 @@ requires can_batch<T>::value struct batch_of<T> {
   using type = typename collector<T>::type;
 };
 
+}  // namespace tagma::datasets::detail
+
+// ---- tagma/data/collector.ipp
+#ifndef TAGMA_SINGLE_DATA_COLLECTOR_IPP
+#define TAGMA_SINGLE_DATA_COLLECTOR_IPP
+
+/// @file
+/// Definitions of collector.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_COLD TAGMA_DECL bool batch_rows::begin(const shape& element, const shape& memory) {
+  row_ = element;
+  if (row_.rank == max_rank)
+    fail(status_code::invalid_argument, {"a batch of tensors of shape ", to_string(row_), " has too many axes"});
+  // Memory that is there must do for the rows of a batch, and not have more than any batch needs.
+  return memory[0] < at_least() || memory[0] > most_ || !detail::is_row_of(row_, memory);
+}
+
+TAGMA_DECL bool batch_rows::lacks(extent i, const shape& element, const shape& memory, std::size_t component) {
+  if (i == 0) return begin(element, memory);
+  if (!(element == row_)) differ(i, element, component);
+  return i == memory[0];
+}
+
+TAGMA_COLD TAGMA_DECL shape batch_rows::more(extent i) const {
+  shape dims{i == 0 ? at_least() : i > most_ / 2 ? most_ : i * 2};
+  for (const extent e : row_.span()) dims.push_back(e);
+  return dims;
+}
+
+TAGMA_COLD TAGMA_DECL void batch_rows::differ(extent i, const shape& element, std::size_t component) const {
+  fail(status_code::invalid_argument,
+       {"a batch needs elements of one shape: component ", component, " of the first element has shape ",
+        to_string(row_), " and that of element ", i, " has shape ", to_string(element)});
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_COLLECTOR_IPP
+#endif  // TAGMA_SINGLE_DATA_COLLECTOR_HPP
+
+namespace tagma::datasets {
+
+namespace detail {
+
 /// Calls a collector; what it throws is the error of the batch.
 template <class Collector, class T>
 [[nodiscard]] bool add(Collector& to, extent i, T& x, std::exception_ptr& error) {
@@ -1435,7 +1592,7 @@ template <class Collector, class T>
 template <class Collector>
 [[nodiscard]] got take(Collector& from, extent count, typename Collector::type& to, std::exception_ptr& error) {
   try {
-    to = from.take(count);
+    from.take(count, to);
     return got::element;
   } catch (...) {
     error = std::current_exception();
@@ -1450,19 +1607,16 @@ class batched final : public stage_behind<T, typename Collector::type> {
 
   class pass final : public cursor<batch> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const batched& of, iteration& in)
-        : input_(std::move(input)), of_(of), in_(in), collected_(of.collect()) {}
-    got next(batch& to) override {
+    pass(const batched& of, std::uint64_t epoch, iteration& in)
+        : input_(datasets::start(of.input(), epoch, in)), of_(of), in_(in), collected_(of.most_of_one(), of.options_) {}
+    TAGMA_COLD ~pass() override = default;
+    got advance(batch& to) override {
       if (ended_) return got::end;
       boundary_.enter(*input_, in_);
-      while (count_ < of_.most_ && !ended_) {
+      while (count_ < of_.most_) {
         if (failed_) {
-          extent rest = of_.most_ - count_;
-          const got g = input_->skip(rest);
-          count_ = of_.most_ - rest;
-          if (g == got::interrupted) return g;
-          ended_ = g == got::end;
-          continue;
+          if (pass_rest() == got::interrupted) return got::interrupted;
+          break;
         }
         const got g = input_->next(from_);
         if (g == got::interrupted) return g;
@@ -1470,33 +1624,31 @@ class batched final : public stage_behind<T, typename Collector::type> {
           ended_ = true;
           break;
         }
-        if (g == got::error || !detail::add(collected_, count_, from_, in_.error)) {
-          failed_ = true;
-          error_ = std::exchange(in_.error, nullptr);
-        }
+        if (g == got::error || !detail::add(collected_, count_, from_, in_.error)) fail_batch();
         ++count_;
         if (in_.stopping()) return got::interrupted;
       }
-      return give(to);
+      boundary_.leave();
+      const extent count = std::exchange(count_, 0);
+      if (count == 0 || (count < of_.most_ && of_.drop_remainder_)) return got::end;
+      if (failed_) [[unlikely]]
+        return give_error();
+      return detail::take(collected_, count, to, in_.error);
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ && !boundary_.inside() ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ && !boundary_.inside() ? 1 : 0);
       boundary_.save(*input_, to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
       ended_ = from.take(1) == 1;
       input_->restore(from);
     }
-    TAGMA_COLD got skip(extent& n) override {
+    TAGMA_COLD got pass_by(extent& n) override {
       while (n > 0) {
         if (ended_) return got::end;
         boundary_.enter(*input_, in_);
-        extent rest = of_.most_ - count_;
-        const got g = input_->skip(rest);
-        count_ = of_.most_ - rest;
-        if (g == got::interrupted) return g;
+        if (pass_rest() == got::interrupted) return got::interrupted;
         boundary_.leave();
-        ended_ = g == got::end;
         const bool whole = std::exchange(count_, 0) > (of_.drop_remainder_ ? of_.most_ - 1 : 0);
         if (whole) --n;
       }
@@ -1504,30 +1656,31 @@ class batched final : public stage_behind<T, typename Collector::type> {
     }
 
    private:
-    got give(batch& to) {
-      boundary_.leave();
-      const extent count = std::exchange(count_, 0);
-      if (count == 0 || (count < of_.most_ && of_.drop_remainder_)) return got::end;
-      if (std::exchange(failed_, false)) {
-        in_.error = std::exchange(error_, nullptr);
-        collected_ = of_.collect();
-        return got::error;
-      }
-      std::swap(old_, to);
-      const got g = detail::take(collected_, count, to, in_.error);
-      collected_ = of_.collect();
-      if (!ended_) detail::reuse(collected_, old_);
+    /// Passes the elements by that the batch still lacks.
+    TAGMA_COLD got pass_rest() {
+      extent rest = of_.most_ - count_;
+      const got g = input_->skip(rest);
+      count_ = of_.most_ - rest;
+      ended_ = g == got::end;
       return g;
     }
+    TAGMA_COLD void fail_batch() {
+      failed_ = true;
+      error_ = in_.take_error();
+    }
+    TAGMA_COLD got give_error() {
+      failed_ = false;
+      in_.give_error(error_);
+      return got::error;
+    }
 
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const batched& of_;
     iteration& in_;
     boundary boundary_;
     Collector collected_;
     std::exception_ptr error_;
     T from_{};
-    batch old_{};
     extent count_ = 0;
     bool failed_ = false, ended_ = false;
   };
@@ -1538,6 +1691,7 @@ class batched final : public stage_behind<T, typename Collector::type> {
         most_(most),
         drop_remainder_(drop_remainder),
         options_(std::move(options)) {}
+  TAGMA_COLD ~batched() override = default;
 
   [[nodiscard]] extent size() const override {
     const extent all = this->input_->size();
@@ -1546,24 +1700,20 @@ class batched final : public stage_behind<T, typename Collector::type> {
   }
   [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, batch& to, iteration& in) const override {
-    const extent first = i * most_, left = this->input_->size() - first, most = std::min(most_, left);
-    Collector collected = collect();
+    const extent first = i * most_, left = this->input_->size() - first, most = most_ < left ? most_ : left;
+    Collector collected(most_of_one(), options_);
     detail::reuse(collected, to);
     T from{};
     extent count = 0;
-    for (; count < most; ++count) {
+    while (count < most) {
       const got g = datasets::get(*this->input_, first + count, epoch, from, in);
-      if (g == got::end || in.ends_behind) {
-        in.ends_behind = true;
-        if (g == got::end) break;
-      }
+      if (g == got::end) in.ends_behind = true;
+      if (g == got::end) break;
       if (g != got::element) return g;
       if (!detail::add(collected, count, from, in.error)) return got::error;
       if (in.given_up()) return got::interrupted;
-      if (in.ends_behind) {
-        ++count;
-        break;
-      }
+      ++count;
+      if (in.ends_behind) break;
     }
     if (count == 0 || (count < most_ && drop_remainder_)) {
       in.ends_behind = false;
@@ -1571,8 +1721,8 @@ class batched final : public stage_behind<T, typename Collector::type> {
     }
     return detail::take(collected, count, to, in.error);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<batch>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), *this, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<batch>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<batch>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -1580,9 +1730,10 @@ class batched final : public stage_behind<T, typename Collector::type> {
   }
 
  private:
-  [[nodiscard]] Collector collect() const {
+  /// The most elements that one batch has.
+  [[nodiscard]] extent most_of_one() const {
     const extent all = this->input_->size();
-    return Collector(all == unknown_size ? most_ : std::min(most_, all), options_);
+    return all == unknown_size || most_ < all ? most_ : all;
   }
 
   extent most_;
@@ -1610,7 +1761,9 @@ template <class T>
 [[nodiscard]] auto padded(std::vector<T>&& all, const padding_options&, std::size_t component) {
   collector<T> plain(static_cast<extent>(all.size()), no_options{});
   for (std::size_t i = 0; i < all.size(); ++i) plain.add(static_cast<extent>(i), all[i], component);
-  return plain.take(static_cast<extent>(all.size()));
+  typename collector<T>::type result;
+  plain.take(static_cast<extent>(all.size()), result);
+  return result;
 }
 template <class T>
 [[nodiscard]] tensor<T> padded(std::vector<tensor<T>>&& all, const padding_options& options, std::size_t component) {
@@ -1635,13 +1788,13 @@ template <class T>
       if (to[axis] != dyn && here > to[axis])
         fail(status_code::data_loss, {"component ", component, " of element ", i, " of a batch has shape ",
                                       to_string(all[i].dims()), ", which is larger than ", to_string(to)});
-      most = std::max(most, here);
+      if (here > most) most = here;
     }
     dims.push_back(most);
   }
   tensor<T> result(dims);
   const double value = component < options.values.size() ? options.values[component] : 0;
-  if (value != 0) std::fill_n(result.data(), result.size(), static_cast<T>(value));
+  for (std::size_t i = 0; value != 0 && i < result.size(); ++i) result[i] = static_cast<T>(value);
   const std::size_t row = result.size() / all.size();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const tensor<T>& from = all[i];
@@ -1656,7 +1809,7 @@ template <class T>
         rest /= here;
         stride *= static_cast<std::size_t>(dims[axis + 1]);
       }
-      std::copy_n(from.data() + at, run, result.data() + i * row + target);
+      detail::copy_bytes(result.data() + i * row + target, from.data() + at, run * sizeof(T));
     }
   }
   return result;
@@ -1668,8 +1821,11 @@ class padding_collector {
  public:
   using type = typename batch_of<T>::type;
   padding_collector(extent, const padding_options& options) : options_(&options) {}
-  void add(extent, T& x, std::size_t) { all_.push_back(std::move(x)); }
-  [[nodiscard]] type take(extent) { return all(std::move(all_)); }
+  void add(extent i, T& x, std::size_t) {
+    if (i == 0) all_.clear();
+    all_.push_back(std::move(x));
+  }
+  void take(extent, type& to) { to = all(std::exchange(all_, {})); }
 
  private:
   template <class Row>
@@ -1722,8 +1878,8 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
 
   class pass final : public cursor<row> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, iteration& in) : input_(std::move(input)), in_(in) {}
-    got next(row& to) override {
+    pass(owned<cursor<T>> input, iteration& in) : input_(std::move(input)), in_(in) {}
+    got advance(row& to) override {
       while (next_ >= rows_) {
         if (const got g = fetch(); g != got::element) return g;
         if (rows_ == 0 && in_.stopping()) return got::interrupted;
@@ -1731,10 +1887,10 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
       assign(to, next_++);
       return got::element;
     }
-    TAGMA_COLD got skip(extent& n) override {
+    TAGMA_COLD got pass_by(extent& n) override {
       while (n > 0) {
         if (next_ < rows_) {
-          const extent some = std::min(n, rows_ - next_);
+          const extent some = n < rows_ - next_ ? n : rows_ - next_;
           next_ += some;
           n -= some;
           continue;
@@ -1745,10 +1901,10 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
       }
       return got::element;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(next_ < rows_ ? next_ : -1);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(next_ < rows_ ? next_ : -1);
       if (next_ < rows_)
-        to.insert(to.end(), before_.begin(), before_.end());
+        to.push(before_);
       else
         input_->save(to);
     }
@@ -1793,10 +1949,10 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
       (detail::assign_row(std::get<I>(to), std::get<I>(from_), i), ...);
     }
 
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     iteration& in_;
     T from_{};
-    position before_;
+    number_list before_;
     extent next_ = 0, rows_ = 0;
   };
 
@@ -1804,8 +1960,8 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
   explicit unbatched_stage(stage_of<T> input) : stage_behind<T, row>(std::move(input)) {}
 
   [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<row>>(new pass(datasets::start(*this->input_, epoch, in), in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -1826,8 +1982,6 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -1837,15 +1991,19 @@ namespace tagma::datasets::detail {
 /// Keeps the elements of the first pass that came to the end without an error. All passes are the pass number 0.
 template <class T>
 class cached final : public stage_behind<T, T> {
-  using elements = std::shared_ptr<const std::vector<T>>;
+  struct whole_pass final : counted_object {
+    explicit whole_pass(std::vector<T>&& elements) : all(std::move(elements)) {}
+    std::vector<T> all;
+  };
+  using elements = counted<const whole_pass>;
 
   class pass final : public cursor<T> {
    public:
     pass(const cached& of, iteration& in) : of_(of), in_(in), counters_(in.counters_of(of)), kept_(of.kept()) {}
-    got next(T& to) override {
-      if (kept_ != nullptr) {
-        if (next_ >= kept_->size()) return got::end;
-        to = (*kept_)[next_++];
+    got advance(T& to) override {
+      if (kept_) {
+        if (next_ >= kept_->all.size()) return got::end;
+        to = kept_->all[next_++];
         return got::element;
       }
       if (input_ == nullptr) input_ = datasets::start(*of_.input_, 0, in_);
@@ -1854,7 +2012,7 @@ class cached final : public stage_behind<T, T> {
       if (g == got::end) {
         if (whole_) {
           kept_ = of_.keep(std::move(own_));
-          next_ = kept_->size();
+          next_ = kept_->all.size();
         }
         whole_ = false;
         return g;
@@ -1871,18 +2029,18 @@ class cached final : public stage_behind<T, T> {
       }
       return g;
     }
-    TAGMA_COLD got skip(extent& n) override {
-      if (kept_ == nullptr) return cursor<T>::skip(n);
-      const std::size_t left = kept_->size() - next_;
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (kept_ == nullptr) return cursor<T>::pass_by(n);
+      const std::size_t left = kept_->all.size() - next_;
       const std::size_t some = static_cast<std::uint64_t>(n) < left ? static_cast<std::size_t>(n) : left;
       next_ += some;
       n -= static_cast<extent>(some);
       return n == 0 ? got::element : got::end;
     }
-    TAGMA_COLD void save(position& to) const override { to.push_back(static_cast<std::int64_t>(next_)); }
+    TAGMA_COLD void save(number_list& to) const override { to.push(static_cast<std::int64_t>(next_)); }
     TAGMA_COLD void restore(position_reader& from) override {
       extent n = from.take(endless);
-      (void)skip(n);
+      (void)pass_by(n);
     }
 
    private:
@@ -1890,7 +2048,7 @@ class cached final : public stage_behind<T, T> {
     iteration& in_;
     stage_counters* counters_;
     elements kept_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     std::vector<T> own_;
     std::size_t next_ = 0;
     bool whole_ = true;
@@ -1899,8 +2057,8 @@ class cached final : public stage_behind<T, T> {
  public:
   explicit cached(stage_of<T> input) : stage_behind<T, T>(std::move(input)) {}
 
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
-    return std::make_unique<pass>(*this, in);
+  [[nodiscard]] owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -1909,17 +2067,17 @@ class cached final : public stage_behind<T, T> {
 
  private:
   [[nodiscard]] elements kept() const {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     return kept_;
   }
   [[nodiscard]] elements keep(std::vector<T>&& all) const {
-    auto mine = std::make_shared<const std::vector<T>>(std::move(all));
-    const std::lock_guard lock(mutex_);
-    if (kept_ == nullptr) kept_ = std::move(mine);
+    auto mine = make_counted<const whole_pass>(std::move(all));
+    const mutex_lock lock(mutex_);
+    if (!kept_) kept_ = std::move(mine);
     return kept_;
   }
 
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   mutable elements kept_;
 };
 
@@ -1940,15 +2098,12 @@ class cached_by_number final : public stage_behind<T, T> {
     }
     const got g = datasets::get(*this->input_, i, 0, to, in);
     if (g != got::element) return g;
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (s.kept.load(memory_order::relaxed)) return g;
     s.value = to;
     if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
     s.kept.store(true, memory_order::release);
     return g;
-  }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -1960,7 +2115,7 @@ class cached_by_number final : public stage_behind<T, T> {
     T value{};
     atomic<bool> kept{false};
   };
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   mutable std::vector<slot> slots_;
 };
 
@@ -1975,7 +2130,6 @@ class cached_by_number final : public stage_behind<T, T> {
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -2003,17 +2157,17 @@ template <class In, class Out, class F>
 class map_stage final : public stage_behind<In, Out> {
   class pass final : public cursor<Out> {
    public:
-    pass(std::unique_ptr<cursor<In>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
-    got next(Out& to) override {
+    pass(owned<cursor<In>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got advance(Out& to) override {
       if (ended_) return got::end;
       got g = input_->next(from_);
       if (g == got::element) g = detail::apply(f_, from_, to, in_.error);
       ended_ = g == got::end;
       return g;
     }
-    TAGMA_COLD got skip(extent& n) override { return ended_ ? got::end : input_->skip(n); }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    TAGMA_COLD got pass_by(extent& n) override { return ended_ ? got::end : input_->skip(n); }
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -2022,7 +2176,7 @@ class map_stage final : public stage_behind<In, Out> {
     }
 
    private:
-    std::unique_ptr<cursor<In>> input_;
+    owned<cursor<In>> input_;
     const F& f_;
     iteration& in_;
     In from_{};
@@ -2038,8 +2192,8 @@ class map_stage final : public stage_behind<In, Out> {
     const got g = datasets::get(*this->input_, i, epoch, from, in);
     return g == got::element ? detail::apply(f_, from, to, in.error) : g;
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<Out>>(new pass(datasets::start(*this->input_, epoch, in), f_, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -2054,8 +2208,8 @@ template <class T, class F>
 class filter_stage final : public stage_behind<T, T> {
   class pass final : public cursor<T> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
-    got next(T& to) override {
+    pass(owned<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got advance(T& to) override {
       while (true) {
         const got g = ended_ ? got::end : input_->next(to);
         if (g != got::element) return g;
@@ -2067,8 +2221,8 @@ class filter_stage final : public stage_behind<T, T> {
         if (in_.stopping()) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -2077,7 +2231,7 @@ class filter_stage final : public stage_behind<T, T> {
     }
 
    private:
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const F& f_;
     iteration& in_;
     bool ended_ = false;
@@ -2087,8 +2241,8 @@ class filter_stage final : public stage_behind<T, T> {
   filter_stage(stage_of<T> input, F f) : stage_behind<T, T>(std::move(input)), f_(std::move(f)) {}
 
   [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(datasets::start(*this->input_, epoch, in), f_, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -2104,13 +2258,13 @@ template <class T, class F>
 class handled_errors final : public stage_behind<T, T> {
   class pass final : public cursor<T> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
-    got next(T& to) override {
+    pass(owned<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got advance(T& to) override {
       while (true) {
         const got g = input_->next(to);
         if (g != got::error) return g;
         try {
-          f_(std::exchange(in_.error, nullptr));
+          f_(in_.take_error());
         } catch (...) {
           in_.error = std::current_exception();
           return got::error;
@@ -2118,11 +2272,11 @@ class handled_errors final : public stage_behind<T, T> {
         if (in_.stopping()) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(position& to) const override { input_->save(to); }
+    TAGMA_COLD void save(number_list& to) const override { input_->save(to); }
     TAGMA_COLD void restore(position_reader& from) override { input_->restore(from); }
 
    private:
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const F& f_;
     iteration& in_;
   };
@@ -2131,8 +2285,8 @@ class handled_errors final : public stage_behind<T, T> {
   handled_errors(stage_of<T> input, F f) : stage_behind<T, T>(std::move(input)), f_(std::move(f)) {}
 
   [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(datasets::start(*this->input_, epoch, in), f_, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -2155,7 +2309,6 @@ class handled_errors final : public stage_behind<T, T> {
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -2169,15 +2322,15 @@ class interleaved final : public stage_behind<In, T> {
   /// A dataset that is open.
   struct place {
     stage_of<T> of;
-    std::unique_ptr<cursor<T>> at;
-    position before;  // where the input was before the element that the dataset was made of
+    owned<cursor<T>> at;
+    number_list before;  // where the input was before the element that the dataset was made of
   };
 
   class pass final : public cursor<T> {
    public:
     pass(const interleaved& of, std::uint64_t epoch, iteration& in)
         : of_(of), in_(in), epoch_(epoch), input_(datasets::start(*of.input_, epoch, in)), places_(of.cycle_) {}
-    got next(T& to) override {
+    got advance(T& to) override {
       while (true) {
         place& p = places_[turn_];
         if (p.at == nullptr) {
@@ -2205,14 +2358,14 @@ class interleaved final : public stage_behind<In, T> {
         if (in_.stopping()) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(static_cast<std::int64_t>(turn_));
-      to.push_back(in_block_);
-      to.push_back(input_ended_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(static_cast<std::int64_t>(turn_));
+      to.push(in_block_);
+      to.push(input_ended_ ? 1 : 0);
       for (const place& p : places_) {
-        to.push_back(p.at != nullptr ? 1 : 0);
+        to.push(p.at != nullptr ? 1 : 0);
         if (p.at == nullptr) continue;
-        to.insert(to.end(), p.before.begin(), p.before.end());
+        to.push(p.before);
         p.at->save(to);
       }
       input_->save(to);
@@ -2253,7 +2406,7 @@ class interleaved final : public stage_behind<In, T> {
     const interleaved& of_;
     iteration& in_;
     std::uint64_t epoch_;
-    std::unique_ptr<cursor<In>> input_;
+    owned<cursor<In>> input_;
     std::vector<place> places_;
     In from_{};
     std::size_t turn_ = 0, open_ = 0;
@@ -2266,8 +2419,8 @@ class interleaved final : public stage_behind<In, T> {
       : stage_behind<In, T>(std::move(input)), f_(std::move(f)), cycle_(cycle), block_(block) {}
 
   [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -2305,7 +2458,6 @@ class interleaved final : public stage_behind<In, T> {
 #include <cstdint>
 #include <exception>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -2314,8 +2466,8 @@ namespace tagma {
 namespace datasets {
 /// What `explain` tells of a pass that somebody else goes through, also behind its end. Copies are the same.
 struct pass_watch {
-  std::shared_ptr<const any_stage> stage;
-  std::shared_ptr<const meter> measured;  ///< nullptr where nothing is
+  counted<const any_stage> stage;
+  counted<const meter> measured;  ///< nullptr where nothing is
 };
 }  // namespace datasets
 
@@ -2325,10 +2477,11 @@ template <class T>
 class dataset_iterator {
  public:
   /// A pass at its beginning.
-  explicit dataset_iterator(datasets::stage_of<T> of, datasets::pass_services services = {})
-      : pass_(std::make_unique<pass>(std::move(of), std::move(services))) {}
+  TAGMA_COLD explicit dataset_iterator(datasets::stage_of<T> of, datasets::pass_services services = {})
+      : pass_(new pass(std::move(of), std::move(services))) {}
   /// A pass that goes on at a position. Throws `invalid_argument` for what is no position of this dataset.
-  dataset_iterator(datasets::stage_of<T> of, const datasets::position& at, datasets::pass_services services = {})
+  TAGMA_COLD dataset_iterator(datasets::stage_of<T> of, const datasets::position& at,
+                              datasets::pass_services services = {})
       : dataset_iterator(std::move(of), std::move(services)) {
     datasets::position_reader from(at.data(), at.data() + at.size());
     if (from.take() != fingerprint())
@@ -2358,12 +2511,10 @@ class dataset_iterator {
     }
     if (g == datasets::got::element) [[likely]]
       return true;
-    if (g == datasets::got::end) return false;
-    if (g == datasets::got::interrupted) interrupted(limits);
-    std::rethrow_exception(std::exchange(p.in.error, nullptr));
+    return ends(g, limits);
   }
   /// Passes `n` elements by, fewer at the end; those that need not be computed are not. Returns how many it were.
-  extent skip(extent n) {
+  TAGMA_COLD extent skip(extent n) {
     extent left = n > 0 ? n : 0;
     (void)pass_->at->skip(left);
     return n > 0 ? n - left : 0;
@@ -2371,10 +2522,11 @@ class dataset_iterator {
 
   /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
   /// Throws `failed_precondition` where a map gives its results in any order.
-  [[nodiscard]] datasets::position state() const {
-    datasets::position to{fingerprint()};
-    pass_->at->save(to);
-    return to;
+  [[nodiscard]] TAGMA_COLD datasets::position state() const {
+    datasets::number_list numbers;
+    numbers.push(fingerprint());
+    pass_->at->save(numbers);
+    return datasets::position(numbers.begin(), numbers.end());
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
@@ -2388,7 +2540,7 @@ class dataset_iterator {
     datasets::stage_of<T> of;
     datasets::pass_services services;
     datasets::iteration in;
-    std::unique_ptr<datasets::cursor<T>> at;
+    owned<datasets::cursor<T>> at;
   };
 
   /// A call with limits, which end with it, however it ends.
@@ -2405,13 +2557,19 @@ class dataset_iterator {
     pass_->of->describe(text);
     return static_cast<std::int64_t>(hash_text(text));
   }
+  /// What is no element: false is the end.
+  TAGMA_COLD bool ends(datasets::got g, const run_limits& limits) {
+    if (g == datasets::got::end) return false;
+    if (g == datasets::got::interrupted) interrupted(limits);
+    std::rethrow_exception(pass_->in.take_error());
+  }
   [[noreturn]] TAGMA_COLD void interrupted(const run_limits& limits) const {
     if (pass_->in.reason() == status_code::cancelled)
       fail(status_code::cancelled, "whoever waited for an element of a dataset was cancelled");
     fail(pass_->in.reason(), {"no element of the dataset came within ", limits.timeout_ns / 1'000'000, " ms"});
   }
 
-  std::unique_ptr<pass> pass_;
+  owned<pass> pass_;
 };
 
 namespace datasets {
@@ -2426,9 +2584,7 @@ class loop_iterator {
   using pointer = T*;
   using reference = T&;
 
-  explicit loop_iterator(dataset_iterator<T> pass) : pass_(std::make_shared<state>(state{std::move(pass), T{}})) {
-    ++*this;
-  }
+  TAGMA_COLD explicit loop_iterator(dataset_iterator<T> pass) : pass_(new state(std::move(pass))) { ++*this; }
   [[nodiscard]] T& operator*() const { return pass_->value; }
   [[nodiscard]] T* operator->() const { return &pass_->value; }
   loop_iterator& operator++() {
@@ -2439,11 +2595,12 @@ class loop_iterator {
   [[nodiscard]] friend bool operator==(const loop_iterator& a, std::default_sentinel_t) { return a.pass_ == nullptr; }
 
  private:
-  struct state {
+  struct state final : counted_object {
+    explicit state(dataset_iterator<T> pass) : of(std::move(pass)) {}
     dataset_iterator<T> of;
-    T value;
+    T value{};
   };
-  std::shared_ptr<state> pass_;
+  counted<state> pass_;
 };
 
 }  // namespace datasets
@@ -2456,12 +2613,9 @@ class loop_iterator {
 /// @file
 /// A map whose function several threads call.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -2478,8 +2632,6 @@ class loop_iterator {
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -2500,9 +2652,9 @@ class marks {
   template <class T>
   void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
     if (number % distance != 0) return;
-    position at;
+    number_list at;
     input.save(at);
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     std::size_t old = 0;
     while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
     all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
@@ -2510,17 +2662,17 @@ class marks {
   }
   /// Saves the position at the element of this number. Without marks nothing was taken.
   template <class T>
-  void save(const cursor<T>& input, std::uint64_t number, extent also, position& to) const {
-    const std::lock_guard lock(mutex_);
+  void save(const cursor<T>& input, std::uint64_t number, extent also, number_list& to) const {
+    const mutex_lock lock(mutex_);
     const one* last = nullptr;
     for (const one& m : all_)
       if (m.number <= number) last = &m;
     if (last == nullptr) {
-      to.push_back(also);
+      to.push(also);
       return input.save(to);
     }
-    to.push_back(static_cast<std::int64_t>(number - last->number));
-    to.insert(to.end(), last->at.begin(), last->at.end());
+    to.push(static_cast<std::int64_t>(number - last->number));
+    to.push(last->at);
   }
   /// Goes there again; returns how many elements are still to be passed by.
   template <class T>
@@ -2533,9 +2685,9 @@ class marks {
  private:
   struct one {
     std::uint64_t number;
-    position at;
+    number_list at;
   };
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   std::vector<one> all_;
 };
 
@@ -2558,7 +2710,7 @@ class prefetched final : public stage_behind<T, T> {
       freed_.change(true);
       thread_.join();
     }
-    got next(T& to) override {
+    got advance(T& to) override {
       if (ended_) return got::end;
       if (!started_) start();
       if (alone_) return next_alone(to);
@@ -2567,17 +2719,17 @@ class prefetched final : public stage_behind<T, T> {
       const got g = s.what;
       if (g == got::element) std::swap(to, s.value);
       if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
-      if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+      if (g == got::error) in_.give_error(s.error);
       ended_ = g == got::end;
       if (ended_) return g;
       given_count_.store(++given_);
       if (given_ % freed_at_once_ == 0 && thread_waits_.load()) freed_.change(false);
       return g;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       if (alone_) {
-        to.push_back(0);
+        to.push(0);
         return input_->save(to);
       }
       marks_.save(*input_, given_, to_pass_, to);
@@ -2622,7 +2774,7 @@ class prefetched final : public stage_behind<T, T> {
     }
     got next_alone(T& to) {
       const got g = input_->next(to);
-      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      if (g == got::error) in_.give_error(inner_.error);
       ended_ = g == got::end;
       return g;
     }
@@ -2641,7 +2793,7 @@ class prefetched final : public stage_behind<T, T> {
         slot& s = slots_[i % slots_.size()];
         s.what = input_->next(s.value);
         if (s.what == got::interrupted) return;
-        if (s.what == got::error) s.error = std::exchange(inner_.error, nullptr);
+        if (s.what == got::error) s.error = inner_.take_error();
         if (counters_ != nullptr && s.what == got::element) counters_->hold(datasets::bytes_of(s.value));
         const bool end = s.what == got::end;
         filled_count_.store(i + 1);
@@ -2656,7 +2808,7 @@ class prefetched final : public stage_behind<T, T> {
     runtime::closing closing_;
     runtime::run_guard guard_;
     iteration inner_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     std::vector<slot> slots_;
     marks marks_;
     std::thread thread_;
@@ -2679,8 +2831,8 @@ class prefetched final : public stage_behind<T, T> {
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, i, epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -2703,147 +2855,154 @@ class prefetched final : public stage_behind<T, T> {
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace tagma::datasets::detail {
 
 /// An element out of its turn. A function that ends its dataset there cannot be obeyed: what is behind it may have been
 /// given already.
+/// @{
+[[nodiscard]] std::exception_ptr error_of_end();
 template <class T>
 [[nodiscard]] got get_in_other_order(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   const got g = datasets::get(of, i, epoch, to, in);
   if (g != got::end && !in.ends_behind) return g;
   in.ends_behind = false;
-  in.error = std::make_exception_ptr(
-      error(status_code::failed_precondition,
-            "a function threw end_of_data before a shuffle that asks for elements by their numbers; leave elements out "
-            "by take or filter"));
+  in.error = detail::error_of_end();
   return got::error;
 }
+/// @}
+
+/// The slots of a buffer from which the next element is drawn, and which is refilled in order. A slot holds a number
+/// of whoever has the buffer. It is drawn, and filled by the next call, so that an interruption finds everything in its
+/// place.
+class shuffle_buffer {
+ public:
+  shuffle_buffer(extent most, std::uint64_t seed, std::uint64_t epoch) : most_(most), draws_(seed, epoch) {}
+
+  /// A slot that is to be filled before one is drawn, with the number that it had, or 0; nullptr: none.
+  [[nodiscard]] extent* lacking();
+  void filled() { open_ = none; }
+  /// There is nothing to fill that slot, nor any other.
+  void end();
+  [[nodiscard]] bool empty() const { return slots_.size() == 0; }
+  /// What the next slot holds.
+  [[nodiscard]] extent draw();
+  /// How many were drawn.
+  [[nodiscard]] extent drawn() const { return drawn_; }
+
+ private:
+  static constexpr std::size_t none = SIZE_MAX;
+
+  extent most_;
+  shuffle_draws draws_;
+  number_list slots_;
+  std::size_t open_ = none;  // the slot that is to be filled
+  extent drawn_ = 0;
+  bool ended_ = false;
+};
 
 /// The next element is drawn from a buffer that is refilled in order. Of an input whose elements have numbers the
-/// buffer holds these: the elements are had when their turn comes, and a position is found without them.
+/// buffer holds these: the elements are had when their turn comes, and a position is found without them. Of others it
+/// holds the addresses of elements.
 template <class T>
 class shuffled final : public stage_behind<T, T> {
   struct held {
     T value{};
     std::exception_ptr error;
+    held* next = nullptr;
   };
 
-  /// A slot is chosen, given, and filled by the next call, so that an interruption finds everything in its place.
-  template <class Slot>
-  class pass : public cursor<T> {
+  class pass final : public cursor<T> {
    public:
     pass(const shuffled& of, std::uint64_t epoch, iteration& in)
-        : of_(of), in_(in), epoch_(epoch), draws_(of.seed_, of.reshuffle_ ? epoch : 0) {}
-
-   protected:
-    /// Fills the buffer; `fill` fills a slot and returns what `next` does.
-    template <class Fill>
-    got prepare(const Fill& fill) {
-      if (hole_ < slots_.size()) {
-        const got g = ended_ ? got::end : fill(slots_[hole_]);
-        if (g == got::interrupted) return g;
-        if (g == got::end) {
-          ended_ = true;
-          if (hole_ + 1 < slots_.size()) slots_[hole_] = std::move(slots_.back());
-          slots_.pop_back();
-        }
-        hole_ = no_hole;
-      }
-      while (!ended_ && static_cast<extent>(slots_.size()) < of_.buffer_) {
-        slots_.emplace_back();
-        const got g = fill(slots_.back());
-        if (g == got::interrupted || g == got::end) slots_.pop_back();
-        if (g == got::interrupted) return g;
-        ended_ = g == got::end;
-        if (in_.stopping()) return got::interrupted;
-      }
-      return slots_.empty() ? got::end : got::element;
+        : of_(of),
+          in_(in),
+          epoch_(epoch),
+          counters_(in.counters_of(of)),
+          buffer_(of.buffer_, of.seed_, of.reshuffle_ ? epoch : 0),
+          size_(of.size()) {
+      if (!of.input().indexed() || of.threaded()) input_ = datasets::start(of.input(), epoch, in);
     }
-    [[nodiscard]] Slot& draw() {
-      hole_ = draws_.below(slots_.size());
-      ++given_;
-      return slots_[hole_];
+    TAGMA_COLD ~pass() override {
+      while (held* const one = all_) {
+        all_ = one->next;
+        delete one;
+      }
+    }
+    got advance(T& to) override {
+      if (const got g = prepare(); g != got::element) return g;
+      const extent drawn = buffer_.draw();
+      if (input_ == nullptr) return detail::get_in_other_order(of_.input(), drawn, epoch_, to, in_);
+      return give(*reinterpret_cast<held*>(drawn), to);
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      for (; n > 0; --n) {
+        if (const got g = prepare(); g != got::element) return g;
+        const extent drawn = buffer_.draw();
+        if (input_ == nullptr) continue;
+        T passed{};
+        (void)give(*reinterpret_cast<held*>(drawn), passed);
+      }
+      return got::element;
+    }
+    TAGMA_COLD void save(number_list& to) const override { to.push(buffer_.drawn()); }
+    TAGMA_COLD void restore(position_reader& from) override {
+      extent n = from.take(endless);
+      (void)pass_by(n);
     }
 
-    static constexpr std::size_t no_hole = SIZE_MAX;
+   private:
+    /// Fills the buffer.
+    [[gnu::noinline]] got prepare() {
+      while (extent* const slot = buffer_.lacking()) {
+        const got g = input_ == nullptr ? number(*slot) : keep(*slot);
+        if (g == got::interrupted) return g;
+        if (g == got::end)
+          buffer_.end();
+        else
+          buffer_.filled();
+        if (buffer_.drawn() == 0 && in_.stopping()) return got::interrupted;
+      }
+      return buffer_.empty() ? got::end : got::element;
+    }
+    got number(extent& slot) {
+      if (next_ == size_) return got::end;
+      slot = next_++;
+      return got::element;
+    }
+    got keep(extent& slot) {
+      if (slot == 0) {
+        held* const one = new held;
+        one->next = all_;
+        all_ = one;
+        slot = reinterpret_cast<std::intptr_t>(one);
+      }
+      held& one = *reinterpret_cast<held*>(slot);
+      const got g = input_->next(one.value);
+      if (g == got::error) one.error = in_.take_error();
+      if (counters_ != nullptr && g == got::element) count(one.value, 1);
+      return g;
+    }
+    got give(held& one, T& to) {
+      if (one.error != nullptr) [[unlikely]] {
+        in_.give_error(one.error);
+        return got::error;
+      }
+      std::swap(to, one.value);
+      if (counters_ != nullptr) count(to, -1);
+      return got::element;
+    }
+    TAGMA_COLD void count(const T& one, int sign) { counters_->hold(sign * datasets::bytes_of(one)); }
 
     const shuffled& of_;
     iteration& in_;
     std::uint64_t epoch_;
-    shuffle_draws draws_;
-    std::vector<Slot> slots_;
-    std::size_t hole_ = no_hole;
-    extent given_ = 0;
-    bool ended_ = false;
-  };
-
-  class pass_of_elements final : public pass<held> {
-   public:
-    pass_of_elements(const shuffled& of, std::uint64_t epoch, iteration& in)
-        : pass<held>(of, epoch, in), counters_(in.counters_of(of)), input_(datasets::start(*of.input_, epoch, in)) {}
-    got next(T& to) override {
-      const got g = this->prepare([&](held& slot) {
-        const got filled = input_->next(slot.value);
-        if (filled == got::error) slot.error = std::exchange(this->in_.error, nullptr);
-        if (counters_ != nullptr && filled == got::element) counters_->hold(datasets::bytes_of(slot.value));
-        return filled;
-      });
-      if (g != got::element) return g;
-      held& slot = this->draw();
-      if (slot.error != nullptr) {
-        this->in_.error = std::exchange(slot.error, nullptr);
-        return got::error;
-      }
-      std::swap(to, slot.value);
-      if (counters_ != nullptr) counters_->hold(-datasets::bytes_of(to));
-      return got::element;
-    }
-    TAGMA_COLD void save(position& to) const override { to.push_back(this->given_); }
-    TAGMA_COLD void restore(position_reader& from) override {
-      extent n = from.take(endless);
-      (void)this->skip(n);
-    }
-
-   private:
     stage_counters* counters_;
-    std::unique_ptr<cursor<T>> input_;
-  };
-
-  class pass_of_numbers final : public pass<extent> {
-   public:
-    pass_of_numbers(const shuffled& of, std::uint64_t epoch, iteration& in)
-        : pass<extent>(of, epoch, in), size_(of.input_->size()) {}
-    got next(T& to) override {
-      if (const got g = prepare_numbers(); g != got::element) return g;
-      return detail::get_in_other_order(*this->of_.input_, this->draw(), this->epoch_, to, this->in_);
-    }
-    TAGMA_COLD got skip(extent& n) override {
-      for (; n > 0; --n) {
-        if (const got g = prepare_numbers(); g != got::element) return g;
-        (void)this->draw();
-      }
-      return got::element;
-    }
-    TAGMA_COLD void save(position& to) const override { to.push_back(this->given_); }
-    TAGMA_COLD void restore(position_reader& from) override {
-      extent n = from.take(endless);
-      (void)skip(n);
-    }
-
-   private:
-    got prepare_numbers() {
-      return this->prepare([&](extent& slot) {
-        if (next_ == size_) return got::end;
-        slot = next_++;
-        return got::element;
-      });
-    }
-
+    shuffle_buffer buffer_;
+    owned<cursor<T>> input_;  // nullptr where elements have numbers
+    held* all_ = nullptr;
     extent size_, next_ = 0;
   };
 
@@ -2851,10 +3010,10 @@ class shuffled final : public stage_behind<T, T> {
   shuffled(stage_of<T> input, extent buffer, std::uint64_t seed, bool reshuffle)
       : stage_behind<T, T>(std::move(input)), buffer_(buffer), seed_(seed), reshuffle_(reshuffle) {}
 
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    if (this->input_->indexed() && !this->input_->threaded())
-      return std::make_unique<pass_of_numbers>(*this, epoch, in);
-    return std::make_unique<pass_of_elements>(*this, epoch, in);
+  TAGMA_COLD ~shuffled() override = default;
+
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -2880,9 +3039,6 @@ class permuted final : public stage_behind<T, T> {
     const permutation& order = in.order(this, this->size(), seed_, reshuffle_ ? epoch : 0);
     return detail::get_in_other_order(*this->input_, order(i), epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
-  }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
     append_parts(to, {".global_shuffle ", seed_, reshuffle_ ? "" : " always"});
@@ -2894,6 +3050,54 @@ class permuted final : public stage_behind<T, T> {
 };
 
 }  // namespace tagma::datasets::detail
+
+// ---- tagma/data/shuffle.ipp
+#ifndef TAGMA_SINGLE_DATA_SHUFFLE_IPP
+#define TAGMA_SINGLE_DATA_SHUFFLE_IPP
+
+/// @file
+/// Definitions of shuffle.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::datasets::detail {
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr error_of_end() {
+  try {
+    fail(status_code::failed_precondition,
+         "a function threw end_of_data before a shuffle that asks for elements by their numbers; leave elements out "
+         "by take or filter");
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+TAGMA_DECL extent* shuffle_buffer::lacking() {
+  if (open_ == none) {
+    if (ended_ || static_cast<extent>(slots_.size()) >= most_) return nullptr;
+    open_ = slots_.size();
+    slots_.push(0);
+  }
+  return &slots_[open_];
+}
+
+TAGMA_COLD TAGMA_DECL void shuffle_buffer::end() {
+  ended_ = true;
+  slots_.remove(open_);
+  open_ = none;
+}
+
+TAGMA_DECL extent shuffle_buffer::draw() {
+  const std::size_t slot = draws_.below(slots_.size());
+  const extent held = slots_[slot];
+  ++drawn_;
+  if (ended_)
+    slots_.remove(slot);
+  else
+    open_ = slot;
+  return held;
+}
+
+}  // namespace tagma::datasets::detail
+#endif  // TAGMA_SINGLE_DATA_SHUFFLE_IPP
 #endif  // TAGMA_SINGLE_DATA_SHUFFLE_HPP
 
 namespace tagma::datasets {
@@ -2926,7 +3130,7 @@ class parallel_map final : public stage_behind<In, Out> {
       freed_.change(true);
       for (std::thread& t : threads_) t.join();
     }
-    got next(Out& to) override {
+    got advance(Out& to) override {
       if (ended_) return got::end;
       if (!started_) start();
       if (threads_.empty()) return next_alone(to);
@@ -2937,7 +3141,7 @@ class parallel_map final : public stage_behind<In, Out> {
           const got g = s.what;
           if (g == got::element) std::swap(to, s.value);
           if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
-          if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+          if (g == got::error) in_.give_error(s.error);
           given_count_.store(++given_, memory_order::release);
           freed_.change(false);
           if (g != got::end) return g;
@@ -2954,12 +3158,12 @@ class parallel_map final : public stage_behind<In, Out> {
         if (!in_.wait(ready_, seen)) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(position& to) const override {
+    TAGMA_COLD void save(number_list& to) const override {
       if (!of_.options_.ordered)
         fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
-      to.push_back(ended_ ? 1 : 0);
+      to.push(ended_ ? 1 : 0);
       if (started_ && threads_.empty()) {
-        to.push_back(0);
+        to.push(0);
         return input_->save(to);
       }
       marks_.save(*input_, given_, to_pass_, to);
@@ -2991,7 +3195,7 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     got next_alone(Out& to) {
       got g = input_->next(alone_);
-      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      if (g == got::error) in_.give_error(inner_.error);
       if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_.error);
       ended_ = g == got::end;
       return g;
@@ -2999,7 +3203,7 @@ class parallel_map final : public stage_behind<In, Out> {
 
     /// Takes the next element and its number, in turn. False if there is nothing more to do.
     [[nodiscard]] bool take(In& from, got& what, std::exception_ptr& error, std::uint64_t& number) {
-      const std::lock_guard turn(turn_);
+      const mutex_lock turn(turn_);
       while (!ends() && taken_ - given_count_.load(memory_order::acquire) >= slots_.size()) {
         const std::uint32_t seen = freed_.load(memory_order::acquire);
         if (ends() || taken_ - given_count_.load(memory_order::acquire) < slots_.size()) continue;
@@ -3018,7 +3222,7 @@ class parallel_map final : public stage_behind<In, Out> {
         end_behind_taken();
         return false;
       }
-      if (what == got::error) error = std::exchange(inner_.error, nullptr);
+      if (what == got::error) error = inner_.take_error();
       number = taken_++;
       return true;
     }
@@ -3064,10 +3268,10 @@ class parallel_map final : public stage_behind<In, Out> {
     runtime::closing closing_;
     runtime::run_guard guard_;
     iteration inner_;  // of whoever has the turn
-    std::unique_ptr<cursor<In>> input_;
+    owned<cursor<In>> input_;
     std::vector<slot> slots_;
     marks marks_;
-    std::mutex turn_;
+    mutex turn_;
     std::uint64_t taken_ = 0;
     atomic<bool> end_{false};  // the input has ended, or the function ended it
     In alone_{};
@@ -3092,13 +3296,13 @@ class parallel_map final : public stage_behind<In, Out> {
     const got g = datasets::get(*this->input_, i, epoch, from, in);
     return g == got::element ? detail::apply(f_, from, to, in.error) : g;
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<Out>>(new pass(*this, epoch, in));
   }
   [[nodiscard]] stage_of<Out> permuted(std::uint64_t seed, bool reshuffle) const override {
     stage_of<In> below = this->input_->permuted(seed, reshuffle);
-    if (below == nullptr) below = std::make_shared<detail::permuted<In>>(this->input_, seed, reshuffle);
-    return std::make_shared<parallel_map>(std::move(below), f_, options_);
+    if (below == nullptr) below = make_counted<detail::permuted<In>>(this->input_, seed, reshuffle);
+    return make_counted<parallel_map>(std::move(below), f_, options_);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -3124,7 +3328,6 @@ class parallel_map final : public stage_behind<In, Out> {
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -3136,9 +3339,8 @@ template <class T>
 class strided_stage final : public stage_behind<T, T> {
   class pass final : public cursor<T> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const strided_stage& of)
-        : input_(std::move(input)), of_(of), to_skip_(of.first_) {}
-    got next(T& to) override {
+    pass(owned<cursor<T>> input, const strided_stage& of) : input_(std::move(input)), of_(of), to_skip_(of.first_) {}
+    got advance(T& to) override {
       if (at_end()) return got::end;
       if (to_skip_ > 0)
         if (const got g = input_->skip(to_skip_); g != got::element) return g;
@@ -3149,9 +3351,9 @@ class strided_stage final : public stage_behind<T, T> {
       }
       return g;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(given_);
-      to.push_back(to_skip_);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(given_);
+      to.push(to_skip_);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -3164,7 +3366,7 @@ class strided_stage final : public stage_behind<T, T> {
     [[nodiscard]] bool at_end() const {
       return given_ > 0 ? given_ > (of_.last_ - 1 - of_.first_) / of_.step_ : of_.first_ >= of_.last_;
     }
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const strided_stage& of_;
     extent to_skip_, given_ = 0;
   };
@@ -3185,8 +3387,8 @@ class strided_stage final : public stage_behind<T, T> {
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, first_ + i * step_, epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), *this);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(datasets::start(*this->input_, epoch, in), *this));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -3206,7 +3408,7 @@ class repeated final : public stage_behind<T, T> {
       ended_ = of.count_ == 0;
       begin();
     }
-    got next(T& to) override {
+    got advance(T& to) override {
       while (!ended_) {
         const got g = input_->next(to);
         if (g != got::end) {
@@ -3224,9 +3426,9 @@ class repeated final : public stage_behind<T, T> {
       }
       return got::end;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(done_);
-      to.push_back((any_ ? 1 : 0) | (ended_ ? 2 : 0));
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(done_);
+      to.push((any_ ? 1 : 0) | (ended_ ? 2 : 0));
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -3244,7 +3446,7 @@ class repeated final : public stage_behind<T, T> {
     const repeated& of_;
     iteration& in_;
     std::uint64_t epoch_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     extent done_ = 0;
     bool any_ = false, ended_ = false;
   };
@@ -3261,8 +3463,8 @@ class repeated final : public stage_behind<T, T> {
     const extent one = this->input_->size();
     return datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -3289,7 +3491,7 @@ class from_epoch final : public stage_behind<T, T> {
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, i, epoch + first_, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
     return datasets::start(*this->input_, epoch + first_, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
@@ -3308,20 +3510,20 @@ class concatenated final : public stage<T> {
     pass(const concatenated& of, std::uint64_t epoch, iteration& in) : of_(of), in_(in), epoch_(epoch) {
       input_ = datasets::start(*of.first_, epoch, in);
     }
-    got next(T& to) override {
+    got advance(T& to) override {
       const got g = input_->next(to);
       if (g != got::end || second_) return g;
       begin_second();
       return input_->next(to);
     }
-    TAGMA_COLD got skip(extent& n) override {
+    TAGMA_COLD got pass_by(extent& n) override {
       const got g = input_->skip(n);
       if (g != got::end || second_) return g;
       begin_second();
       return input_->skip(n);
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(second_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(second_ ? 1 : 0);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -3338,7 +3540,7 @@ class concatenated final : public stage<T> {
     const concatenated& of_;
     iteration& in_;
     std::uint64_t epoch_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     bool second_ = false;
   };
 
@@ -3358,8 +3560,8 @@ class concatenated final : public stage<T> {
     const extent n = first_->size();
     return i < n ? datasets::get(*first_, i, epoch, to, in) : datasets::get(*second_, i - n, epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     first_->describe(to);
@@ -3383,21 +3585,21 @@ class zipped final : public stage<std::tuple<T...>> {
     pass(const inputs& of, std::uint64_t epoch, iteration& in)
         : inputs_(std::apply([&](const auto&... input) { return cursors(datasets::start(*input, epoch, in)...); }, of)),
           in_(in) {}
-    got next(row& to) override {
+    got advance(row& to) override {
       if (ended_) return got::end;
       if (taken_ == 0) failed_ = false;
       if (const got g = take<0>(); g != got::element) return g;
       taken_ = 0;
       for (boundary& b : boundaries_) b.leave();
       if (failed_) {
-        in_.error = std::exchange(error_, nullptr);
+        in_.give_error(error_);
         return got::error;
       }
       std::swap(to, row_);
       return got::element;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       save_parts(to, std::index_sequence_for<T...>{});
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -3406,7 +3608,7 @@ class zipped final : public stage<std::tuple<T...>> {
     }
 
    private:
-    using cursors = std::tuple<std::unique_ptr<cursor<T>>...>;
+    using cursors = std::tuple<owned<cursor<T>>...>;
 
     template <std::size_t I>
     got take() {
@@ -3431,7 +3633,7 @@ class zipped final : public stage<std::tuple<T...>> {
       }
     }
     template <std::size_t... I>
-    void save_parts(position& to, std::index_sequence<I...>) const {
+    void save_parts(number_list& to, std::index_sequence<I...>) const {
       (boundaries_[I].save(*std::get<I>(inputs_), to), ...);
     }
 
@@ -3475,8 +3677,8 @@ class zipped final : public stage<std::tuple<T...>> {
   got get(extent i, std::uint64_t epoch, row& to, iteration& in) const override {
     return get_from<0>(i, epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(inputs_, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<row>>(new pass(inputs_, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     to += "zip(";
@@ -3591,14 +3793,14 @@ class dataset {
   /// @name Going through.
   /// @{
   /// A loop ends with the last element; an error leaves it. `on_error` and `ignore_errors` do otherwise.
-  [[nodiscard]] datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(iterator()); }
+  [[nodiscard]] TAGMA_COLD datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(iterator()); }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
-  [[nodiscard]] dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
+  [[nodiscard]] TAGMA_COLD dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
   /// A pass that goes on where `dataset_iterator::state` was asked for, and gives what that would have given. With
   /// stages whose elements have numbers (see `is_indexed`) that costs as much as there are stages; otherwise a source
   /// of records reads its file again up to there, a generator calls its function, and a shuffle with a buffer repeats
   /// its pass. Throws `invalid_argument` for what is no position of this dataset.
-  [[nodiscard]] dataset_iterator<T> resume(const datasets::position& at) const {
+  [[nodiscard]] TAGMA_COLD dataset_iterator<T> resume(const datasets::position& at) const {
     return dataset_iterator<T>(stage_, at);
   }
   /// The number of elements, `datasets::unknown_size` or `datasets::endless`.
@@ -3614,7 +3816,7 @@ class dataset {
   /// `datasets::end_of_data` ends the dataset. With threads, `f` is called by several at once.
   /// Raises TAGMA-E227 where `f` takes no element, or is mutable.
   template <class F>
-  [[nodiscard]] auto map(F f, const datasets::parallel& how = {}) const {
+  [[nodiscard]] TAGMA_COLD auto map(F f, const datasets::parallel& how = {}) const {
     static_assert(diagnose::takes_element<F, T>,
                   "TAGMA-E227 map: the function takes no element of the dataset, or is mutable");
     using to = datasets::detail::result_t<F, T>;
@@ -3633,7 +3835,7 @@ class dataset {
   /// The same; how many threads call `f` and how many elements they make ahead is found out while a pass goes on,
   /// within its budgets: `map(f, datasets::autotune)`, of tagma/autotune.hpp.
   template <class F, std::same_as<datasets::autotune_t> Tuned>
-  [[nodiscard]] auto map(F f, Tuned) const {
+  [[nodiscard]] TAGMA_COLD auto map(F f, Tuned) const {
     static_assert(diagnose::takes_element<F, T>,
                   "TAGMA-E227 map: the function takes no element of the dataset, or is mutable");
     using to = datasets::detail::result_t<F, T>;
@@ -3645,7 +3847,7 @@ class dataset {
   }
   /// The elements of which `f` says true. Raises TAGMA-E227, and TAGMA-E228 where `f` returns something else.
   template <class F>
-  [[nodiscard]] dataset filter(F f) const {
+  [[nodiscard]] TAGMA_COLD dataset filter(F f) const {
     static_assert(diagnose::takes_element<F, const T&>,
                   "TAGMA-E227 filter: the function takes no element of the dataset, or is mutable");
     static_assert(!diagnose::takes_element<F, const T&> || diagnose::makes_bool<F, const T&>,
@@ -3658,7 +3860,7 @@ class dataset {
   /// The elements of the datasets that `f` makes of the elements, one behind the other.
   /// Raises TAGMA-E227, and TAGMA-E229 where `f` returns no dataset.
   template <class F>
-  [[nodiscard]] auto flat_map(F f) const {
+  [[nodiscard]] TAGMA_COLD auto flat_map(F f) const {
     static_assert(diagnose::takes_element<F, T>,
                   "TAGMA-E227 flat_map: the function takes no element of the dataset, or is mutable");
     static_assert(!diagnose::takes_element<F, T> || diagnose::makes_dataset<F, T>,
@@ -3668,7 +3870,7 @@ class dataset {
   /// The same, of several datasets in turn. The order does not depend on threads.
   /// Raises TAGMA-E227, TAGMA-E229.
   template <class F>
-  [[nodiscard]] auto interleave(F f, const datasets::interleave_options& how) const {
+  [[nodiscard]] TAGMA_COLD auto interleave(F f, const datasets::interleave_options& how) const {
     static_assert(diagnose::takes_element<F, T>,
                   "TAGMA-E227 interleave: the function takes no element of the dataset, or is mutable");
     static_assert(!diagnose::takes_element<F, T> || diagnose::makes_dataset<F, T>,
@@ -3677,11 +3879,11 @@ class dataset {
   }
   /// Leaves out what is an error, after `f(std::exception_ptr)`; what that throws is an error in its place.
   template <class F>
-  [[nodiscard]] dataset on_error(F f) const {
+  [[nodiscard]] TAGMA_COLD dataset on_error(F f) const {
     static_assert(std::is_invocable_v<const F&, std::exception_ptr>, "on_error: a function of a std::exception_ptr");
     return made<T, datasets::detail::handled_errors<T, F>>(stage_, std::move(f));
   }
-  [[nodiscard]] dataset ignore_errors() const {
+  [[nodiscard]] TAGMA_COLD dataset ignore_errors() const {
     return on_error([](const std::exception_ptr&) {});
   }
   /// @}
@@ -3689,32 +3891,32 @@ class dataset {
   /// @name Which elements. An error counts as the element in whose place it stands.
   /// @{
   /// The first `n`; -1: all.
-  [[nodiscard]] dataset take(extent n) const {
+  [[nodiscard]] TAGMA_COLD dataset take(extent n) const {
     check("take", n, -1);
     return made<T, datasets::detail::strided_stage<T>>(stage_, 0, n < 0 ? datasets::endless : n, 1);
   }
   /// All but the first `n`, which are not computed where they have numbers; -1: none.
-  [[nodiscard]] dataset skip(extent n) const {
+  [[nodiscard]] TAGMA_COLD dataset skip(extent n) const {
     check("skip", n, -1);
     return made<T, datasets::detail::strided_stage<T>>(stage_, n < 0 ? datasets::endless : n, datasets::endless, 1);
   }
   /// The elements whose number modulo `count` is `index`. Throws `invalid_argument` unless 0 <= index < count.
-  [[nodiscard]] dataset shard(extent count, extent index) const {
+  [[nodiscard]] TAGMA_COLD dataset shard(extent count, extent index) const {
     if (count <= 0 || index < 0 || index >= count)
       fail(status_code::invalid_argument, {"shard: ", index, " of ", count});
     return made<T, datasets::detail::strided_stage<T>>(stage_, index, datasets::endless, count);
   }
   /// `count` passes behind each other; -1: without end. A pass that has nothing is the last one.
-  [[nodiscard]] dataset repeat(extent count = -1) const {
+  [[nodiscard]] TAGMA_COLD dataset repeat(extent count = -1) const {
     check("repeat", count, -1);
     return made<T, datasets::detail::repeated<T>>(stage_, count < 0 ? datasets::endless : count);
   }
   /// Begins with the pass of this number, as if those before had been gone through by `repeat`.
-  [[nodiscard]] dataset epoch(std::uint64_t number) const {
+  [[nodiscard]] TAGMA_COLD dataset epoch(std::uint64_t number) const {
     return made<T, datasets::detail::from_epoch<T>>(stage_, number);
   }
   /// This one, and the other behind it.
-  [[nodiscard]] dataset concatenate(const dataset& other) const {
+  [[nodiscard]] TAGMA_COLD dataset concatenate(const dataset& other) const {
     return made<T, datasets::detail::concatenated<T>>(stage_, other.stage_);
   }
   /// @}
@@ -3722,14 +3924,15 @@ class dataset {
   /// @name Order.
   /// @{
   /// Draws the next element from a buffer of so many, which is refilled in order: the order of `shuffled_order`.
-  [[nodiscard]] dataset shuffle(extent buffer, std::uint64_t seed = 0,
-                                const datasets::shuffle_options& how = {}) const {
+  [[nodiscard]] TAGMA_COLD dataset shuffle(extent buffer, std::uint64_t seed = 0,
+                                           const datasets::shuffle_options& how = {}) const {
     check("shuffle", buffer, 1);
     return made<T, datasets::detail::shuffled<T>>(stage_, buffer, seed, how.reshuffle);
   }
   /// All elements by a permutation that needs no memory, the same for any number of threads or shards.
   /// Throws `invalid_argument` where elements have no numbers or no end.
-  [[nodiscard]] dataset global_shuffle(std::uint64_t seed = 0, const datasets::shuffle_options& how = {}) const {
+  [[nodiscard]] TAGMA_COLD dataset global_shuffle(std::uint64_t seed = 0,
+                                                  const datasets::shuffle_options& how = {}) const {
     if (!stage_->indexed() || stage_->size() == datasets::endless)
       fail(
           status_code::invalid_argument,
@@ -3746,7 +3949,7 @@ class dataset {
   /// tuple of such, structs whose members are named by `datasets::members`, of tagma/struct_batches.hpp, a tuple or
   /// another struct. Elements of one batch have equal shapes. The last batch may be smaller, or is left out.
   /// Where an element is an error, its batch is. Raises TAGMA-E230 for elements that have no batches, TAGMA-E282.
-  [[nodiscard]] auto batch(extent n, bool drop_remainder = false) const {
+  [[nodiscard]] TAGMA_COLD auto batch(extent n, bool drop_remainder = false) const {
     static_assert(
         diagnose::has_batches<T>,
         "TAGMA-E230 batch: elements are numbers, texts and tensors, or tuples of these: map others to tuples, or name "
@@ -3762,7 +3965,7 @@ class dataset {
   }
   /// The same; tensors are padded at their ends to one shape. An element that is larger than a shape that was asked for
   /// makes its batch an error, `data_loss`. Raises TAGMA-E230, TAGMA-E282.
-  [[nodiscard]] auto padded_batch(extent n, datasets::padding_options how = {}) const {
+  [[nodiscard]] TAGMA_COLD auto padded_batch(extent n, datasets::padding_options how = {}) const {
     static_assert(diagnose::has_batches<T>,
                   "TAGMA-E230 padded_batch: elements are numbers, texts and tensors, or tuples of these: map others to "
                   "tuples, or name the members of structs, with tagma/struct_batches.hpp");
@@ -3776,7 +3979,7 @@ class dataset {
     }
   }
   /// The rows of each element. Raises TAGMA-E231 for elements that have none.
-  [[nodiscard]] auto unbatch() const {
+  [[nodiscard]] TAGMA_COLD auto unbatch() const {
     static_assert(
         diagnose::has_rows<T>,
         "TAGMA-E231 unbatch: elements are tensors, vectors, or tuples of these: numbers and texts have no rows");
@@ -3788,20 +3991,20 @@ class dataset {
   /// @name Work ahead, and work saved.
   /// @{
   /// Gets up to `count` elements ahead, in a thread of its own that begins with the first element; 0: none.
-  [[nodiscard]] dataset prefetch(extent count) const {
+  [[nodiscard]] TAGMA_COLD dataset prefetch(extent count) const {
     check("prefetch", count, 0);
     return count == 0 ? *this : made<T, datasets::detail::prefetched<T>>(stage_, count);
   }
   /// The same, as many as are needed within the budgets of a pass: `prefetch(datasets::autotune)`, of
   /// tagma/autotune.hpp.
   template <std::same_as<datasets::autotune_t> Tuned>
-  [[nodiscard]] dataset prefetch(Tuned) const {
+  [[nodiscard]] TAGMA_COLD dataset prefetch(Tuned) const {
     using handed_on = std::conditional_t<true, datasets::detail::handed_on, Tuned>;  // known where this is called
     return made<T, datasets::detail::tuned<T, T, handed_on>>(stage_, handed_on{});
   }
   /// Keeps the elements in memory when a pass has come to its end without an error, or each as soon as it was had,
   /// where elements have numbers. Every pass behind it has the elements of pass 0.
-  [[nodiscard]] dataset cache() const {
+  [[nodiscard]] TAGMA_COLD dataset cache() const {
     if (stage_->indexed() && !stage_->threaded() && stage_->size() != datasets::endless)
       return made<T, datasets::detail::cached_by_number<T>>(stage_);
     return made<T, datasets::detail::cached<T>>(stage_);
@@ -3813,7 +4016,7 @@ class dataset {
   /// compared: who changes these removes the file. Where the file cannot be written that is an error behind the last
   /// element. Needs tagma/file_cache.hpp: TAGMA-E267. Raises TAGMA-E268 for structs.
   template <std::convertible_to<std::string> Path>
-  [[nodiscard]] dataset cache(Path file) const {
+  [[nodiscard]] TAGMA_COLD dataset cache(Path file) const {
     static_assert(diagnose::knows_file_cache<std::conditional_t<true, T, Path>>,
                   "TAGMA-E267 cache: a cache in a file needs #include <tagma/file_cache.hpp>");
     static_assert(diagnose::has_bytes<std::conditional_t<true, T, Path>>,
@@ -3833,9 +4036,9 @@ class dataset {
 
   template <class To, class Stage, class... Arguments>
   [[nodiscard]] static dataset<To> made(Arguments&&... arguments) {
-    return dataset<To>(std::make_shared<Stage>(std::forward<Arguments>(arguments)...));
+    return dataset<To>(datasets::stage_of<To>(new Stage(std::forward<Arguments>(arguments)...)));
   }
-  static void check(std::string_view what, extent n, extent least) {
+  TAGMA_COLD static void check(std::string_view what, extent n, extent least) {
     if (n < least) fail(status_code::invalid_argument, {what, ": ", n, ", expected ", least, " or more"});
   }
   template <class F>
@@ -3931,8 +4134,8 @@ class collector<T> {
   using type = typename batch_of_members<T>::type;
   collector(extent most, const no_options& options) : parts_(made(most, options, indices())) {}
   void add(extent i, T& x, std::size_t) { add(i, members<T>::tie(x), indices()); }
-  [[nodiscard]] type take(extent count) {
-    return std::apply([&](auto&... part) { return type{part.take(count)...}; }, parts_);
+  void take(extent count, type& to) {
+    std::apply([&](auto&... part) { to = type{taken(part, count)...}; }, parts_);
   }
 
  private:
@@ -3946,6 +4149,12 @@ class collector<T> {
   };
   using parts = typename collectors<rows>::type;
 
+  template <class Part>
+  [[nodiscard]] static typename Part::type taken(Part& part, extent count) {
+    typename Part::type batch;
+    part.take(count, batch);
+    return batch;
+  }
   template <std::size_t... I>
   [[nodiscard]] static parts made(extent most, const no_options& options, std::index_sequence<I...>) {
     return parts(std::tuple_element_t<I, parts>(most, options)...);
@@ -3963,8 +4172,11 @@ class padding_collector<T> {
  public:
   using type = typename batch_of_members<T>::type;
   padding_collector(extent, const padding_options& options) : options_(&options) {}
-  void add(extent, T& x, std::size_t) { all_.push_back(std::move(x)); }
-  [[nodiscard]] type take(extent) { return take(std::make_index_sequence<std::tuple_size_v<rows>>()); }
+  void add(extent i, T& x, std::size_t) {
+    if (i == 0) all_.clear();
+    all_.push_back(std::move(x));
+  }
+  void take(extent, type& to) { to = take(std::make_index_sequence<std::tuple_size_v<rows>>()); }
 
  private:
   using rows = typename tied_t<T>::rows;

@@ -18248,10 +18248,10 @@ class counted_object {
   template <class T>
   friend class counted;
   /// One owner less; one function for all types.
-  TAGMA_COLD static void leave(counted_object* object) {
+  TAGMA_COLD static void leave(const counted_object* object) {
     if (object->owners_.fetch_sub(1, memory_order::acq_rel) == 1) delete object;
   }
-  atomic<std::size_t> owners_{0};
+  mutable atomic<std::size_t> owners_{0};
 };
 
 /// One of the owners of an object, or of nothing. Copies are further owners; several threads may have one each.
@@ -18259,9 +18259,15 @@ template <class T>
 class counted {
  public:
   constexpr counted() = default;
+  constexpr counted(decltype(nullptr)) noexcept {}
   explicit counted(T* object) noexcept : object_(object) { keep(); }
   counted(const counted& other) noexcept : object_(other.object_) { keep(); }
   counted(counted&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  /// Of something derived, or of something that may be changed.
+  template <class U>
+  counted(counted<U> other) noexcept : object_(other.object_) {
+    other.object_ = nullptr;
+  }
   counted& operator=(counted other) noexcept {
     T* const mine = object_;
     object_ = other.object_;
@@ -18276,14 +18282,22 @@ class counted {
   [[nodiscard]] T& operator*() const { return *object_; }
   [[nodiscard]] T* operator->() const { return object_; }
   [[nodiscard]] explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
 
  private:
+  template <class U>
+  friend class counted;
   void keep() const {
     if (object_ != nullptr) object_->counted_object::owners_.fetch_add(1, memory_order::relaxed);
   }
 
   T* object_ = nullptr;
 };
+
+template <class T, class... Arguments>
+[[nodiscard]] counted<T> make_counted(Arguments&&... arguments) {
+  return counted<T>(new T(std::forward<Arguments>(arguments)...));
+}
 
 }  // namespace tagma
 // ---- tagma/runtime/memory_place.hpp
@@ -19655,14 +19669,9 @@ class state_container final : public counted_object {
 
   /// The resource of this kind and name, or what `make` gives, from then on. One thread at a time makes one.
   template <class Make>
-  [[nodiscard]] TAGMA_COLD counted<resource> find_or_add(std::string_view kind, std::string_view name,
-                                                         const Make& make) {
-    const mutex_lock lock(mutex_);
-    const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
-    if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
-    counted<resource> made = make();
-    add(made, hash);
-    return made;
+  [[nodiscard]] counted<resource> find_or_add(std::string_view kind, std::string_view name, const Make& make) {
+    return find_or_make(
+        kind, name, [](const void* of) { return (*static_cast<const Make*>(of))(); }, &make);
   }
   /// The resource of this kind and name, or nothing.
   [[nodiscard]] counted<resource> find(std::string_view kind, std::string_view name);
@@ -19677,6 +19686,8 @@ class state_container final : public counted_object {
   }
 
  private:
+  [[nodiscard]] counted<resource> find_or_make(std::string_view kind, std::string_view name,
+                                               counted<resource> (*make)(const void*), const void* of);
   [[nodiscard]] counted<resource>& bucket_of(std::uint64_t hash) const;
   [[nodiscard]] resource* find(std::string_view kind, std::string_view name, std::uint64_t hash) const;
   void add(const counted<resource>& made, std::uint64_t hash);
@@ -19735,6 +19746,17 @@ class container_option {
 namespace tagma::runtime {
 
 TAGMA_COLD TAGMA_DECL state_container::state_container(access_function of_plans) : access_(of_plans) {}
+
+TAGMA_COLD TAGMA_DECL counted<resource> state_container::find_or_make(std::string_view kind, std::string_view name,
+                                                                      counted<resource> (*make)(const void*),
+                                                                      const void* of) {
+  const mutex_lock lock(mutex_);
+  const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
+  if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
+  counted<resource> made = make(of);
+  add(made, hash);
+  return made;
+}
 
 TAGMA_COLD TAGMA_DECL counted<resource> state_container::find(std::string_view kind, std::string_view name) {
   const mutex_lock lock(mutex_);
@@ -21919,6 +21941,7 @@ class step_runner final : public shared_work {
   /// An asynchronous step has ended, on a thread that need not be one of the run's.
   void complete(std::int32_t s, std::exception_ptr error) noexcept;
 
+  void note_failed(step_id s, std::exception_ptr&& error) noexcept;
   [[nodiscard]] bool becomes_ready(step_id t) noexcept;
   [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].waits_for(hold::none) || waits_->passes(t); }
 
@@ -22171,9 +22194,9 @@ TAGMA_DECL step_runner::step_id step_runner::finish(step_id s, local_steps& loca
   return next;
 }
 
-TAGMA_DECL void step_runner::complete(std::int32_t s, std::exception_ptr error) noexcept {
+TAGMA_COLD TAGMA_DECL void step_runner::complete(std::int32_t s, std::exception_ptr error) noexcept {
   const bool failed = error != nullptr;
-  if (failed) control_->failed(run_->named(static_cast<std::size_t>(s), static_cast<std::exception_ptr&&>(error)));
+  if (failed) note_failed(s, static_cast<std::exception_ptr&&>(error));
   const mutex_lock lock(mutex_);  // once it is open, the run may be gone
   int shared = 0;
   for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
@@ -22183,6 +22206,10 @@ TAGMA_DECL void step_runner::complete(std::int32_t s, std::exception_ptr error) 
     call_helpers(1);
   }
   ended(shared);
+}
+
+TAGMA_COLD TAGMA_DECL void step_runner::note_failed(step_id s, std::exception_ptr&& error) noexcept {
+  control_->failed(run_->named(static_cast<std::size_t>(s), static_cast<std::exception_ptr&&>(error)));
 }
 
 TAGMA_DECL bool step_runner::becomes_ready(step_id t) noexcept {
@@ -22299,7 +22326,13 @@ class trace_sink {
 namespace tagma::runtime {
 
 /// True if a step reads or writes a variable.
-[[nodiscard]] bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step);
+[[nodiscard]] TAGMA_COLD constexpr bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
+  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
+  for (int k = 0; k < step.operands && !needs; ++k)
+    plan.each_member(plan.operands[step.first_operand + k],
+                     [&](ir::node_id i) { needs = needs || plan.nodes[i].is_in(plan::storage_kind::variable); });
+  return needs;
+}
 /// True if runs of a plan that updates variables need their number before the first step that needs a variable: it
 /// draws random numbers by that, or does steps again and again, which are of one run.
 [[nodiscard]] bool counts_early(const plan::plan_view& plan);
@@ -22324,14 +22357,6 @@ TAGMA_COLD void each_written(const plan::plan_view& plan, const plan::plan_step&
 /// Definitions of variable_steps.hpp: in the compiled half, or else in each file that includes it.
 
 namespace tagma::runtime {
-
-TAGMA_COLD TAGMA_DECL bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
-  for (int k = 0; k < step.operands && !needs; ++k)
-    plan.each_member(plan.operands[step.first_operand + k],
-                     [&](ir::node_id i) { needs = needs || plan.nodes[i].is_in(plan::storage_kind::variable); });
-  return needs;
-}
 
 TAGMA_COLD TAGMA_DECL bool counts_early(const plan::plan_view& plan) {
   bool early = !plan.loops.empty();
@@ -25323,8 +25348,12 @@ class started_steps final : public waiting_steps {
   explicit started_steps(Bound& plan) : plan_(plan), waits_(plan.plan().steps.size()) {}
 
   /// For a plan whose steps are `runner`'s, or nullptr where others run them.
+  /// @tparam MayHold whether a step that somebody waits for may need a variable; if not, `pinned_variables` is not
+  /// compiled
+  template <bool MayHold>
   [[nodiscard]] TAGMA_COLD static owned<waiting_steps> make(Bound& plan, step_runner* runner, bool apart) {
     owned<started_steps> made(new started_steps(plan));
+    if constexpr (MayHold) made->pin_ = &pinned_variables<Bound>::make;
     for (std::size_t s = 0; s < plan.plan().steps.size(); ++s)
       if (plan.is_asynchronous(s) && made->writes_variable(s))
         fail(status_code::internal, {"the kernel of ", detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
@@ -25344,9 +25373,7 @@ class started_steps final : public waiting_steps {
     return owned<waiting_steps>(static_cast<owned<started_steps>&&>(made));
   }
 
-  [[nodiscard]] access_function access() const override {
-    return uses_while_waiting_ ? &pinned_variables<Bound>::make : nullptr;
-  }
+  [[nodiscard]] access_function access() const override { return uses_while_waiting_ ? pin_ : nullptr; }
 
   [[nodiscard]] array_view<const step_hold> holds() const override { return {holds_.data(), holds_.size()}; }
 
@@ -25428,7 +25455,7 @@ class started_steps final : public waiting_steps {
       done_ = done;
       begin_ns_ = now_ns();
     }
-    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+    TAGMA_COLD void complete(std::int32_t, std::exception_ptr problem) noexcept override {
       if (problem == nullptr && plan_->finds_extents(step_)) problem = end_late();
       if (variable_access* const access = plan_->step_access()) access->end(step_, problem == nullptr);
       if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
@@ -25456,6 +25483,7 @@ class started_steps final : public waiting_steps {
   Bound& plan_;
   heap_array<watched_wait> waits_;  // one a step
   heap_array<step_hold> holds_;
+  access_function pin_ = nullptr;
   bool uses_while_waiting_ = false;
 };
 
@@ -25599,6 +25627,22 @@ struct accelerator_kernels {
   static constexpr auto entries = gather(std::make_integer_sequence<int, ir::most_kinds>{});
 };
 
+/// False if it is certain before a program runs that no step needs a variable while somebody may wait for it: then none
+/// stands before one that waits, or has an effect outside.
+template <class Plan>
+[[nodiscard]] constexpr bool may_hold_variables() {
+  if constexpr (Plan::where::is_accelerated || Plan::loops.size() > 0) return true;
+  const plan::plan_view& plan = Plan::view;
+  bool needs = false;
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const ir::op_info& op = *plan.nodes[plan.steps[s].main_node()].op;
+    needs = needs || needs_variable(plan, plan.steps[s]);
+    if (needs && (kernel_table<Plan>::entries[s].start != nullptr || (op.stateful && !op.is(ir::op_kind::update))))
+      return true;
+  }
+  return false;
+}
+
 /// bound_plan, for `late_steps`, which only programs with late operations define (runtime/late_steps.hpp).
 template <class Plan>
 struct choose_bound_plan {
@@ -25632,7 +25676,8 @@ template <class Plan>
       tables.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
     }
   }
-  if constexpr (starts_any(kernel_table<Plan>::entries)) tables.waiting = &started_steps<bound_plan>::make;
+  if constexpr (starts_any(kernel_table<Plan>::entries))
+    tables.waiting = &started_steps<bound_plan>::template make<may_hold_variables<Plan>()>;
   if constexpr (plan::finds_extents(Plan::nodes)) tables.late = &late_steps<bound_plan_of<Plan>>::make;
   return tables;
 }
@@ -25733,6 +25778,26 @@ class tensor : detail::tensor_characters<T> {
     return *this;
   }
   ~tensor() { release(); }
+  /// One function in place of the three moves that std::swap writes wherever it is called.
+  [[gnu::noinline]] friend void swap(tensor& a, tensor& b) noexcept {
+    detail::tensor_characters<T> characters(static_cast<detail::tensor_characters<T>&&>(a));
+    static_cast<detail::tensor_characters<T>&>(a) = static_cast<detail::tensor_characters<T>&&>(b);
+    static_cast<detail::tensor_characters<T>&>(b) = static_cast<detail::tensor_characters<T>&&>(characters);
+    const shape dims = a.dims_;
+    const std::size_t size = a.size_;
+    T* const data = a.data_;
+    const T scalar = a.scalar_;
+    a.dims_ = b.dims_;
+    a.size_ = b.size_;
+    a.data_ = b.data_;
+    a.scalar_ = b.scalar_;
+    b.dims_ = dims;
+    b.size_ = size;
+    b.data_ = data;
+    b.scalar_ = scalar;
+    if (a.dims_.rank == 0) a.data_ = &a.scalar_;
+    if (b.dims_.rank == 0) b.data_ = &b.scalar_;
+  }
 
   [[nodiscard]] T* data() noexcept { return data_; }
   [[nodiscard]] const T* data() const noexcept { return data_; }

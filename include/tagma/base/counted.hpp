@@ -26,10 +26,10 @@ class counted_object {
   template <class T>
   friend class counted;
   /// One owner less; one function for all types.
-  TAGMA_COLD static void leave(counted_object* object) {
+  TAGMA_COLD static void leave(const counted_object* object) {
     if (object->owners_.fetch_sub(1, memory_order::acq_rel) == 1) delete object;
   }
-  atomic<std::size_t> owners_{0};
+  mutable atomic<std::size_t> owners_{0};
 };
 
 /// One of the owners of an object, or of nothing. Copies are further owners; several threads may have one each.
@@ -37,9 +37,15 @@ template <class T>
 class counted {
  public:
   constexpr counted() = default;
+  constexpr counted(decltype(nullptr)) noexcept {}
   explicit counted(T* object) noexcept : object_(object) { keep(); }
   counted(const counted& other) noexcept : object_(other.object_) { keep(); }
   counted(counted&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  /// Of something derived, or of something that may be changed.
+  template <class U>
+  counted(counted<U> other) noexcept : object_(other.object_) {
+    other.object_ = nullptr;
+  }
   counted& operator=(counted other) noexcept {
     T* const mine = object_;
     object_ = other.object_;
@@ -54,13 +60,21 @@ class counted {
   [[nodiscard]] T& operator*() const { return *object_; }
   [[nodiscard]] T* operator->() const { return object_; }
   [[nodiscard]] explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
 
  private:
+  template <class U>
+  friend class counted;
   void keep() const {
     if (object_ != nullptr) object_->counted_object::owners_.fetch_add(1, memory_order::relaxed);
   }
 
   T* object_ = nullptr;
 };
+
+template <class T, class... Arguments>
+[[nodiscard]] counted<T> make_counted(Arguments&&... arguments) {
+  return counted<T>(new T(std::forward<Arguments>(arguments)...));
+}
 
 }  // namespace tagma

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/data/batch.ipp"
+#include "tagma/data/collector.ipp"
 #include "tagma/data/coordinator.ipp"
 #include "tagma/data/element_bytes.ipp"
 #include "tagma/data/explain.ipp"
@@ -13,6 +14,7 @@
 #include "tagma/data/producers.ipp"
 #include "tagma/data/queue.ipp"
 #include "tagma/data/queue_runner.ipp"
+#include "tagma/data/shuffle.ipp"
 #include "tagma/data/sources.ipp"
 #include "tagma/data/stage.ipp"
 #include "tagma/data/thread_search.ipp"

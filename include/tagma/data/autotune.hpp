@@ -9,7 +9,6 @@
 #include <deque>
 #include <exception>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -71,7 +70,7 @@ class tuned final : public stage_behind<In, Out> {
       for (worker& w : workers_) w.thread.join();
       leave();
     }
-    got next(Out& to) override {
+    got advance(Out& to) override {
       if (ended_) return got::end;
       if (!started_) start();
       if (running_.load(memory_order::relaxed) < part_->threads.load(memory_order::relaxed)) begin_threads();
@@ -95,10 +94,10 @@ class tuned final : public stage_behind<In, Out> {
       }
       return next_alone(to);
     }
-    void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       if (started_ && running_.load() == 0 && queue_.empty()) {
-        to.push_back(0);
+        to.push(0);
         return input_->save(to);
       }
       marks_.save(*input_, given_, to_pass_, to);
@@ -144,7 +143,7 @@ class tuned final : public stage_behind<In, Out> {
       const got g = s.what;
       if (g == got::element) to = std::move(s.value);
       if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
-      if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+      if (g == got::error) in_.give_error(s.error);
       if (g == got::end) {  // the function ended it; what is behind counts for nothing
         ended_ = end_ = true;
         return g;
@@ -159,7 +158,7 @@ class tuned final : public stage_behind<In, Out> {
     got next_alone(Out& to) {
       marks_.mark(*input_, given_, given_);
       got g = input_->next(alone_);
-      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      if (g == got::error) in_.give_error(inner_.error);
       if (g == got::element) g = apply(alone_, to, in_.error);
       ended_ = g == got::end;
       if (g == got::interrupted) return g;
@@ -231,7 +230,7 @@ class tuned final : public stage_behind<In, Out> {
       const std::lock_guard lock(mutex_);
       slot& s = queue_.emplace_back();
       s.what = g;
-      if (g == got::error) s.error = std::exchange(inner_.error, nullptr);
+      if (g == got::error) s.error = inner_.take_error();
       return &s;
     }
     [[nodiscard]] bool over() {
@@ -280,12 +279,12 @@ class tuned final : public stage_behind<In, Out> {
     const tuned& of_;
     iteration& in_;
     stage_counters* counters_;
-    std::shared_ptr<tuner> tuner_;
-    std::shared_ptr<tuned_part> part_;
+    counted<tuner> tuner_;
+    counted<tuned_part> part_;
     runtime::closing closing_;
     runtime::run_guard guard_;
     iteration inner_;  // of whoever has the turn
-    std::unique_ptr<cursor<In>> input_;
+    owned<cursor<In>> input_;
     marks marks_;
     std::mutex turn_, mutex_;
     std::deque<slot> queue_;
@@ -309,14 +308,14 @@ class tuned final : public stage_behind<In, Out> {
     const got g = datasets::get(*this->input_, i, epoch, from, in);
     return g == got::element ? detail::apply(f_, from, to, in.error) : g;
   }
-  [[nodiscard]] std::unique_ptr<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<Out>>(new pass(*this, epoch, in));
   }
   [[nodiscard]] stage_of<Out> permuted(std::uint64_t seed, bool reshuffle) const override {
     if constexpr (is_prefetch) return nullptr;
     stage_of<In> below = this->input_->permuted(seed, reshuffle);
-    if (below == nullptr) below = std::make_shared<detail::permuted<In>>(this->input_, seed, reshuffle);
-    return std::make_shared<tuned>(std::move(below), f_);
+    if (below == nullptr) below = make_counted<detail::permuted<In>>(this->input_, seed, reshuffle);
+    return make_counted<tuned>(std::move(below), f_);
   }
   void describe(std::string& to) const override {
     this->input_->describe(to);

@@ -4,17 +4,16 @@
 /// @file
 /// Passes over a data set in memory: `for (auto& [images, labels] : data.shuffle(60'000).batch(128).prefetch(2))`.
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "tagma/base/error.hpp"
+#include "tagma/base/owned.hpp"
 #include "tagma/data/dataset.hpp"
 #include "tagma/data/make_dataset.hpp"
 #include "tagma/tensor/tensor.hpp"
@@ -85,7 +84,7 @@ class batches {
       const std::size_t size = from.size() / static_cast<std::size_t>(from.dims()[0]);
       T* row = to.data();
       for (const extent i : numbers.span()) {
-        std::copy_n(from.data() + static_cast<std::size_t>(i) * size, size, row);
+        datasets::detail::copy_bytes(row, from.data() + static_cast<std::size_t>(i) * size, size * sizeof(*row));
         row += size;
       }
     }
@@ -165,8 +164,7 @@ class batches {
     using value_type = batch_type;
     using difference_type = std::ptrdiff_t;
 
-    explicit iterator(const settings& s, std::uint64_t epoch)
-        : pass_(std::make_unique<pass>(s.pipeline(epoch).iterator())) {
+    explicit iterator(const settings& s, std::uint64_t epoch) : pass_(make_owned<pass>(s.pipeline(epoch).iterator())) {
       pass_->advance();
     }
     [[nodiscard]] batch_type& operator*() const { return pass_->views; }
@@ -192,7 +190,7 @@ class batches {
       batch_type views;
       bool done = false;
     };
-    std::unique_ptr<pass> pass_;
+    owned<pass> pass_;
   };
 
   /// Starts a pass.

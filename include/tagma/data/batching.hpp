@@ -4,12 +4,9 @@
 /// @file
 /// Stages that group elements and take groups apart: batch, padded_batch, unbatch.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -17,6 +14,7 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/data/collector.hpp"
 #include "tagma/data/element.hpp"
 #include "tagma/data/sources.hpp"
 #include "tagma/data/stage.hpp"
@@ -24,169 +22,6 @@
 namespace tagma::datasets {
 
 namespace detail {
-
-template <class T>
-inline constexpr bool is_number = element<T> && !std::is_same_v<T, string_element>;
-
-/// Copies the first rows of a tensor.
-template <class T>
-[[nodiscard]] tensor<T> first_rows(const tensor<T>& from, extent rows, extent all) {
-  shape dims = from.dims();
-  dims[0] = all;
-  tensor<T> to(dims);
-  const std::size_t row = dims[0] == 0 ? 0 : to.size() / static_cast<std::size_t>(all);
-  std::copy_n(from.data(), row * static_cast<std::size_t>(rows), to.data());
-  return to;
-}
-
-/// Of plain batches.
-struct no_options {};
-
-/// Collects one component of the elements of a batch. Memory grows with the elements, not with what they may be.
-template <class T>
-class collector;
-
-template <class T>
-  requires is_number<T>
-class collector<T> {
- public:
-  using type = tensor<T>;
-  collector(extent most, const no_options&) : most_(most), all_({std::min(most, at_first)}) {}
-  void add(extent i, T& x, std::size_t) {
-    if (i == all_.dims()[0]) all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
-    all_[i] = x;
-  }
-  [[nodiscard]] type take(extent count) {
-    return count == all_.dims()[0] ? std::move(all_) : detail::first_rows(all_, count, count);
-  }
-
- private:
-  static constexpr extent at_first = 1024;
-  extent most_;
-  tensor<T> all_;
-};
-
-template <class T>
-class collector<tensor<T>> {
- public:
-  using type = tensor<T>;
-  collector(extent most, const no_options&) : most_(most) {}
-  void add(extent i, tensor<T>& x, std::size_t component) {
-    if (i == 0) {
-      row_ = x.dims();
-      if (row_.rank == max_rank)
-        fail(status_code::invalid_argument, {"a batch of tensors of shape ", to_string(row_), " has too many axes"});
-      if (!fits(std::min(most_, at_first))) all_ = tensor<T>(rows(std::min(most_, at_first)));
-    }
-    if (!(x.dims() == row_))
-      fail(status_code::invalid_argument,
-           {"a batch needs elements of one shape: component ", component, " of the first element has shape ",
-            to_string(row_), " and that of element ", i, " has shape ", to_string(x.dims())});
-    if (i == all_.dims()[0]) all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
-    std::copy_n(x.data(), x.size(), all_.data() + static_cast<std::size_t>(i) * x.size());
-  }
-  [[nodiscard]] type take(extent count) {
-    return count == all_.dims()[0] ? std::move(all_) : detail::first_rows(all_, count, count);
-  }
-  /// Memory of a batch that nobody needs any more.
-  void reuse(type& old) { all_ = std::move(old); }
-
- private:
-  static constexpr extent at_first = 256;
-  /// Whether there is memory for `n` rows or more, and none that no batch needs.
-  [[nodiscard]] bool fits(extent n) const {
-    const shape& have = all_.dims();
-    return have.rank == row_.rank + 1 && have[0] >= n && have[0] <= most_ && have == rows(have[0]);
-  }
-  [[nodiscard]] shape rows(extent n) const {
-    shape dims{n};
-    for (const extent e : row_.span()) dims.push_back(e);
-    return dims;
-  }
-  extent most_;
-  shape row_;
-  tensor<T> all_;
-};
-
-template <>
-class collector<std::string> {
- public:
-  using type = std::vector<std::string>;
-  collector(extent, const no_options&) {}
-  void add(extent, std::string& x, std::size_t) { all_.push_back(std::move(x)); }
-  [[nodiscard]] type take(extent) { return std::move(all_); }
-
- private:
-  type all_;
-};
-
-/// Gives a collector the memory of a batch that was there before, if it can use that.
-template <class Collector, class Batch>
-void reuse(Collector& by, Batch& old) {
-  if constexpr (requires { by.reuse(old); }) by.reuse(old);
-}
-
-/// Of tuples and pairs.
-template <class Row, class... T>
-class collector_of_parts {
- public:
-  collector_of_parts(extent most, const no_options& options) : parts_(collector<T>(most, options)...) {}
-  void add(extent i, Row& x, std::size_t) { add(i, x, std::index_sequence_for<T...>{}); }
-  template <class Batch>
-  void reuse(Batch& old) {
-    reuse(old, std::index_sequence_for<T...>{});
-  }
-
- protected:
-  std::tuple<collector<T>...> parts_;
-
- private:
-  template <std::size_t... I>
-  void add(extent i, Row& x, std::index_sequence<I...>) {
-    (std::get<I>(parts_).add(i, std::get<I>(x), I), ...);
-  }
-  template <class Batch, std::size_t... I>
-  void reuse(Batch& old, std::index_sequence<I...>) {
-    (detail::reuse(std::get<I>(parts_), std::get<I>(old)), ...);
-  }
-};
-template <class... T>
-class collector<std::tuple<T...>> : public collector_of_parts<std::tuple<T...>, T...> {
- public:
-  using type = std::tuple<typename collector<T>::type...>;
-  using collector_of_parts<std::tuple<T...>, T...>::collector_of_parts;
-  [[nodiscard]] type take(extent count) {
-    return std::apply([&](auto&... part) { return type(part.take(count)...); }, this->parts_);
-  }
-};
-template <class A, class B>
-class collector<std::pair<A, B>> : public collector_of_parts<std::pair<A, B>, A, B> {
- public:
-  using type = std::pair<typename collector<A>::type, typename collector<B>::type>;
-  using collector_of_parts<std::pair<A, B>, A, B>::collector_of_parts;
-  [[nodiscard]] type take(extent count) {
-    return {std::get<0>(this->parts_).take(count), std::get<1>(this->parts_).take(count)};
-  }
-};
-
-template <class T>
-struct can_batch : std::bool_constant<is_number<T> || std::is_same_v<T, std::string>> {};
-template <class T>
-struct can_batch<tensor<T>> : std::true_type {};
-template <class... T>
-struct can_batch<std::tuple<T...>> : std::bool_constant<(can_batch<T>::value && ...)> {};
-template <class A, class B>
-struct can_batch<std::pair<A, B>> : std::bool_constant<can_batch<A>::value && can_batch<B>::value> {};
-
-/// What a batch of elements is; void if there is none.
-template <class T>
-struct batch_of {
-  using type = void;
-};
-template <class T>
-requires can_batch<T>::value struct batch_of<T> {
-  using type = typename collector<T>::type;
-};
 
 /// Calls a collector; what it throws is the error of the batch.
 template <class Collector, class T>
@@ -202,7 +37,7 @@ template <class Collector, class T>
 template <class Collector>
 [[nodiscard]] got take(Collector& from, extent count, typename Collector::type& to, std::exception_ptr& error) {
   try {
-    to = from.take(count);
+    from.take(count, to);
     return got::element;
   } catch (...) {
     error = std::current_exception();
@@ -217,19 +52,16 @@ class batched final : public stage_behind<T, typename Collector::type> {
 
   class pass final : public cursor<batch> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const batched& of, iteration& in)
-        : input_(std::move(input)), of_(of), in_(in), collected_(of.collect()) {}
-    got next(batch& to) override {
+    pass(const batched& of, std::uint64_t epoch, iteration& in)
+        : input_(datasets::start(of.input(), epoch, in)), of_(of), in_(in), collected_(of.most_of_one(), of.options_) {}
+    TAGMA_COLD ~pass() override = default;
+    got advance(batch& to) override {
       if (ended_) return got::end;
       boundary_.enter(*input_, in_);
-      while (count_ < of_.most_ && !ended_) {
+      while (count_ < of_.most_) {
         if (failed_) {
-          extent rest = of_.most_ - count_;
-          const got g = input_->skip(rest);
-          count_ = of_.most_ - rest;
-          if (g == got::interrupted) return g;
-          ended_ = g == got::end;
-          continue;
+          if (pass_rest() == got::interrupted) return got::interrupted;
+          break;
         }
         const got g = input_->next(from_);
         if (g == got::interrupted) return g;
@@ -237,33 +69,31 @@ class batched final : public stage_behind<T, typename Collector::type> {
           ended_ = true;
           break;
         }
-        if (g == got::error || !detail::add(collected_, count_, from_, in_.error)) {
-          failed_ = true;
-          error_ = std::exchange(in_.error, nullptr);
-        }
+        if (g == got::error || !detail::add(collected_, count_, from_, in_.error)) fail_batch();
         ++count_;
         if (in_.stopping()) return got::interrupted;
       }
-      return give(to);
+      boundary_.leave();
+      const extent count = std::exchange(count_, 0);
+      if (count == 0 || (count < of_.most_ && of_.drop_remainder_)) return got::end;
+      if (failed_) [[unlikely]]
+        return give_error();
+      return detail::take(collected_, count, to, in_.error);
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ && !boundary_.inside() ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ && !boundary_.inside() ? 1 : 0);
       boundary_.save(*input_, to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
       ended_ = from.take(1) == 1;
       input_->restore(from);
     }
-    TAGMA_COLD got skip(extent& n) override {
+    TAGMA_COLD got pass_by(extent& n) override {
       while (n > 0) {
         if (ended_) return got::end;
         boundary_.enter(*input_, in_);
-        extent rest = of_.most_ - count_;
-        const got g = input_->skip(rest);
-        count_ = of_.most_ - rest;
-        if (g == got::interrupted) return g;
+        if (pass_rest() == got::interrupted) return got::interrupted;
         boundary_.leave();
-        ended_ = g == got::end;
         const bool whole = std::exchange(count_, 0) > (of_.drop_remainder_ ? of_.most_ - 1 : 0);
         if (whole) --n;
       }
@@ -271,30 +101,31 @@ class batched final : public stage_behind<T, typename Collector::type> {
     }
 
    private:
-    got give(batch& to) {
-      boundary_.leave();
-      const extent count = std::exchange(count_, 0);
-      if (count == 0 || (count < of_.most_ && of_.drop_remainder_)) return got::end;
-      if (std::exchange(failed_, false)) {
-        in_.error = std::exchange(error_, nullptr);
-        collected_ = of_.collect();
-        return got::error;
-      }
-      std::swap(old_, to);
-      const got g = detail::take(collected_, count, to, in_.error);
-      collected_ = of_.collect();
-      if (!ended_) detail::reuse(collected_, old_);
+    /// Passes the elements by that the batch still lacks.
+    TAGMA_COLD got pass_rest() {
+      extent rest = of_.most_ - count_;
+      const got g = input_->skip(rest);
+      count_ = of_.most_ - rest;
+      ended_ = g == got::end;
       return g;
     }
+    TAGMA_COLD void fail_batch() {
+      failed_ = true;
+      error_ = in_.take_error();
+    }
+    TAGMA_COLD got give_error() {
+      failed_ = false;
+      in_.give_error(error_);
+      return got::error;
+    }
 
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const batched& of_;
     iteration& in_;
     boundary boundary_;
     Collector collected_;
     std::exception_ptr error_;
     T from_{};
-    batch old_{};
     extent count_ = 0;
     bool failed_ = false, ended_ = false;
   };
@@ -305,6 +136,7 @@ class batched final : public stage_behind<T, typename Collector::type> {
         most_(most),
         drop_remainder_(drop_remainder),
         options_(std::move(options)) {}
+  TAGMA_COLD ~batched() override = default;
 
   [[nodiscard]] extent size() const override {
     const extent all = this->input_->size();
@@ -313,24 +145,20 @@ class batched final : public stage_behind<T, typename Collector::type> {
   }
   [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, batch& to, iteration& in) const override {
-    const extent first = i * most_, left = this->input_->size() - first, most = std::min(most_, left);
-    Collector collected = collect();
+    const extent first = i * most_, left = this->input_->size() - first, most = most_ < left ? most_ : left;
+    Collector collected(most_of_one(), options_);
     detail::reuse(collected, to);
     T from{};
     extent count = 0;
-    for (; count < most; ++count) {
+    while (count < most) {
       const got g = datasets::get(*this->input_, first + count, epoch, from, in);
-      if (g == got::end || in.ends_behind) {
-        in.ends_behind = true;
-        if (g == got::end) break;
-      }
+      if (g == got::end) in.ends_behind = true;
+      if (g == got::end) break;
       if (g != got::element) return g;
       if (!detail::add(collected, count, from, in.error)) return got::error;
       if (in.given_up()) return got::interrupted;
-      if (in.ends_behind) {
-        ++count;
-        break;
-      }
+      ++count;
+      if (in.ends_behind) break;
     }
     if (count == 0 || (count < most_ && drop_remainder_)) {
       in.ends_behind = false;
@@ -338,8 +166,8 @@ class batched final : public stage_behind<T, typename Collector::type> {
     }
     return detail::take(collected, count, to, in.error);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<batch>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), *this, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<batch>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<batch>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -347,9 +175,10 @@ class batched final : public stage_behind<T, typename Collector::type> {
   }
 
  private:
-  [[nodiscard]] Collector collect() const {
+  /// The most elements that one batch has.
+  [[nodiscard]] extent most_of_one() const {
     const extent all = this->input_->size();
-    return Collector(all == unknown_size ? most_ : std::min(most_, all), options_);
+    return all == unknown_size || most_ < all ? most_ : all;
   }
 
   extent most_;
@@ -377,7 +206,9 @@ template <class T>
 [[nodiscard]] auto padded(std::vector<T>&& all, const padding_options&, std::size_t component) {
   collector<T> plain(static_cast<extent>(all.size()), no_options{});
   for (std::size_t i = 0; i < all.size(); ++i) plain.add(static_cast<extent>(i), all[i], component);
-  return plain.take(static_cast<extent>(all.size()));
+  typename collector<T>::type result;
+  plain.take(static_cast<extent>(all.size()), result);
+  return result;
 }
 template <class T>
 [[nodiscard]] tensor<T> padded(std::vector<tensor<T>>&& all, const padding_options& options, std::size_t component) {
@@ -402,13 +233,13 @@ template <class T>
       if (to[axis] != dyn && here > to[axis])
         fail(status_code::data_loss, {"component ", component, " of element ", i, " of a batch has shape ",
                                       to_string(all[i].dims()), ", which is larger than ", to_string(to)});
-      most = std::max(most, here);
+      if (here > most) most = here;
     }
     dims.push_back(most);
   }
   tensor<T> result(dims);
   const double value = component < options.values.size() ? options.values[component] : 0;
-  if (value != 0) std::fill_n(result.data(), result.size(), static_cast<T>(value));
+  for (std::size_t i = 0; value != 0 && i < result.size(); ++i) result[i] = static_cast<T>(value);
   const std::size_t row = result.size() / all.size();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const tensor<T>& from = all[i];
@@ -423,7 +254,7 @@ template <class T>
         rest /= here;
         stride *= static_cast<std::size_t>(dims[axis + 1]);
       }
-      std::copy_n(from.data() + at, run, result.data() + i * row + target);
+      detail::copy_bytes(result.data() + i * row + target, from.data() + at, run * sizeof(T));
     }
   }
   return result;
@@ -435,8 +266,11 @@ class padding_collector {
  public:
   using type = typename batch_of<T>::type;
   padding_collector(extent, const padding_options& options) : options_(&options) {}
-  void add(extent, T& x, std::size_t) { all_.push_back(std::move(x)); }
-  [[nodiscard]] type take(extent) { return all(std::move(all_)); }
+  void add(extent i, T& x, std::size_t) {
+    if (i == 0) all_.clear();
+    all_.push_back(std::move(x));
+  }
+  void take(extent, type& to) { to = all(std::exchange(all_, {})); }
 
  private:
   template <class Row>
@@ -489,8 +323,8 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
 
   class pass final : public cursor<row> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, iteration& in) : input_(std::move(input)), in_(in) {}
-    got next(row& to) override {
+    pass(owned<cursor<T>> input, iteration& in) : input_(std::move(input)), in_(in) {}
+    got advance(row& to) override {
       while (next_ >= rows_) {
         if (const got g = fetch(); g != got::element) return g;
         if (rows_ == 0 && in_.stopping()) return got::interrupted;
@@ -498,10 +332,10 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
       assign(to, next_++);
       return got::element;
     }
-    TAGMA_COLD got skip(extent& n) override {
+    TAGMA_COLD got pass_by(extent& n) override {
       while (n > 0) {
         if (next_ < rows_) {
-          const extent some = std::min(n, rows_ - next_);
+          const extent some = n < rows_ - next_ ? n : rows_ - next_;
           next_ += some;
           n -= some;
           continue;
@@ -512,10 +346,10 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
       }
       return got::element;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(next_ < rows_ ? next_ : -1);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(next_ < rows_ ? next_ : -1);
       if (next_ < rows_)
-        to.insert(to.end(), before_.begin(), before_.end());
+        to.push(before_);
       else
         input_->save(to);
     }
@@ -560,10 +394,10 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
       (detail::assign_row(std::get<I>(to), std::get<I>(from_), i), ...);
     }
 
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     iteration& in_;
     T from_{};
-    position before_;
+    number_list before_;
     extent next_ = 0, rows_ = 0;
   };
 
@@ -571,8 +405,8 @@ class unbatched_stage final : public stage_behind<T, typename unbatched<T>::type
   explicit unbatched_stage(stage_of<T> input) : stage_behind<T, row>(std::move(input)) {}
 
   [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<row>>(new pass(datasets::start(*this->input_, epoch, in), in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);

@@ -6,8 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,21 +13,26 @@
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/data/stage.hpp"
+#include "tagma/runtime/mutex.hpp"
 
 namespace tagma::datasets::detail {
 
 /// Keeps the elements of the first pass that came to the end without an error. All passes are the pass number 0.
 template <class T>
 class cached final : public stage_behind<T, T> {
-  using elements = std::shared_ptr<const std::vector<T>>;
+  struct whole_pass final : counted_object {
+    explicit whole_pass(std::vector<T>&& elements) : all(std::move(elements)) {}
+    std::vector<T> all;
+  };
+  using elements = counted<const whole_pass>;
 
   class pass final : public cursor<T> {
    public:
     pass(const cached& of, iteration& in) : of_(of), in_(in), counters_(in.counters_of(of)), kept_(of.kept()) {}
-    got next(T& to) override {
-      if (kept_ != nullptr) {
-        if (next_ >= kept_->size()) return got::end;
-        to = (*kept_)[next_++];
+    got advance(T& to) override {
+      if (kept_) {
+        if (next_ >= kept_->all.size()) return got::end;
+        to = kept_->all[next_++];
         return got::element;
       }
       if (input_ == nullptr) input_ = datasets::start(*of_.input_, 0, in_);
@@ -38,7 +41,7 @@ class cached final : public stage_behind<T, T> {
       if (g == got::end) {
         if (whole_) {
           kept_ = of_.keep(std::move(own_));
-          next_ = kept_->size();
+          next_ = kept_->all.size();
         }
         whole_ = false;
         return g;
@@ -55,18 +58,18 @@ class cached final : public stage_behind<T, T> {
       }
       return g;
     }
-    TAGMA_COLD got skip(extent& n) override {
-      if (kept_ == nullptr) return cursor<T>::skip(n);
-      const std::size_t left = kept_->size() - next_;
+    TAGMA_COLD got pass_by(extent& n) override {
+      if (kept_ == nullptr) return cursor<T>::pass_by(n);
+      const std::size_t left = kept_->all.size() - next_;
       const std::size_t some = static_cast<std::uint64_t>(n) < left ? static_cast<std::size_t>(n) : left;
       next_ += some;
       n -= static_cast<extent>(some);
       return n == 0 ? got::element : got::end;
     }
-    TAGMA_COLD void save(position& to) const override { to.push_back(static_cast<std::int64_t>(next_)); }
+    TAGMA_COLD void save(number_list& to) const override { to.push(static_cast<std::int64_t>(next_)); }
     TAGMA_COLD void restore(position_reader& from) override {
       extent n = from.take(endless);
-      (void)skip(n);
+      (void)pass_by(n);
     }
 
    private:
@@ -74,7 +77,7 @@ class cached final : public stage_behind<T, T> {
     iteration& in_;
     stage_counters* counters_;
     elements kept_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     std::vector<T> own_;
     std::size_t next_ = 0;
     bool whole_ = true;
@@ -83,8 +86,8 @@ class cached final : public stage_behind<T, T> {
  public:
   explicit cached(stage_of<T> input) : stage_behind<T, T>(std::move(input)) {}
 
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
-    return std::make_unique<pass>(*this, in);
+  [[nodiscard]] owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -93,17 +96,17 @@ class cached final : public stage_behind<T, T> {
 
  private:
   [[nodiscard]] elements kept() const {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     return kept_;
   }
   [[nodiscard]] elements keep(std::vector<T>&& all) const {
-    auto mine = std::make_shared<const std::vector<T>>(std::move(all));
-    const std::lock_guard lock(mutex_);
-    if (kept_ == nullptr) kept_ = std::move(mine);
+    auto mine = make_counted<const whole_pass>(std::move(all));
+    const mutex_lock lock(mutex_);
+    if (!kept_) kept_ = std::move(mine);
     return kept_;
   }
 
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   mutable elements kept_;
 };
 
@@ -124,15 +127,12 @@ class cached_by_number final : public stage_behind<T, T> {
     }
     const got g = datasets::get(*this->input_, i, 0, to, in);
     if (g != got::element) return g;
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (s.kept.load(memory_order::relaxed)) return g;
     s.value = to;
     if (stage_counters* const counters = in.counters_of(*this)) counters->hold(datasets::bytes_of(to));
     s.kept.store(true, memory_order::release);
     return g;
-  }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -144,7 +144,7 @@ class cached_by_number final : public stage_behind<T, T> {
     T value{};
     atomic<bool> kept{false};
   };
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   mutable std::vector<slot> slots_;
 };
 

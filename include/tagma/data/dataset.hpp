@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -122,14 +121,14 @@ class dataset {
   /// @name Going through.
   /// @{
   /// A loop ends with the last element; an error leaves it. `on_error` and `ignore_errors` do otherwise.
-  [[nodiscard]] datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(iterator()); }
+  [[nodiscard]] TAGMA_COLD datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(iterator()); }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
-  [[nodiscard]] dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
+  [[nodiscard]] TAGMA_COLD dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
   /// A pass that goes on where `dataset_iterator::state` was asked for, and gives what that would have given. With
   /// stages whose elements have numbers (see `is_indexed`) that costs as much as there are stages; otherwise a source
   /// of records reads its file again up to there, a generator calls its function, and a shuffle with a buffer repeats
   /// its pass. Throws `invalid_argument` for what is no position of this dataset.
-  [[nodiscard]] dataset_iterator<T> resume(const datasets::position& at) const {
+  [[nodiscard]] TAGMA_COLD dataset_iterator<T> resume(const datasets::position& at) const {
     return dataset_iterator<T>(stage_, at);
   }
   /// The number of elements, `datasets::unknown_size` or `datasets::endless`.
@@ -145,7 +144,7 @@ class dataset {
   /// `datasets::end_of_data` ends the dataset. With threads, `f` is called by several at once.
   /// Raises TAGMA-E227 where `f` takes no element, or is mutable.
   template <class F>
-  [[nodiscard]] auto map(F f, const datasets::parallel& how = {}) const {
+  [[nodiscard]] TAGMA_COLD auto map(F f, const datasets::parallel& how = {}) const {
     static_assert(diagnose::takes_element<F, T>,
                   "TAGMA-E227 map: the function takes no element of the dataset, or is mutable");
     using to = datasets::detail::result_t<F, T>;
@@ -164,7 +163,7 @@ class dataset {
   /// The same; how many threads call `f` and how many elements they make ahead is found out while a pass goes on,
   /// within its budgets: `map(f, datasets::autotune)`, of tagma/autotune.hpp.
   template <class F, std::same_as<datasets::autotune_t> Tuned>
-  [[nodiscard]] auto map(F f, Tuned) const {
+  [[nodiscard]] TAGMA_COLD auto map(F f, Tuned) const {
     static_assert(diagnose::takes_element<F, T>,
                   "TAGMA-E227 map: the function takes no element of the dataset, or is mutable");
     using to = datasets::detail::result_t<F, T>;
@@ -176,7 +175,7 @@ class dataset {
   }
   /// The elements of which `f` says true. Raises TAGMA-E227, and TAGMA-E228 where `f` returns something else.
   template <class F>
-  [[nodiscard]] dataset filter(F f) const {
+  [[nodiscard]] TAGMA_COLD dataset filter(F f) const {
     static_assert(diagnose::takes_element<F, const T&>,
                   "TAGMA-E227 filter: the function takes no element of the dataset, or is mutable");
     static_assert(!diagnose::takes_element<F, const T&> || diagnose::makes_bool<F, const T&>,
@@ -189,7 +188,7 @@ class dataset {
   /// The elements of the datasets that `f` makes of the elements, one behind the other.
   /// Raises TAGMA-E227, and TAGMA-E229 where `f` returns no dataset.
   template <class F>
-  [[nodiscard]] auto flat_map(F f) const {
+  [[nodiscard]] TAGMA_COLD auto flat_map(F f) const {
     static_assert(diagnose::takes_element<F, T>,
                   "TAGMA-E227 flat_map: the function takes no element of the dataset, or is mutable");
     static_assert(!diagnose::takes_element<F, T> || diagnose::makes_dataset<F, T>,
@@ -199,7 +198,7 @@ class dataset {
   /// The same, of several datasets in turn. The order does not depend on threads.
   /// Raises TAGMA-E227, TAGMA-E229.
   template <class F>
-  [[nodiscard]] auto interleave(F f, const datasets::interleave_options& how) const {
+  [[nodiscard]] TAGMA_COLD auto interleave(F f, const datasets::interleave_options& how) const {
     static_assert(diagnose::takes_element<F, T>,
                   "TAGMA-E227 interleave: the function takes no element of the dataset, or is mutable");
     static_assert(!diagnose::takes_element<F, T> || diagnose::makes_dataset<F, T>,
@@ -208,11 +207,11 @@ class dataset {
   }
   /// Leaves out what is an error, after `f(std::exception_ptr)`; what that throws is an error in its place.
   template <class F>
-  [[nodiscard]] dataset on_error(F f) const {
+  [[nodiscard]] TAGMA_COLD dataset on_error(F f) const {
     static_assert(std::is_invocable_v<const F&, std::exception_ptr>, "on_error: a function of a std::exception_ptr");
     return made<T, datasets::detail::handled_errors<T, F>>(stage_, std::move(f));
   }
-  [[nodiscard]] dataset ignore_errors() const {
+  [[nodiscard]] TAGMA_COLD dataset ignore_errors() const {
     return on_error([](const std::exception_ptr&) {});
   }
   /// @}
@@ -220,32 +219,32 @@ class dataset {
   /// @name Which elements. An error counts as the element in whose place it stands.
   /// @{
   /// The first `n`; -1: all.
-  [[nodiscard]] dataset take(extent n) const {
+  [[nodiscard]] TAGMA_COLD dataset take(extent n) const {
     check("take", n, -1);
     return made<T, datasets::detail::strided_stage<T>>(stage_, 0, n < 0 ? datasets::endless : n, 1);
   }
   /// All but the first `n`, which are not computed where they have numbers; -1: none.
-  [[nodiscard]] dataset skip(extent n) const {
+  [[nodiscard]] TAGMA_COLD dataset skip(extent n) const {
     check("skip", n, -1);
     return made<T, datasets::detail::strided_stage<T>>(stage_, n < 0 ? datasets::endless : n, datasets::endless, 1);
   }
   /// The elements whose number modulo `count` is `index`. Throws `invalid_argument` unless 0 <= index < count.
-  [[nodiscard]] dataset shard(extent count, extent index) const {
+  [[nodiscard]] TAGMA_COLD dataset shard(extent count, extent index) const {
     if (count <= 0 || index < 0 || index >= count)
       fail(status_code::invalid_argument, {"shard: ", index, " of ", count});
     return made<T, datasets::detail::strided_stage<T>>(stage_, index, datasets::endless, count);
   }
   /// `count` passes behind each other; -1: without end. A pass that has nothing is the last one.
-  [[nodiscard]] dataset repeat(extent count = -1) const {
+  [[nodiscard]] TAGMA_COLD dataset repeat(extent count = -1) const {
     check("repeat", count, -1);
     return made<T, datasets::detail::repeated<T>>(stage_, count < 0 ? datasets::endless : count);
   }
   /// Begins with the pass of this number, as if those before had been gone through by `repeat`.
-  [[nodiscard]] dataset epoch(std::uint64_t number) const {
+  [[nodiscard]] TAGMA_COLD dataset epoch(std::uint64_t number) const {
     return made<T, datasets::detail::from_epoch<T>>(stage_, number);
   }
   /// This one, and the other behind it.
-  [[nodiscard]] dataset concatenate(const dataset& other) const {
+  [[nodiscard]] TAGMA_COLD dataset concatenate(const dataset& other) const {
     return made<T, datasets::detail::concatenated<T>>(stage_, other.stage_);
   }
   /// @}
@@ -253,14 +252,15 @@ class dataset {
   /// @name Order.
   /// @{
   /// Draws the next element from a buffer of so many, which is refilled in order: the order of `shuffled_order`.
-  [[nodiscard]] dataset shuffle(extent buffer, std::uint64_t seed = 0,
-                                const datasets::shuffle_options& how = {}) const {
+  [[nodiscard]] TAGMA_COLD dataset shuffle(extent buffer, std::uint64_t seed = 0,
+                                           const datasets::shuffle_options& how = {}) const {
     check("shuffle", buffer, 1);
     return made<T, datasets::detail::shuffled<T>>(stage_, buffer, seed, how.reshuffle);
   }
   /// All elements by a permutation that needs no memory, the same for any number of threads or shards.
   /// Throws `invalid_argument` where elements have no numbers or no end.
-  [[nodiscard]] dataset global_shuffle(std::uint64_t seed = 0, const datasets::shuffle_options& how = {}) const {
+  [[nodiscard]] TAGMA_COLD dataset global_shuffle(std::uint64_t seed = 0,
+                                                  const datasets::shuffle_options& how = {}) const {
     if (!stage_->indexed() || stage_->size() == datasets::endless)
       fail(
           status_code::invalid_argument,
@@ -277,7 +277,7 @@ class dataset {
   /// tuple of such, structs whose members are named by `datasets::members`, of tagma/struct_batches.hpp, a tuple or
   /// another struct. Elements of one batch have equal shapes. The last batch may be smaller, or is left out.
   /// Where an element is an error, its batch is. Raises TAGMA-E230 for elements that have no batches, TAGMA-E282.
-  [[nodiscard]] auto batch(extent n, bool drop_remainder = false) const {
+  [[nodiscard]] TAGMA_COLD auto batch(extent n, bool drop_remainder = false) const {
     static_assert(
         diagnose::has_batches<T>,
         "TAGMA-E230 batch: elements are numbers, texts and tensors, or tuples of these: map others to tuples, or name "
@@ -293,7 +293,7 @@ class dataset {
   }
   /// The same; tensors are padded at their ends to one shape. An element that is larger than a shape that was asked for
   /// makes its batch an error, `data_loss`. Raises TAGMA-E230, TAGMA-E282.
-  [[nodiscard]] auto padded_batch(extent n, datasets::padding_options how = {}) const {
+  [[nodiscard]] TAGMA_COLD auto padded_batch(extent n, datasets::padding_options how = {}) const {
     static_assert(diagnose::has_batches<T>,
                   "TAGMA-E230 padded_batch: elements are numbers, texts and tensors, or tuples of these: map others to "
                   "tuples, or name the members of structs, with tagma/struct_batches.hpp");
@@ -307,7 +307,7 @@ class dataset {
     }
   }
   /// The rows of each element. Raises TAGMA-E231 for elements that have none.
-  [[nodiscard]] auto unbatch() const {
+  [[nodiscard]] TAGMA_COLD auto unbatch() const {
     static_assert(
         diagnose::has_rows<T>,
         "TAGMA-E231 unbatch: elements are tensors, vectors, or tuples of these: numbers and texts have no rows");
@@ -319,20 +319,20 @@ class dataset {
   /// @name Work ahead, and work saved.
   /// @{
   /// Gets up to `count` elements ahead, in a thread of its own that begins with the first element; 0: none.
-  [[nodiscard]] dataset prefetch(extent count) const {
+  [[nodiscard]] TAGMA_COLD dataset prefetch(extent count) const {
     check("prefetch", count, 0);
     return count == 0 ? *this : made<T, datasets::detail::prefetched<T>>(stage_, count);
   }
   /// The same, as many as are needed within the budgets of a pass: `prefetch(datasets::autotune)`, of
   /// tagma/autotune.hpp.
   template <std::same_as<datasets::autotune_t> Tuned>
-  [[nodiscard]] dataset prefetch(Tuned) const {
+  [[nodiscard]] TAGMA_COLD dataset prefetch(Tuned) const {
     using handed_on = std::conditional_t<true, datasets::detail::handed_on, Tuned>;  // known where this is called
     return made<T, datasets::detail::tuned<T, T, handed_on>>(stage_, handed_on{});
   }
   /// Keeps the elements in memory when a pass has come to its end without an error, or each as soon as it was had,
   /// where elements have numbers. Every pass behind it has the elements of pass 0.
-  [[nodiscard]] dataset cache() const {
+  [[nodiscard]] TAGMA_COLD dataset cache() const {
     if (stage_->indexed() && !stage_->threaded() && stage_->size() != datasets::endless)
       return made<T, datasets::detail::cached_by_number<T>>(stage_);
     return made<T, datasets::detail::cached<T>>(stage_);
@@ -344,7 +344,7 @@ class dataset {
   /// compared: who changes these removes the file. Where the file cannot be written that is an error behind the last
   /// element. Needs tagma/file_cache.hpp: TAGMA-E267. Raises TAGMA-E268 for structs.
   template <std::convertible_to<std::string> Path>
-  [[nodiscard]] dataset cache(Path file) const {
+  [[nodiscard]] TAGMA_COLD dataset cache(Path file) const {
     static_assert(diagnose::knows_file_cache<std::conditional_t<true, T, Path>>,
                   "TAGMA-E267 cache: a cache in a file needs #include <tagma/file_cache.hpp>");
     static_assert(diagnose::has_bytes<std::conditional_t<true, T, Path>>,
@@ -364,9 +364,9 @@ class dataset {
 
   template <class To, class Stage, class... Arguments>
   [[nodiscard]] static dataset<To> made(Arguments&&... arguments) {
-    return dataset<To>(std::make_shared<Stage>(std::forward<Arguments>(arguments)...));
+    return dataset<To>(datasets::stage_of<To>(new Stage(std::forward<Arguments>(arguments)...)));
   }
-  static void check(std::string_view what, extent n, extent least) {
+  TAGMA_COLD static void check(std::string_view what, extent n, extent least) {
     if (n < least) fail(status_code::invalid_argument, {what, ": ", n, ", expected ", least, " or more"});
   }
   template <class F>

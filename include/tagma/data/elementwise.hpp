@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -38,17 +37,17 @@ template <class In, class Out, class F>
 class map_stage final : public stage_behind<In, Out> {
   class pass final : public cursor<Out> {
    public:
-    pass(std::unique_ptr<cursor<In>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
-    got next(Out& to) override {
+    pass(owned<cursor<In>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got advance(Out& to) override {
       if (ended_) return got::end;
       got g = input_->next(from_);
       if (g == got::element) g = detail::apply(f_, from_, to, in_.error);
       ended_ = g == got::end;
       return g;
     }
-    TAGMA_COLD got skip(extent& n) override { return ended_ ? got::end : input_->skip(n); }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    TAGMA_COLD got pass_by(extent& n) override { return ended_ ? got::end : input_->skip(n); }
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -57,7 +56,7 @@ class map_stage final : public stage_behind<In, Out> {
     }
 
    private:
-    std::unique_ptr<cursor<In>> input_;
+    owned<cursor<In>> input_;
     const F& f_;
     iteration& in_;
     In from_{};
@@ -73,8 +72,8 @@ class map_stage final : public stage_behind<In, Out> {
     const got g = datasets::get(*this->input_, i, epoch, from, in);
     return g == got::element ? detail::apply(f_, from, to, in.error) : g;
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<Out>>(new pass(datasets::start(*this->input_, epoch, in), f_, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -89,8 +88,8 @@ template <class T, class F>
 class filter_stage final : public stage_behind<T, T> {
   class pass final : public cursor<T> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
-    got next(T& to) override {
+    pass(owned<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got advance(T& to) override {
       while (true) {
         const got g = ended_ ? got::end : input_->next(to);
         if (g != got::element) return g;
@@ -102,8 +101,8 @@ class filter_stage final : public stage_behind<T, T> {
         if (in_.stopping()) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -112,7 +111,7 @@ class filter_stage final : public stage_behind<T, T> {
     }
 
    private:
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const F& f_;
     iteration& in_;
     bool ended_ = false;
@@ -122,8 +121,8 @@ class filter_stage final : public stage_behind<T, T> {
   filter_stage(stage_of<T> input, F f) : stage_behind<T, T>(std::move(input)), f_(std::move(f)) {}
 
   [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(datasets::start(*this->input_, epoch, in), f_, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -139,13 +138,13 @@ template <class T, class F>
 class handled_errors final : public stage_behind<T, T> {
   class pass final : public cursor<T> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
-    got next(T& to) override {
+    pass(owned<cursor<T>> input, const F& f, iteration& in) : input_(std::move(input)), f_(f), in_(in) {}
+    got advance(T& to) override {
       while (true) {
         const got g = input_->next(to);
         if (g != got::error) return g;
         try {
-          f_(std::exchange(in_.error, nullptr));
+          f_(in_.take_error());
         } catch (...) {
           in_.error = std::current_exception();
           return got::error;
@@ -153,11 +152,11 @@ class handled_errors final : public stage_behind<T, T> {
         if (in_.stopping()) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(position& to) const override { input_->save(to); }
+    TAGMA_COLD void save(number_list& to) const override { input_->save(to); }
     TAGMA_COLD void restore(position_reader& from) override { input_->restore(from); }
 
    private:
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const F& f_;
     iteration& in_;
   };
@@ -166,8 +165,8 @@ class handled_errors final : public stage_behind<T, T> {
   handled_errors(stage_of<T> input, F f) : stage_behind<T, T>(std::move(input)), f_(std::move(f)) {}
 
   [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), f_, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(datasets::start(*this->input_, epoch, in), f_, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);

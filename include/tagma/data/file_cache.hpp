@@ -101,7 +101,7 @@ class file_cached final : public stage_behind<T, T> {
   class pass final : public cursor<T> {
    public:
     pass(const file_cached& of, iteration& in) : of_(of), in_(in) {}
-    got next(T& to) override {
+    got advance(T& to) override {
       if (ended_) return got::end;
       try {
         if (reader_ == nullptr && input_ == nullptr) open();
@@ -113,7 +113,7 @@ class file_cached final : public stage_behind<T, T> {
         return failed();
       }
     }
-    void save(position& to) const override { to.push_back(given_ + to_pass_); }
+    void save(number_list& to) const override { to.push(given_ + to_pass_); }
     void restore(position_reader& from) override { to_pass_ = from.take(endless); }
 
    private:
@@ -156,7 +156,7 @@ class file_cached final : public stage_behind<T, T> {
         if (writer_ != nullptr) write([&] { writer_->finish(); });
         writer_ = nullptr;
         if (not_written_ == nullptr) return g;
-        in_.error = std::exchange(not_written_, nullptr);
+        in_.give_error(not_written_);
         return failed();
       }
       ++given_;
@@ -188,7 +188,7 @@ class file_cached final : public stage_behind<T, T> {
     const file_cached& of_;
     iteration& in_;
     std::unique_ptr<cache_reader> reader_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     std::unique_ptr<cache_writer> writer_;
     std::exception_ptr not_written_;
     extent given_ = 0, to_pass_ = 0;
@@ -198,8 +198,8 @@ class file_cached final : public stage_behind<T, T> {
  public:
   file_cached(stage_of<T> input, std::string path) : stage_behind<T, T>(std::move(input)), path_(std::move(path)) {}
 
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
-    return std::make_unique<pass>(*this, in);
+  [[nodiscard]] owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, in));
   }
   void describe(std::string& to) const override {
     this->input_->describe(to);

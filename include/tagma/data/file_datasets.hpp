@@ -6,7 +6,6 @@
 /// stages together.
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -61,7 +60,7 @@ template <io::csv_type... T>
   using format = detail::csv_format<decltype(open), T...>;
   io::csv_decoder decoder(std::vector<io::csv_field>{io::csv_field(std::move(columns))...}, options.fields);
   return dataset<type>(
-      std::make_shared<detail::record_source<type, format>>(std::move(files), format{open, std::move(decoder)}));
+      make_counted<detail::record_source<type, format>>(std::move(files), format{open, std::move(decoder)}));
 }
 
 }  // namespace tagma::datasets

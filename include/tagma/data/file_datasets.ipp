@@ -15,7 +15,7 @@ TAGMA_DECL dataset<std::string> text_lines(std::vector<std::string> files, const
     return io::text_line_reader(io::open(path, format), options);
   };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
 }
 
 TAGMA_DECL dataset<std::string> fixed_length_records(std::vector<std::string> files,
@@ -24,13 +24,13 @@ TAGMA_DECL dataset<std::string> fixed_length_records(std::vector<std::string> fi
     return io::fixed_length_record_reader(io::open(path, format), options);
   };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
 }
 
 TAGMA_DECL dataset<std::string> tf_record(std::vector<std::string> files, io::compression format) {
   const auto open = [format](const std::string& path) { return io::tf_record_reader(io::open(path, format)); };
   using text = detail::text_format<decltype(open)>;
-  return dataset<std::string>(std::make_shared<detail::record_source<std::string, text>>(std::move(files), text{open}));
+  return dataset<std::string>(make_counted<detail::record_source<std::string, text>>(std::move(files), text{open}));
 }
 
 }  // namespace tagma::datasets

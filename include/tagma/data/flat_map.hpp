@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,15 +24,15 @@ class interleaved final : public stage_behind<In, T> {
   /// A dataset that is open.
   struct place {
     stage_of<T> of;
-    std::unique_ptr<cursor<T>> at;
-    position before;  // where the input was before the element that the dataset was made of
+    owned<cursor<T>> at;
+    number_list before;  // where the input was before the element that the dataset was made of
   };
 
   class pass final : public cursor<T> {
    public:
     pass(const interleaved& of, std::uint64_t epoch, iteration& in)
         : of_(of), in_(in), epoch_(epoch), input_(datasets::start(*of.input_, epoch, in)), places_(of.cycle_) {}
-    got next(T& to) override {
+    got advance(T& to) override {
       while (true) {
         place& p = places_[turn_];
         if (p.at == nullptr) {
@@ -61,14 +60,14 @@ class interleaved final : public stage_behind<In, T> {
         if (in_.stopping()) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(static_cast<std::int64_t>(turn_));
-      to.push_back(in_block_);
-      to.push_back(input_ended_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(static_cast<std::int64_t>(turn_));
+      to.push(in_block_);
+      to.push(input_ended_ ? 1 : 0);
       for (const place& p : places_) {
-        to.push_back(p.at != nullptr ? 1 : 0);
+        to.push(p.at != nullptr ? 1 : 0);
         if (p.at == nullptr) continue;
-        to.insert(to.end(), p.before.begin(), p.before.end());
+        to.push(p.before);
         p.at->save(to);
       }
       input_->save(to);
@@ -109,7 +108,7 @@ class interleaved final : public stage_behind<In, T> {
     const interleaved& of_;
     iteration& in_;
     std::uint64_t epoch_;
-    std::unique_ptr<cursor<In>> input_;
+    owned<cursor<In>> input_;
     std::vector<place> places_;
     In from_{};
     std::size_t turn_ = 0, open_ = 0;
@@ -122,8 +121,8 @@ class interleaved final : public stage_behind<In, T> {
       : stage_behind<In, T>(std::move(input)), f_(std::move(f)), cycle_(cycle), block_(block) {}
 
   [[nodiscard]] extent size() const override { return this->input_->size() == 0 ? 0 : unknown_size; }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);

@@ -4,8 +4,6 @@
 /// @file
 /// Definitions of iterate.hpp: in the compiled half, or else in each file that includes it.
 
-#include <memory>
-
 #include "tagma/base/config.hpp"
 #include "tagma/data/iterate.hpp"
 
@@ -27,7 +25,7 @@ TAGMA_COLD TAGMA_DECL pass_services services_for(const any_stage& of, const pass
   if (how.measure) {
     std::vector<outlined_stage> all;
     detail::outline(of, 0, all);
-    services.measured = std::make_shared<meter>(how.clock, all.size());
+    services.measured = make_counted<meter>(how.clock, all.size());
     for (std::size_t i = 0; i < all.size(); ++i) services.measured->watch(i, all[i].of);
   }
   return services;

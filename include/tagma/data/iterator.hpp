@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/counted.hpp"
 #include "tagma/base/hash.hpp"
+#include "tagma/base/owned.hpp"
 #include "tagma/data/stage.hpp"
 
 namespace tagma {
@@ -21,8 +22,8 @@ namespace tagma {
 namespace datasets {
 /// What `explain` tells of a pass that somebody else goes through, also behind its end. Copies are the same.
 struct pass_watch {
-  std::shared_ptr<const any_stage> stage;
-  std::shared_ptr<const meter> measured;  ///< nullptr where nothing is
+  counted<const any_stage> stage;
+  counted<const meter> measured;  ///< nullptr where nothing is
 };
 }  // namespace datasets
 
@@ -32,10 +33,11 @@ template <class T>
 class dataset_iterator {
  public:
   /// A pass at its beginning.
-  explicit dataset_iterator(datasets::stage_of<T> of, datasets::pass_services services = {})
-      : pass_(std::make_unique<pass>(std::move(of), std::move(services))) {}
+  TAGMA_COLD explicit dataset_iterator(datasets::stage_of<T> of, datasets::pass_services services = {})
+      : pass_(new pass(std::move(of), std::move(services))) {}
   /// A pass that goes on at a position. Throws `invalid_argument` for what is no position of this dataset.
-  dataset_iterator(datasets::stage_of<T> of, const datasets::position& at, datasets::pass_services services = {})
+  TAGMA_COLD dataset_iterator(datasets::stage_of<T> of, const datasets::position& at,
+                              datasets::pass_services services = {})
       : dataset_iterator(std::move(of), std::move(services)) {
     datasets::position_reader from(at.data(), at.data() + at.size());
     if (from.take() != fingerprint())
@@ -65,12 +67,10 @@ class dataset_iterator {
     }
     if (g == datasets::got::element) [[likely]]
       return true;
-    if (g == datasets::got::end) return false;
-    if (g == datasets::got::interrupted) interrupted(limits);
-    std::rethrow_exception(std::exchange(p.in.error, nullptr));
+    return ends(g, limits);
   }
   /// Passes `n` elements by, fewer at the end; those that need not be computed are not. Returns how many it were.
-  extent skip(extent n) {
+  TAGMA_COLD extent skip(extent n) {
     extent left = n > 0 ? n : 0;
     (void)pass_->at->skip(left);
     return n > 0 ? n - left : 0;
@@ -78,10 +78,11 @@ class dataset_iterator {
 
   /// Where this is, for `dataset::resume` of the same dataset in any process: a few whole numbers.
   /// Throws `failed_precondition` where a map gives its results in any order.
-  [[nodiscard]] datasets::position state() const {
-    datasets::position to{fingerprint()};
-    pass_->at->save(to);
-    return to;
+  [[nodiscard]] TAGMA_COLD datasets::position state() const {
+    datasets::number_list numbers;
+    numbers.push(fingerprint());
+    pass_->at->save(numbers);
+    return datasets::position(numbers.begin(), numbers.end());
   }
   /// What was counted of this pass, by `explain`; nullptr where nothing is.
   [[nodiscard]] const datasets::meter* measured() const { return pass_->services.measured.get(); }
@@ -95,7 +96,7 @@ class dataset_iterator {
     datasets::stage_of<T> of;
     datasets::pass_services services;
     datasets::iteration in;
-    std::unique_ptr<datasets::cursor<T>> at;
+    owned<datasets::cursor<T>> at;
   };
 
   /// A call with limits, which end with it, however it ends.
@@ -112,13 +113,19 @@ class dataset_iterator {
     pass_->of->describe(text);
     return static_cast<std::int64_t>(hash_text(text));
   }
+  /// What is no element: false is the end.
+  TAGMA_COLD bool ends(datasets::got g, const run_limits& limits) {
+    if (g == datasets::got::end) return false;
+    if (g == datasets::got::interrupted) interrupted(limits);
+    std::rethrow_exception(pass_->in.take_error());
+  }
   [[noreturn]] TAGMA_COLD void interrupted(const run_limits& limits) const {
     if (pass_->in.reason() == status_code::cancelled)
       fail(status_code::cancelled, "whoever waited for an element of a dataset was cancelled");
     fail(pass_->in.reason(), {"no element of the dataset came within ", limits.timeout_ns / 1'000'000, " ms"});
   }
 
-  std::unique_ptr<pass> pass_;
+  owned<pass> pass_;
 };
 
 namespace datasets {
@@ -133,9 +140,7 @@ class loop_iterator {
   using pointer = T*;
   using reference = T&;
 
-  explicit loop_iterator(dataset_iterator<T> pass) : pass_(std::make_shared<state>(state{std::move(pass), T{}})) {
-    ++*this;
-  }
+  TAGMA_COLD explicit loop_iterator(dataset_iterator<T> pass) : pass_(new state(std::move(pass))) { ++*this; }
   [[nodiscard]] T& operator*() const { return pass_->value; }
   [[nodiscard]] T* operator->() const { return &pass_->value; }
   loop_iterator& operator++() {
@@ -146,11 +151,12 @@ class loop_iterator {
   [[nodiscard]] friend bool operator==(const loop_iterator& a, std::default_sentinel_t) { return a.pass_ == nullptr; }
 
  private:
-  struct state {
+  struct state final : counted_object {
+    explicit state(dataset_iterator<T> pass) : of(std::move(pass)) {}
     dataset_iterator<T> of;
-    T value;
+    T value{};
   };
-  std::shared_ptr<state> pass_;
+  counted<state> pass_;
 };
 
 }  // namespace datasets

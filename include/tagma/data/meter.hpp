@@ -6,10 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "tagma/base/atomic.hpp"
+#include "tagma/base/counted.hpp"
+#include "tagma/base/heap_array.hpp"
 #include "tagma/tensor/shape.hpp"
 
 namespace tagma::datasets {
@@ -18,13 +19,8 @@ namespace tagma::datasets {
 inline constexpr extent unknown_size = -1, endless = too_many;
 
 /// A stage of a dataset, whatever its elements are.
-class any_stage {
+class any_stage : public counted_object {
  public:
-  any_stage() = default;
-  any_stage(const any_stage&) = delete;
-  any_stage& operator=(const any_stage&) = delete;
-  virtual ~any_stage() = default;
-
   /// The number of elements of a pass, `unknown_size` or `endless`.
   [[nodiscard]] virtual extent size() const { return unknown_size; }
   /// Whether any element can be had by its number. Then the size is known.
@@ -56,13 +52,12 @@ struct stage_counters {
 };
 
 /// The counters of the stages of a pass, and a clock.
-class meter {
+class meter final : public counted_object {
  public:
   using clock = std::int64_t (*)();
 
   /// Counts nothing of stages that it is not told of.
-  meter(clock time, std::size_t count)
-      : now_(time), count_(count), stages_(new const any_stage*[count]), counters_(new stage_counters[count]) {}
+  meter(clock time, std::size_t count) : now_(time), count_(count), stages_(count), counters_(count) {}
 
   [[nodiscard]] std::int64_t now() const { return now_(); }
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -86,17 +81,17 @@ class meter {
 
   clock now_;
   std::size_t count_;
-  std::unique_ptr<const any_stage*[]> stages_;
-  std::unique_ptr<stage_counters[]> counters_;
+  heap_array<const any_stage*> stages_;
+  heap_array<stage_counters> counters_;
   atomic<std::int64_t> begun_{never}, ended_{0}, asked_ns_{0};
 };
 
 /// What all threads of a pass share.
 struct pass_services {
-  std::shared_ptr<meter> measured;  ///< nullptr: nothing is measured
-  int threads = 0;                  ///< that stages which find their numbers have at most; 0: as many as processors
-  std::int64_t bytes = 0;           ///< that these stages keep at most; 0: `default_bytes` of autotune.hpp
-  std::shared_ptr<void> tuner;      ///< of these stages; the first one makes it
+  counted<meter> measured;        ///< nullptr: nothing is measured
+  int threads = 0;                ///< that stages which find their numbers have at most; 0: as many as processors
+  std::int64_t bytes = 0;         ///< that these stages keep at most; 0: `default_bytes` of autotune.hpp
+  counted<counted_object> tuner;  ///< of these stages; the first one makes it
 };
 
 }  // namespace tagma::datasets

@@ -23,7 +23,7 @@ TAGMA_DECL stage_counters* meter::find(const any_stage* stage) const {
 }
 
 TAGMA_DECL void meter::asked(const stage_counters& of, std::int64_t begun, std::int64_t ended) {
-  if (&of != counters_.get()) return;
+  if (&of != counters_.data()) return;
   if (begun_.load(memory_order::relaxed) == never) begun_.store(begun, memory_order::relaxed);
   ended_.store(ended, memory_order::relaxed);
   stage_counters::add(asked_ns_, ended - begun);

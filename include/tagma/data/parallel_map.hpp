@@ -4,12 +4,9 @@
 /// @file
 /// A map whose function several threads call.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -21,6 +18,7 @@
 #include "tagma/data/elementwise.hpp"
 #include "tagma/data/prefetch.hpp"
 #include "tagma/data/shuffle.hpp"
+#include "tagma/runtime/mutex.hpp"
 
 namespace tagma::datasets {
 
@@ -52,7 +50,7 @@ class parallel_map final : public stage_behind<In, Out> {
       freed_.change(true);
       for (std::thread& t : threads_) t.join();
     }
-    got next(Out& to) override {
+    got advance(Out& to) override {
       if (ended_) return got::end;
       if (!started_) start();
       if (threads_.empty()) return next_alone(to);
@@ -63,7 +61,7 @@ class parallel_map final : public stage_behind<In, Out> {
           const got g = s.what;
           if (g == got::element) std::swap(to, s.value);
           if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
-          if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+          if (g == got::error) in_.give_error(s.error);
           given_count_.store(++given_, memory_order::release);
           freed_.change(false);
           if (g != got::end) return g;
@@ -80,12 +78,12 @@ class parallel_map final : public stage_behind<In, Out> {
         if (!in_.wait(ready_, seen)) return got::interrupted;
       }
     }
-    TAGMA_COLD void save(position& to) const override {
+    TAGMA_COLD void save(number_list& to) const override {
       if (!of_.options_.ordered)
         fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
-      to.push_back(ended_ ? 1 : 0);
+      to.push(ended_ ? 1 : 0);
       if (started_ && threads_.empty()) {
-        to.push_back(0);
+        to.push(0);
         return input_->save(to);
       }
       marks_.save(*input_, given_, to_pass_, to);
@@ -117,7 +115,7 @@ class parallel_map final : public stage_behind<In, Out> {
     }
     got next_alone(Out& to) {
       got g = input_->next(alone_);
-      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      if (g == got::error) in_.give_error(inner_.error);
       if (g == got::element) g = detail::apply(of_.f_, alone_, to, in_.error);
       ended_ = g == got::end;
       return g;
@@ -125,7 +123,7 @@ class parallel_map final : public stage_behind<In, Out> {
 
     /// Takes the next element and its number, in turn. False if there is nothing more to do.
     [[nodiscard]] bool take(In& from, got& what, std::exception_ptr& error, std::uint64_t& number) {
-      const std::lock_guard turn(turn_);
+      const mutex_lock turn(turn_);
       while (!ends() && taken_ - given_count_.load(memory_order::acquire) >= slots_.size()) {
         const std::uint32_t seen = freed_.load(memory_order::acquire);
         if (ends() || taken_ - given_count_.load(memory_order::acquire) < slots_.size()) continue;
@@ -144,7 +142,7 @@ class parallel_map final : public stage_behind<In, Out> {
         end_behind_taken();
         return false;
       }
-      if (what == got::error) error = std::exchange(inner_.error, nullptr);
+      if (what == got::error) error = inner_.take_error();
       number = taken_++;
       return true;
     }
@@ -190,10 +188,10 @@ class parallel_map final : public stage_behind<In, Out> {
     runtime::closing closing_;
     runtime::run_guard guard_;
     iteration inner_;  // of whoever has the turn
-    std::unique_ptr<cursor<In>> input_;
+    owned<cursor<In>> input_;
     std::vector<slot> slots_;
     marks marks_;
-    std::mutex turn_;
+    mutex turn_;
     std::uint64_t taken_ = 0;
     atomic<bool> end_{false};  // the input has ended, or the function ended it
     In alone_{};
@@ -218,13 +216,13 @@ class parallel_map final : public stage_behind<In, Out> {
     const got g = datasets::get(*this->input_, i, epoch, from, in);
     return g == got::element ? detail::apply(f_, from, to, in.error) : g;
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<Out>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<Out>>(new pass(*this, epoch, in));
   }
   [[nodiscard]] stage_of<Out> permuted(std::uint64_t seed, bool reshuffle) const override {
     stage_of<In> below = this->input_->permuted(seed, reshuffle);
-    if (below == nullptr) below = std::make_shared<detail::permuted<In>>(this->input_, seed, reshuffle);
-    return std::make_shared<parallel_map>(std::move(below), f_, options_);
+    if (below == nullptr) below = make_counted<detail::permuted<In>>(this->input_, seed, reshuffle);
+    return make_counted<parallel_map>(std::move(below), f_, options_);
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);

@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -19,6 +17,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/data/stage.hpp"
 #include "tagma/runtime/closing.hpp"
+#include "tagma/runtime/mutex.hpp"
 
 namespace tagma::datasets::detail {
 
@@ -34,9 +33,9 @@ class marks {
   template <class T>
   void mark(const cursor<T>& input, std::uint64_t number, std::uint64_t given) {
     if (number % distance != 0) return;
-    position at;
+    number_list at;
     input.save(at);
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     std::size_t old = 0;
     while (old + 1 < all_.size() && all_[old + 1].number <= given) ++old;
     all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(old));
@@ -44,17 +43,17 @@ class marks {
   }
   /// Saves the position at the element of this number. Without marks nothing was taken.
   template <class T>
-  void save(const cursor<T>& input, std::uint64_t number, extent also, position& to) const {
-    const std::lock_guard lock(mutex_);
+  void save(const cursor<T>& input, std::uint64_t number, extent also, number_list& to) const {
+    const mutex_lock lock(mutex_);
     const one* last = nullptr;
     for (const one& m : all_)
       if (m.number <= number) last = &m;
     if (last == nullptr) {
-      to.push_back(also);
+      to.push(also);
       return input.save(to);
     }
-    to.push_back(static_cast<std::int64_t>(number - last->number));
-    to.insert(to.end(), last->at.begin(), last->at.end());
+    to.push(static_cast<std::int64_t>(number - last->number));
+    to.push(last->at);
   }
   /// Goes there again; returns how many elements are still to be passed by.
   template <class T>
@@ -67,9 +66,9 @@ class marks {
  private:
   struct one {
     std::uint64_t number;
-    position at;
+    number_list at;
   };
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   std::vector<one> all_;
 };
 
@@ -92,7 +91,7 @@ class prefetched final : public stage_behind<T, T> {
       freed_.change(true);
       thread_.join();
     }
-    got next(T& to) override {
+    got advance(T& to) override {
       if (ended_) return got::end;
       if (!started_) start();
       if (alone_) return next_alone(to);
@@ -101,17 +100,17 @@ class prefetched final : public stage_behind<T, T> {
       const got g = s.what;
       if (g == got::element) std::swap(to, s.value);
       if (counters_ != nullptr && g == got::element) counters_->hold(-datasets::bytes_of(to));
-      if (g == got::error) in_.error = std::exchange(s.error, nullptr);
+      if (g == got::error) in_.give_error(s.error);
       ended_ = g == got::end;
       if (ended_) return g;
       given_count_.store(++given_);
       if (given_ % freed_at_once_ == 0 && thread_waits_.load()) freed_.change(false);
       return g;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       if (alone_) {
-        to.push_back(0);
+        to.push(0);
         return input_->save(to);
       }
       marks_.save(*input_, given_, to_pass_, to);
@@ -156,7 +155,7 @@ class prefetched final : public stage_behind<T, T> {
     }
     got next_alone(T& to) {
       const got g = input_->next(to);
-      if (g == got::error) in_.error = std::exchange(inner_.error, nullptr);
+      if (g == got::error) in_.give_error(inner_.error);
       ended_ = g == got::end;
       return g;
     }
@@ -175,7 +174,7 @@ class prefetched final : public stage_behind<T, T> {
         slot& s = slots_[i % slots_.size()];
         s.what = input_->next(s.value);
         if (s.what == got::interrupted) return;
-        if (s.what == got::error) s.error = std::exchange(inner_.error, nullptr);
+        if (s.what == got::error) s.error = inner_.take_error();
         if (counters_ != nullptr && s.what == got::element) counters_->hold(datasets::bytes_of(s.value));
         const bool end = s.what == got::end;
         filled_count_.store(i + 1);
@@ -190,7 +189,7 @@ class prefetched final : public stage_behind<T, T> {
     runtime::closing closing_;
     runtime::run_guard guard_;
     iteration inner_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     std::vector<slot> slots_;
     marks marks_;
     std::thread thread_;
@@ -213,8 +212,8 @@ class prefetched final : public stage_behind<T, T> {
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, i, epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);

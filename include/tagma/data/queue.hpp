@@ -30,6 +30,13 @@ class awaited_attempt final : public runtime::queue_attempt {
   runtime::event done_;
 };
 
+/// What the functions of `queue` do, whatever its components are.
+/// @{
+void enqueue(runtime::queue& to, runtime::queue_elements&& elements, const run_limits& limits);
+[[nodiscard]] runtime::queue_elements dequeue(runtime::queue& from, extent count, bool up_to, const run_limits& limits);
+void close(runtime::queue& q, const run_limits& limits);
+/// @}
+
 /// The elements of one component, one behind the other along a new first axis.
 template <class Spec>
 [[nodiscard]] tensor<typename Spec::element_type> batch_of(const runtime::queue_elements& elements, std::size_t i) {
@@ -152,12 +159,7 @@ class queue {
   }
   /// Closes it behind those who wait to enqueue already: nobody enqueues any more, what is there can be dequeued.
   /// Throws Cancelled if it is closed.
-  TAGMA_COLD void close(const run_limits& limits = {}) const {
-    detail::awaited_attempt attempt;
-    const runtime::run_guard guard(limits);
-    queue_->close(attempt);
-    attempt.wait(*queue_, guard);
-  }
+  void close(const run_limits& limits = {}) const { detail::close(*queue_, limits); }
   /// Closes it at once; who waits to enqueue is cancelled.
   void close_now() const { queue_->close_now(); }
 
@@ -168,24 +170,16 @@ class queue {
     return counted<runtime::queue>(new runtime::queue(std::move(name), options, {specs, sizeof...(Specs)}));
   }
   void add(runtime::queue_elements&& elements, const run_limits& limits) const {
-    detail::awaited_attempt attempt;
-    const runtime::run_guard guard(limits);
-    queue_->enqueue(attempt, static_cast<runtime::queue_elements&&>(elements));
-    attempt.wait(*queue_, guard);
+    detail::enqueue(*queue_, static_cast<runtime::queue_elements&&>(elements), limits);
   }
   [[nodiscard]] runtime::queue_elements take(extent count, bool up_to, const run_limits& limits) const {
-    detail::awaited_attempt attempt;
-    const runtime::run_guard guard(limits);
-    if (count != 1 || up_to) queue_->check_batches();
-    queue_->dequeue(attempt, count, up_to);
-    attempt.wait(*queue_, guard);
-    return static_cast<runtime::queue_elements&&>(attempt.elements);
+    return detail::dequeue(*queue_, count, up_to, limits);
   }
 
   [[nodiscard]] static raw_view view_of(const raw_view& v) { return v; }
   template <class T>
   [[nodiscard]] static raw_view view_of(const tensor<T>& t) {
-    return erase(view<const T>(t));
+    return erase(t);
   }
   template <class T>
   [[nodiscard]] static raw_view view_of(const view<T>& v) {

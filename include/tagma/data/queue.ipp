@@ -23,4 +23,27 @@ TAGMA_DECL void awaited_attempt::ended(std::exception_ptr error) noexcept {
   done_.set();
 }
 
+TAGMA_DECL void enqueue(runtime::queue& to, runtime::queue_elements&& elements, const run_limits& limits) {
+  awaited_attempt attempt;
+  const runtime::run_guard guard(limits);
+  to.enqueue(attempt, static_cast<runtime::queue_elements&&>(elements));
+  attempt.wait(to, guard);
+}
+
+TAGMA_DECL runtime::queue_elements dequeue(runtime::queue& from, extent count, bool up_to, const run_limits& limits) {
+  awaited_attempt attempt;
+  const runtime::run_guard guard(limits);
+  if (count != 1 || up_to) from.check_batches();
+  from.dequeue(attempt, count, up_to);
+  attempt.wait(from, guard);
+  return static_cast<runtime::queue_elements&&>(attempt.elements);
+}
+
+TAGMA_COLD TAGMA_DECL void close(runtime::queue& q, const run_limits& limits) {
+  awaited_attempt attempt;
+  const runtime::run_guard guard(limits);
+  q.close(attempt);
+  attempt.wait(q, guard);
+}
+
 }  // namespace tagma::detail

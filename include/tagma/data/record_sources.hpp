@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +34,7 @@ class record_source final : public stage<T> {
   class pass final : public cursor<T> {
    public:
     pass(const record_source& of, iteration& in) : of_(of), in_(in), format_(of.format_) {}
-    got next(T& to) override {
+    got advance(T& to) override {
       std::string_view record;
       while (file_ < of_.files_.size()) {
         try {
@@ -60,9 +59,9 @@ class record_source final : public stage<T> {
       }
       return got::end;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(static_cast<std::int64_t>(file_));
-      to.push_back(record_);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(static_cast<std::int64_t>(file_));
+      to.push(record_);
     }
     TAGMA_COLD void restore(position_reader& from) override {
       file_ = static_cast<std::size_t>(from.take(static_cast<std::int64_t>(of_.files_.size())));
@@ -92,8 +91,8 @@ class record_source final : public stage<T> {
  public:
   record_source(std::vector<std::string> files, Format format) : files_(std::move(files)), format_(std::move(format)) {}
 
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
-    return std::make_unique<pass>(*this, in);
+  [[nodiscard]] owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     append_parts(to, {"records ", files_.size()});

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,9 +21,8 @@ template <class T>
 class strided_stage final : public stage_behind<T, T> {
   class pass final : public cursor<T> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const strided_stage& of)
-        : input_(std::move(input)), of_(of), to_skip_(of.first_) {}
-    got next(T& to) override {
+    pass(owned<cursor<T>> input, const strided_stage& of) : input_(std::move(input)), of_(of), to_skip_(of.first_) {}
+    got advance(T& to) override {
       if (at_end()) return got::end;
       if (to_skip_ > 0)
         if (const got g = input_->skip(to_skip_); g != got::element) return g;
@@ -35,9 +33,9 @@ class strided_stage final : public stage_behind<T, T> {
       }
       return g;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(given_);
-      to.push_back(to_skip_);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(given_);
+      to.push(to_skip_);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -50,7 +48,7 @@ class strided_stage final : public stage_behind<T, T> {
     [[nodiscard]] bool at_end() const {
       return given_ > 0 ? given_ > (of_.last_ - 1 - of_.first_) / of_.step_ : of_.first_ >= of_.last_;
     }
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const strided_stage& of_;
     extent to_skip_, given_ = 0;
   };
@@ -71,8 +69,8 @@ class strided_stage final : public stage_behind<T, T> {
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, first_ + i * step_, epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), *this);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(datasets::start(*this->input_, epoch, in), *this));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -92,7 +90,7 @@ class repeated final : public stage_behind<T, T> {
       ended_ = of.count_ == 0;
       begin();
     }
-    got next(T& to) override {
+    got advance(T& to) override {
       while (!ended_) {
         const got g = input_->next(to);
         if (g != got::end) {
@@ -110,9 +108,9 @@ class repeated final : public stage_behind<T, T> {
       }
       return got::end;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(done_);
-      to.push_back((any_ ? 1 : 0) | (ended_ ? 2 : 0));
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(done_);
+      to.push((any_ ? 1 : 0) | (ended_ ? 2 : 0));
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -130,7 +128,7 @@ class repeated final : public stage_behind<T, T> {
     const repeated& of_;
     iteration& in_;
     std::uint64_t epoch_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     extent done_ = 0;
     bool any_ = false, ended_ = false;
   };
@@ -147,8 +145,8 @@ class repeated final : public stage_behind<T, T> {
     const extent one = this->input_->size();
     return datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -175,7 +173,7 @@ class from_epoch final : public stage_behind<T, T> {
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, i, epoch + first_, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
     return datasets::start(*this->input_, epoch + first_, in);
   }
   TAGMA_COLD void describe(std::string& to) const override {
@@ -194,20 +192,20 @@ class concatenated final : public stage<T> {
     pass(const concatenated& of, std::uint64_t epoch, iteration& in) : of_(of), in_(in), epoch_(epoch) {
       input_ = datasets::start(*of.first_, epoch, in);
     }
-    got next(T& to) override {
+    got advance(T& to) override {
       const got g = input_->next(to);
       if (g != got::end || second_) return g;
       begin_second();
       return input_->next(to);
     }
-    TAGMA_COLD got skip(extent& n) override {
+    TAGMA_COLD got pass_by(extent& n) override {
       const got g = input_->skip(n);
       if (g != got::end || second_) return g;
       begin_second();
       return input_->skip(n);
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(second_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(second_ ? 1 : 0);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -224,7 +222,7 @@ class concatenated final : public stage<T> {
     const concatenated& of_;
     iteration& in_;
     std::uint64_t epoch_;
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     bool second_ = false;
   };
 
@@ -244,8 +242,8 @@ class concatenated final : public stage<T> {
     const extent n = first_->size();
     return i < n ? datasets::get(*first_, i, epoch, to, in) : datasets::get(*second_, i - n, epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(*this, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     first_->describe(to);
@@ -269,21 +267,21 @@ class zipped final : public stage<std::tuple<T...>> {
     pass(const inputs& of, std::uint64_t epoch, iteration& in)
         : inputs_(std::apply([&](const auto&... input) { return cursors(datasets::start(*input, epoch, in)...); }, of)),
           in_(in) {}
-    got next(row& to) override {
+    got advance(row& to) override {
       if (ended_) return got::end;
       if (taken_ == 0) failed_ = false;
       if (const got g = take<0>(); g != got::element) return g;
       taken_ = 0;
       for (boundary& b : boundaries_) b.leave();
       if (failed_) {
-        in_.error = std::exchange(error_, nullptr);
+        in_.give_error(error_);
         return got::error;
       }
       std::swap(to, row_);
       return got::element;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(ended_ ? 1 : 0);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(ended_ ? 1 : 0);
       save_parts(to, std::index_sequence_for<T...>{});
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -292,7 +290,7 @@ class zipped final : public stage<std::tuple<T...>> {
     }
 
    private:
-    using cursors = std::tuple<std::unique_ptr<cursor<T>>...>;
+    using cursors = std::tuple<owned<cursor<T>>...>;
 
     template <std::size_t I>
     got take() {
@@ -317,7 +315,7 @@ class zipped final : public stage<std::tuple<T...>> {
       }
     }
     template <std::size_t... I>
-    void save_parts(position& to, std::index_sequence<I...>) const {
+    void save_parts(number_list& to, std::index_sequence<I...>) const {
       (boundaries_[I].save(*std::get<I>(inputs_), to), ...);
     }
 
@@ -361,8 +359,8 @@ class zipped final : public stage<std::tuple<T...>> {
   got get(extent i, std::uint64_t epoch, row& to, iteration& in) const override {
     return get_from<0>(i, epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(inputs_, epoch, in);
+  [[nodiscard]] TAGMA_COLD owned<cursor<row>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<row>>(new pass(inputs_, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     to += "zip(";

@@ -7,10 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tagma/base/config.hpp"
 #include "tagma/data/permutation.hpp"
@@ -20,138 +18,147 @@ namespace tagma::datasets::detail {
 
 /// An element out of its turn. A function that ends its dataset there cannot be obeyed: what is behind it may have been
 /// given already.
+/// @{
+[[nodiscard]] std::exception_ptr error_of_end();
 template <class T>
 [[nodiscard]] got get_in_other_order(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   const got g = datasets::get(of, i, epoch, to, in);
   if (g != got::end && !in.ends_behind) return g;
   in.ends_behind = false;
-  in.error = std::make_exception_ptr(
-      error(status_code::failed_precondition,
-            "a function threw end_of_data before a shuffle that asks for elements by their numbers; leave elements out "
-            "by take or filter"));
+  in.error = detail::error_of_end();
   return got::error;
 }
+/// @}
+
+/// The slots of a buffer from which the next element is drawn, and which is refilled in order. A slot holds a number
+/// of whoever has the buffer. It is drawn, and filled by the next call, so that an interruption finds everything in its
+/// place.
+class shuffle_buffer {
+ public:
+  shuffle_buffer(extent most, std::uint64_t seed, std::uint64_t epoch) : most_(most), draws_(seed, epoch) {}
+
+  /// A slot that is to be filled before one is drawn, with the number that it had, or 0; nullptr: none.
+  [[nodiscard]] extent* lacking();
+  void filled() { open_ = none; }
+  /// There is nothing to fill that slot, nor any other.
+  void end();
+  [[nodiscard]] bool empty() const { return slots_.size() == 0; }
+  /// What the next slot holds.
+  [[nodiscard]] extent draw();
+  /// How many were drawn.
+  [[nodiscard]] extent drawn() const { return drawn_; }
+
+ private:
+  static constexpr std::size_t none = SIZE_MAX;
+
+  extent most_;
+  shuffle_draws draws_;
+  number_list slots_;
+  std::size_t open_ = none;  // the slot that is to be filled
+  extent drawn_ = 0;
+  bool ended_ = false;
+};
 
 /// The next element is drawn from a buffer that is refilled in order. Of an input whose elements have numbers the
-/// buffer holds these: the elements are had when their turn comes, and a position is found without them.
+/// buffer holds these: the elements are had when their turn comes, and a position is found without them. Of others it
+/// holds the addresses of elements.
 template <class T>
 class shuffled final : public stage_behind<T, T> {
   struct held {
     T value{};
     std::exception_ptr error;
+    held* next = nullptr;
   };
 
-  /// A slot is chosen, given, and filled by the next call, so that an interruption finds everything in its place.
-  template <class Slot>
-  class pass : public cursor<T> {
+  class pass final : public cursor<T> {
    public:
     pass(const shuffled& of, std::uint64_t epoch, iteration& in)
-        : of_(of), in_(in), epoch_(epoch), draws_(of.seed_, of.reshuffle_ ? epoch : 0) {}
-
-   protected:
-    /// Fills the buffer; `fill` fills a slot and returns what `next` does.
-    template <class Fill>
-    got prepare(const Fill& fill) {
-      if (hole_ < slots_.size()) {
-        const got g = ended_ ? got::end : fill(slots_[hole_]);
-        if (g == got::interrupted) return g;
-        if (g == got::end) {
-          ended_ = true;
-          if (hole_ + 1 < slots_.size()) slots_[hole_] = std::move(slots_.back());
-          slots_.pop_back();
-        }
-        hole_ = no_hole;
-      }
-      while (!ended_ && static_cast<extent>(slots_.size()) < of_.buffer_) {
-        slots_.emplace_back();
-        const got g = fill(slots_.back());
-        if (g == got::interrupted || g == got::end) slots_.pop_back();
-        if (g == got::interrupted) return g;
-        ended_ = g == got::end;
-        if (in_.stopping()) return got::interrupted;
-      }
-      return slots_.empty() ? got::end : got::element;
+        : of_(of),
+          in_(in),
+          epoch_(epoch),
+          counters_(in.counters_of(of)),
+          buffer_(of.buffer_, of.seed_, of.reshuffle_ ? epoch : 0),
+          size_(of.size()) {
+      if (!of.input().indexed() || of.threaded()) input_ = datasets::start(of.input(), epoch, in);
     }
-    [[nodiscard]] Slot& draw() {
-      hole_ = draws_.below(slots_.size());
-      ++given_;
-      return slots_[hole_];
+    TAGMA_COLD ~pass() override {
+      while (held* const one = all_) {
+        all_ = one->next;
+        delete one;
+      }
+    }
+    got advance(T& to) override {
+      if (const got g = prepare(); g != got::element) return g;
+      const extent drawn = buffer_.draw();
+      if (input_ == nullptr) return detail::get_in_other_order(of_.input(), drawn, epoch_, to, in_);
+      return give(*reinterpret_cast<held*>(drawn), to);
+    }
+    TAGMA_COLD got pass_by(extent& n) override {
+      for (; n > 0; --n) {
+        if (const got g = prepare(); g != got::element) return g;
+        const extent drawn = buffer_.draw();
+        if (input_ == nullptr) continue;
+        T passed{};
+        (void)give(*reinterpret_cast<held*>(drawn), passed);
+      }
+      return got::element;
+    }
+    TAGMA_COLD void save(number_list& to) const override { to.push(buffer_.drawn()); }
+    TAGMA_COLD void restore(position_reader& from) override {
+      extent n = from.take(endless);
+      (void)pass_by(n);
     }
 
-    static constexpr std::size_t no_hole = SIZE_MAX;
+   private:
+    /// Fills the buffer.
+    [[gnu::noinline]] got prepare() {
+      while (extent* const slot = buffer_.lacking()) {
+        const got g = input_ == nullptr ? number(*slot) : keep(*slot);
+        if (g == got::interrupted) return g;
+        if (g == got::end)
+          buffer_.end();
+        else
+          buffer_.filled();
+        if (buffer_.drawn() == 0 && in_.stopping()) return got::interrupted;
+      }
+      return buffer_.empty() ? got::end : got::element;
+    }
+    got number(extent& slot) {
+      if (next_ == size_) return got::end;
+      slot = next_++;
+      return got::element;
+    }
+    got keep(extent& slot) {
+      if (slot == 0) {
+        held* const one = new held;
+        one->next = all_;
+        all_ = one;
+        slot = reinterpret_cast<std::intptr_t>(one);
+      }
+      held& one = *reinterpret_cast<held*>(slot);
+      const got g = input_->next(one.value);
+      if (g == got::error) one.error = in_.take_error();
+      if (counters_ != nullptr && g == got::element) count(one.value, 1);
+      return g;
+    }
+    got give(held& one, T& to) {
+      if (one.error != nullptr) [[unlikely]] {
+        in_.give_error(one.error);
+        return got::error;
+      }
+      std::swap(to, one.value);
+      if (counters_ != nullptr) count(to, -1);
+      return got::element;
+    }
+    TAGMA_COLD void count(const T& one, int sign) { counters_->hold(sign * datasets::bytes_of(one)); }
 
     const shuffled& of_;
     iteration& in_;
     std::uint64_t epoch_;
-    shuffle_draws draws_;
-    std::vector<Slot> slots_;
-    std::size_t hole_ = no_hole;
-    extent given_ = 0;
-    bool ended_ = false;
-  };
-
-  class pass_of_elements final : public pass<held> {
-   public:
-    pass_of_elements(const shuffled& of, std::uint64_t epoch, iteration& in)
-        : pass<held>(of, epoch, in), counters_(in.counters_of(of)), input_(datasets::start(*of.input_, epoch, in)) {}
-    got next(T& to) override {
-      const got g = this->prepare([&](held& slot) {
-        const got filled = input_->next(slot.value);
-        if (filled == got::error) slot.error = std::exchange(this->in_.error, nullptr);
-        if (counters_ != nullptr && filled == got::element) counters_->hold(datasets::bytes_of(slot.value));
-        return filled;
-      });
-      if (g != got::element) return g;
-      held& slot = this->draw();
-      if (slot.error != nullptr) {
-        this->in_.error = std::exchange(slot.error, nullptr);
-        return got::error;
-      }
-      std::swap(to, slot.value);
-      if (counters_ != nullptr) counters_->hold(-datasets::bytes_of(to));
-      return got::element;
-    }
-    TAGMA_COLD void save(position& to) const override { to.push_back(this->given_); }
-    TAGMA_COLD void restore(position_reader& from) override {
-      extent n = from.take(endless);
-      (void)this->skip(n);
-    }
-
-   private:
     stage_counters* counters_;
-    std::unique_ptr<cursor<T>> input_;
-  };
-
-  class pass_of_numbers final : public pass<extent> {
-   public:
-    pass_of_numbers(const shuffled& of, std::uint64_t epoch, iteration& in)
-        : pass<extent>(of, epoch, in), size_(of.input_->size()) {}
-    got next(T& to) override {
-      if (const got g = prepare_numbers(); g != got::element) return g;
-      return detail::get_in_other_order(*this->of_.input_, this->draw(), this->epoch_, to, this->in_);
-    }
-    TAGMA_COLD got skip(extent& n) override {
-      for (; n > 0; --n) {
-        if (const got g = prepare_numbers(); g != got::element) return g;
-        (void)this->draw();
-      }
-      return got::element;
-    }
-    TAGMA_COLD void save(position& to) const override { to.push_back(this->given_); }
-    TAGMA_COLD void restore(position_reader& from) override {
-      extent n = from.take(endless);
-      (void)skip(n);
-    }
-
-   private:
-    got prepare_numbers() {
-      return this->prepare([&](extent& slot) {
-        if (next_ == size_) return got::end;
-        slot = next_++;
-        return got::element;
-      });
-    }
-
+    shuffle_buffer buffer_;
+    owned<cursor<T>> input_;  // nullptr where elements have numbers
+    held* all_ = nullptr;
     extent size_, next_ = 0;
   };
 
@@ -159,10 +166,10 @@ class shuffled final : public stage_behind<T, T> {
   shuffled(stage_of<T> input, extent buffer, std::uint64_t seed, bool reshuffle)
       : stage_behind<T, T>(std::move(input)), buffer_(buffer), seed_(seed), reshuffle_(reshuffle) {}
 
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    if (this->input_->indexed() && !this->input_->threaded())
-      return std::make_unique<pass_of_numbers>(*this, epoch, in);
-    return std::make_unique<pass_of_elements>(*this, epoch, in);
+  TAGMA_COLD ~shuffled() override = default;
+
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(*this, epoch, in));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -188,9 +195,6 @@ class permuted final : public stage_behind<T, T> {
     const permutation& order = in.order(this, this->size(), seed_, reshuffle_ ? epoch : 0);
     return detail::get_in_other_order(*this->input_, order(i), epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
-  }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
     append_parts(to, {".global_shuffle ", seed_, reshuffle_ ? "" : " always"});
@@ -202,3 +206,7 @@ class permuted final : public stage_behind<T, T> {
 };
 
 }  // namespace tagma::datasets::detail
+
+#ifndef TAGMA_COMPILED
+#include "tagma/data/shuffle.ipp"
+#endif

@@ -4,11 +4,9 @@
 /// @file
 /// Stages that begin a pipeline from memory: one element, rows of tensors, numbers, a function.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -26,9 +24,6 @@ template <class T>
 class indexed_source : public stage<T> {
  public:
   [[nodiscard]] bool indexed() const final { return true; }
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const final {
-    return std::make_unique<indexed_cursor<T>>(*this, epoch, in);
-  }
 };
 
 template <class T>
@@ -60,15 +55,26 @@ class range_source final : public indexed_source<std::int64_t> {
   extent size_ = 0;
 };
 
+/// For any bytes, none too.
+inline void copy_bytes(void* to, const void* from, std::size_t n) {
+  if (n > 0) std::memcpy(to, from, n);
+}
+
+/// Whether a shape is that of the rows of another one.
+[[nodiscard]] bool is_row_of(const shape& row, const shape& all);
+
+template <class T>
+TAGMA_COLD void make_row(tensor<T>& to, const shape& all) {
+  to = tensor<T>(all.sub(1, all.rank));
+}
+
 /// Row `i` of a tensor as a tensor, in the memory that `to` has where it fits.
 template <class T>
 void assign_row(tensor<T>& to, const tensor<T>& from, extent i) {
-  const shape& all = from.dims();
-  bool fits = to.dims().rank == all.rank - 1;
-  for (int axis = 1; fits && axis < all.rank; ++axis) fits = to.dims()[axis - 1] == all[axis];
-  if (!fits) to = tensor<T>(all.sub(1, all.rank));
-  const std::size_t size = to.size();
-  std::copy_n(from.data() + static_cast<std::size_t>(i) * size, size, to.data());
+  if (!detail::is_row_of(to.dims(), from.dims())) detail::make_row(to, from.dims());
+  const std::size_t bytes = to.size() * sizeof(T);
+  detail::copy_bytes(to.data(), reinterpret_cast<const std::byte*>(from.data()) + static_cast<std::size_t>(i) * bytes,
+                     bytes);
 }
 template <class T>
 void assign_row(T& to, const std::vector<T>& from, extent i) {
@@ -122,7 +128,7 @@ class slices_source final : public indexed_source<typename slices<Components...>
   using row = typename slices<Components...>::type;
 
  public:
-  explicit slices_source(Components... components)
+  TAGMA_COLD explicit slices_source(Components&&... components)
       : size_(detail::common_rows(components...)), components_(std::move(components)...) {}
 
   [[nodiscard]] extent size() const override { return size_; }
@@ -150,10 +156,10 @@ class generator_source final : public stage<T> {
   class pass final : public cursor<T> {
    public:
     pass(const F& f, iteration& in) : f_(f), in_(in) {}
-    got next(T& to) override {
+    got advance(T& to) override {
       if (ended_) return got::end;
       try {
-        if (std::optional<T> value = f_()) {
+        if (auto value = f_(); value.has_value()) {
           to = std::move(*value);
           ++given_;
           return got::element;
@@ -167,10 +173,10 @@ class generator_source final : public stage<T> {
       ended_ = true;
       return got::end;
     }
-    TAGMA_COLD void save(position& to) const override { to.push_back(given_); }
+    TAGMA_COLD void save(number_list& to) const override { to.push(given_); }
     TAGMA_COLD void restore(position_reader& from) override {
       extent n = from.take(endless);
-      (void)this->skip(n);
+      (void)this->pass_by(n);
     }
 
    private:
@@ -182,8 +188,8 @@ class generator_source final : public stage<T> {
 
  public:
   explicit generator_source(F f) : f_(std::move(f)) {}
-  [[nodiscard]] std::unique_ptr<cursor<T>> start(std::uint64_t, iteration& in) const override {
-    return std::make_unique<pass>(f_, in);
+  [[nodiscard]] owned<cursor<T>> start(std::uint64_t, iteration& in) const override {
+    return owned<cursor<T>>(new pass(f_, in));
   }
   TAGMA_COLD void describe(std::string& to) const override { to += "generator"; }
 

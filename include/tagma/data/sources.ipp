@@ -9,6 +9,13 @@
 
 namespace tagma::datasets::detail {
 
+TAGMA_DECL bool is_row_of(const shape& row, const shape& all) {
+  if (row.rank != all.rank - 1) return false;
+  for (int axis = 1; axis < all.rank; ++axis)
+    if (row[axis - 1] != all[axis]) return false;
+  return true;
+}
+
 TAGMA_DECL range_source::range_source(std::int64_t first, std::int64_t last, std::int64_t step)
     : first_(first), step_(step) {
   if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");

@@ -4,7 +4,6 @@
 /// @file
 /// Datasets in two parts: one to train with, one to validate with.
 
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -26,8 +25,8 @@ template <class T>
 class all_but final : public stage_behind<T, T> {
   class pass final : public cursor<T> {
    public:
-    pass(std::unique_ptr<cursor<T>> input, const all_but& of) : input_(std::move(input)), of_(of) {}
-    got next(T& to) override {
+    pass(owned<cursor<T>> input, const all_but& of) : input_(std::move(input)), of_(of) {}
+    got advance(T& to) override {
       if (at_ % of_.count_ == of_.index_) {
         extent one = 1;
         if (const got g = input_->skip(one); g != got::element) return g;
@@ -37,8 +36,8 @@ class all_but final : public stage_behind<T, T> {
       if (g == got::element || g == got::error) ++at_;
       return g;
     }
-    TAGMA_COLD void save(position& to) const override {
-      to.push_back(at_);
+    TAGMA_COLD void save(number_list& to) const override {
+      to.push(at_);
       input_->save(to);
     }
     TAGMA_COLD void restore(position_reader& from) override {
@@ -47,7 +46,7 @@ class all_but final : public stage_behind<T, T> {
     }
 
    private:
-    std::unique_ptr<cursor<T>> input_;
+    owned<cursor<T>> input_;
     const all_but& of_;
     extent at_ = 0;
   };
@@ -66,8 +65,8 @@ class all_but final : public stage_behind<T, T> {
     const extent rest = i % (count_ - 1);
     return datasets::get(*this->input_, i / (count_ - 1) * count_ + rest + (rest >= index_ ? 1 : 0), epoch, to, in);
   }
-  [[nodiscard]] TAGMA_COLD std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
-    return std::make_unique<pass>(datasets::start(*this->input_, epoch, in), *this);
+  [[nodiscard]] TAGMA_COLD owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const override {
+    return owned<cursor<T>>(new pass(datasets::start(*this->input_, epoch, in), *this));
   }
   TAGMA_COLD void describe(std::string& to) const override {
     this->input_->describe(to);
@@ -96,7 +95,7 @@ template <class T>
 [[nodiscard]] parts<T> fold(const dataset<T>& of, extent count, extent index) {
   if (count < 2 || index < 0 || index >= count)
     fail(status_code::invalid_argument, {"fold: number ", index, " of ", count, ", expected two folds or more"});
-  return {dataset<T>(std::make_shared<detail::all_but<T>>(of.stage(), count, index)), of.shard(count, index)};
+  return {dataset<T>(make_counted<detail::all_but<T>>(of.stage(), count, index)), of.shard(count, index)};
 }
 
 }  // namespace tagma::datasets

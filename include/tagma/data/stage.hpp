@@ -6,14 +6,16 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/counted.hpp"
 #include "tagma/base/error.hpp"
+#include "tagma/base/heap_array.hpp"
+#include "tagma/base/owned.hpp"
 #include "tagma/data/bytes_of.hpp"
 #include "tagma/data/meter.hpp"
 #include "tagma/data/permutation.hpp"
@@ -35,6 +37,36 @@ class end_of_data final : public error {
 
 /// The position of a cursor as whole numbers.
 using position = std::vector<std::int64_t>;
+
+/// The same while it is found. A std::vector is some forty functions more for a compiler.
+class number_list {
+ public:
+  number_list() = default;
+  number_list(number_list&& other) noexcept
+      : all_(static_cast<heap_array<std::int64_t>&&>(other.all_)), size_(other.size_) {
+    other.size_ = 0;
+  }
+  number_list& operator=(number_list&& other) noexcept {
+    all_ = static_cast<heap_array<std::int64_t>&&>(other.all_);
+    size_ = other.size_;
+    other.size_ = 0;
+    return *this;
+  }
+
+  void push(std::int64_t number);
+  void push(const number_list& others);
+  void clear() { size_ = 0; }
+  /// Puts the last number in the place of another one, and makes the list shorter.
+  void remove(std::size_t i) { all_[i] = all_[--size_]; }
+  [[nodiscard]] std::int64_t& operator[](std::size_t i) { return all_[i]; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] const std::int64_t* begin() const { return all_.data(); }
+  [[nodiscard]] const std::int64_t* end() const { return all_.data() + size_; }
+
+ private:
+  heap_array<std::int64_t> all_;
+  std::size_t size_ = 0;
+};
 
 /// Reads a position again.
 class position_reader {
@@ -65,6 +97,12 @@ class iteration {
       : guard_(&guard), end_(&end), services_(outer.services_), meter_(outer.meter_) {}
   iteration(const iteration&) = delete;
   iteration& operator=(const iteration&) = delete;
+
+  /// Takes the error away, or puts one there.
+  /// @{
+  [[nodiscard]] std::exception_ptr take_error() noexcept;
+  void give_error(std::exception_ptr& from) noexcept;
+  /// @}
 
   std::exception_ptr error;    ///< of `got::error`
   std::int64_t nested_ns = 0;  ///< that stages took which the one that is being measured asked
@@ -141,24 +179,56 @@ class cursor {
   cursor() = default;
   cursor(const cursor&) = delete;
   cursor& operator=(const cursor&) = delete;
-  virtual ~cursor() = default;
+  TAGMA_COLD virtual ~cursor() = default;
 
   /// Assigns the next element. Throws nothing that belongs to an element; behind the end it says so again and again.
-  [[nodiscard]] virtual got next(T& to) = 0;
+  [[nodiscard]] got next(T& to) {
+    if (counters_ == nullptr) [[likely]]
+      return advance(to);
+    return advance_measured(to);
+  }
   /// Passes `n` elements by and counts them off, `got::element` if all were there. What is passed by need not be
   /// computed.
-  [[nodiscard]] TAGMA_COLD virtual got skip(extent& n) {
+  [[nodiscard]] TAGMA_COLD got skip(extent& n) {
+    if (counters_ == nullptr) return pass_by(n);
+    const measured_call call(*measured_by_, *counters_);
+    return pass_by(n);
+  }
+  /// Appends the position. Never called while a call of `next` is under way.
+  virtual void save(number_list& to) const = 0;
+  /// Goes to a position; called before anything else.
+  virtual void restore(position_reader& from) = 0;
+
+  /// From now on what this does is counted.
+  void measure(stage_counters& to, iteration& by) {
+    counters_ = &to;
+    measured_by_ = &by;
+  }
+
+ protected:
+  /// Do what `next` and `skip` say.
+  /// @{
+  virtual got advance(T& to) = 0;
+  TAGMA_COLD virtual got pass_by(extent& n) {
     T passed{};
     for (; n > 0; --n) {
-      const got g = next(passed);
+      const got g = advance(passed);
       if (g == got::end || g == got::interrupted) return g;
     }
     return got::element;
   }
-  /// Appends the position. Never called while a call of `next` is under way.
-  virtual void save(position& to) const = 0;
-  /// Goes to a position; called before anything else.
-  virtual void restore(position_reader& from) = 0;
+  /// @}
+
+ private:
+  TAGMA_COLD got advance_measured(T& to) {
+    measured_call call(*measured_by_, *counters_);
+    const got g = advance(to);
+    if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
+    return g;
+  }
+
+  stage_counters* counters_ = nullptr;
+  iteration* measured_by_ = nullptr;
 };
 
 /// A part of a pipeline, which is never changed: any number of cursors, of any threads, go through it.
@@ -167,28 +237,37 @@ class stage : public any_stage {
  public:
   using element_type = T;
 
-  /// A cursor at the first element of a pass. Stages that are shuffled tell passes apart by their number.
-  [[nodiscard]] virtual std::unique_ptr<cursor<T>> start(std::uint64_t epoch, iteration& in) const = 0;
+  /// A cursor at the first element of a pass. Stages that are shuffled tell passes apart by their number. One whose
+  /// elements have numbers, and that has no threads, needs none of its own.
+  [[nodiscard]] TAGMA_COLD virtual owned<cursor<T>> start(std::uint64_t epoch, iteration& in) const;
   /// The element of this number, of a stage that is indexed. May be called by several threads at once. Waits for
   /// nothing, and is interrupted only where nobody wants the element any more.
   [[nodiscard]] virtual got get(extent, std::uint64_t, T&, iteration&) const { return got::end; }
   /// This stage in the order of a permutation, or nullptr where the permutation may simply stand behind it.
-  [[nodiscard]] virtual std::shared_ptr<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
+  [[nodiscard]] virtual counted<const stage> permuted(std::uint64_t, bool) const { return nullptr; }
 };
 
 template <class T>
-using stage_of = std::shared_ptr<const stage<T>>;
+using stage_of = counted<const stage<T>>;
 
-/// The element of this number, for the stage that reads this one.
+namespace detail {
 template <class T>
-[[nodiscard]] got get(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
+TAGMA_COLD got get_measured(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
   stage_counters* const counters = in.counters_of(of);
-  if (counters == nullptr) [[likely]]
-    return of.get(i, epoch, to, in);
+  if (counters == nullptr) return of.get(i, epoch, to, in);
   measured_call call(in, *counters);
   const got g = of.get(i, epoch, to, in);
   if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
   return g;
+}
+}  // namespace detail
+
+/// The element of this number, for the stage that reads this one.
+template <class T>
+[[nodiscard]] got get(const stage<T>& of, extent i, std::uint64_t epoch, T& to, iteration& in) {
+  if (in.measured() == nullptr) [[likely]]
+    return of.get(i, epoch, to, in);
+  return detail::get_measured(of, i, epoch, to, in);
 }
 
 /// A pass through a stage whose elements have numbers.
@@ -198,7 +277,7 @@ class indexed_cursor final : public cursor<T> {
   indexed_cursor(const stage<T>& of, std::uint64_t epoch, iteration& in)
       : stage_(of), in_(in), epoch_(epoch), size_(of.size()) {}
 
-  got next(T& to) override {
+  got advance(T& to) override {
     if (next_ >= size_) return got::end;
     const got g = stage_.get(next_, epoch_, to, in_);
     if (g == got::end) size_ = next_;
@@ -209,13 +288,13 @@ class indexed_cursor final : public cursor<T> {
     }
     return g;
   }
-  TAGMA_COLD got skip(extent& n) override {
+  TAGMA_COLD got pass_by(extent& n) override {
     const extent some = n < size_ - next_ ? n : size_ - next_;
     next_ += some;
     n -= some;
     return n == 0 ? got::element : got::end;
   }
-  TAGMA_COLD void save(position& to) const override { to.push_back(size_ < stage_.size() ? -1 - next_ : next_); }
+  TAGMA_COLD void save(number_list& to) const override { to.push(size_ < stage_.size() ? -1 - next_ : next_); }
   TAGMA_COLD void restore(position_reader& from) override {
     next_ = from.take();
     if (next_ < 0) size_ = next_ = -1 - next_;
@@ -229,39 +308,16 @@ class indexed_cursor final : public cursor<T> {
   extent size_, next_ = 0;
 };
 
-/// A cursor that another one goes along with, and that counts.
 template <class T>
-class measured_cursor final : public cursor<T> {
- public:
-  measured_cursor(std::unique_ptr<cursor<T>> of, stage_counters& to, iteration& in)
-      : of_(std::move(of)), to_(to), in_(in) {}
-
-  got next(T& to) override {
-    measured_call call(in_, to_);
-    const got g = of_->next(to);
-    if (g == got::element || g == got::error) call.gave(g == got::element ? datasets::bytes_of(to) : 0);
-    return g;
-  }
-  got skip(extent& n) override {
-    const measured_call call(in_, to_);
-    return of_->skip(n);
-  }
-  void save(position& to) const override { of_->save(to); }
-  void restore(position_reader& from) override { of_->restore(from); }
-
- private:
-  std::unique_ptr<cursor<T>> of_;
-  stage_counters& to_;
-  iteration& in_;
-};
+owned<cursor<T>> stage<T>::start(std::uint64_t epoch, iteration& in) const {
+  return owned<cursor<T>>(new indexed_cursor<T>(*this, epoch, in));
+}
 
 /// A cursor for a stage, the cheapest that does. The stage must outlive it.
 template <class T>
-[[nodiscard]] std::unique_ptr<cursor<T>> start(const stage<T>& of, std::uint64_t epoch, iteration& in) {
-  std::unique_ptr<cursor<T>> at =
-      of.indexed() && !of.threaded() ? std::make_unique<indexed_cursor<T>>(of, epoch, in) : of.start(epoch, in);
-  if (stage_counters* const counters = in.counters_of(of))
-    return std::make_unique<measured_cursor<T>>(std::move(at), *counters, in);
+[[nodiscard]] TAGMA_COLD owned<cursor<T>> start(const stage<T>& of, std::uint64_t epoch, iteration& in) {
+  owned<cursor<T>> at = of.indexed() && !of.threaded() ? of.stage<T>::start(epoch, in) : of.start(epoch, in);
+  if (stage_counters* const counters = in.counters_of(of)) at->measure(*counters, in);
   return at;
 }
 
@@ -270,6 +326,7 @@ template <class In, class T>
 class stage_behind : public stage<T> {
  public:
   explicit stage_behind(stage_of<In> input) : input_(std::move(input)) {}
+  TAGMA_COLD ~stage_behind() override = default;
 
   [[nodiscard]] const stage<In>& input() const { return *input_; }
   [[nodiscard]] extent size() const override { return input_->size(); }
@@ -286,23 +343,28 @@ class boundary {
   /// Something will be taken.
   template <class T>
   void enter(const cursor<T>& input, const iteration& in) {
-    if (inside_ || !in.limited()) return;
-    before_.clear();
-    input.save(before_);
-    inside_ = true;
+    if (!inside_ && in.limited()) [[unlikely]]
+      note(input);
   }
   void leave() { inside_ = false; }
   [[nodiscard]] bool inside() const { return inside_; }
   template <class T>
-  void save(const cursor<T>& input, position& to) const {
+  TAGMA_COLD void save(const cursor<T>& input, number_list& to) const {
     if (inside_)
-      to.insert(to.end(), before_.begin(), before_.end());
+      to.push(before_);
     else
       input.save(to);
   }
 
  private:
-  position before_;
+  template <class T>
+  TAGMA_COLD void note(const cursor<T>& input) {
+    before_.clear();
+    input.save(before_);
+    inside_ = true;
+  }
+
+  number_list before_;
   bool inside_ = false;
 };
 

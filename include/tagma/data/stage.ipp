@@ -12,12 +12,25 @@ namespace tagma::datasets {
 TAGMA_COLD TAGMA_DECL end_of_data::end_of_data()
     : error(status_code::out_of_range, "the dataset has no more elements") {}
 
-TAGMA_DECL std::int64_t position_reader::take() {
+TAGMA_COLD TAGMA_DECL void number_list::push(std::int64_t number) {
+  if (size_ == all_.size()) {
+    heap_array<std::int64_t> larger(2 * size_ + 8);
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = all_[i];
+    all_ = static_cast<heap_array<std::int64_t>&&>(larger);
+  }
+  all_[size_++] = number;
+}
+
+TAGMA_COLD TAGMA_DECL void number_list::push(const number_list& others) {
+  for (const std::int64_t number : others) push(number);
+}
+
+TAGMA_COLD TAGMA_DECL std::int64_t position_reader::take() {
   if (at_ == last_) wrong();
   return *at_++;
 }
 
-TAGMA_DECL std::int64_t position_reader::take(std::int64_t most) {
+TAGMA_COLD TAGMA_DECL std::int64_t position_reader::take(std::int64_t most) {
   const std::int64_t n = take();
   if (n < 0 || n > most) wrong();
   return n;
@@ -27,7 +40,13 @@ TAGMA_COLD TAGMA_DECL void position_reader::wrong() {
   fail(status_code::invalid_argument, "this is no position of this dataset");
 }
 
-TAGMA_DECL stage_counters* iteration::counters_of(const any_stage& stage) const {
+TAGMA_COLD TAGMA_DECL std::exception_ptr iteration::take_error() noexcept { return std::exchange(error, nullptr); }
+
+TAGMA_COLD TAGMA_DECL void iteration::give_error(std::exception_ptr& from) noexcept {
+  error = std::exchange(from, nullptr);
+}
+
+TAGMA_COLD TAGMA_DECL stage_counters* iteration::counters_of(const any_stage& stage) const {
   return meter_ == nullptr ? nullptr : meter_->find(&stage);
 }
 
@@ -55,14 +74,14 @@ TAGMA_DECL const permutation& iteration::order(const void* owner, extent n, std:
   return order_;
 }
 
-TAGMA_DECL measured_call::~measured_call() {
+TAGMA_COLD TAGMA_DECL measured_call::~measured_call() {
   const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
   stage_counters::add(to_.own_ns, took - in_.nested_ns);
   in_.nested_ns = outer_ns_ + took;
   in_.measured()->asked(to_, begun_, ended);
 }
 
-TAGMA_DECL void measured_call::gave(std::int64_t bytes) {
+TAGMA_COLD TAGMA_DECL void measured_call::gave(std::int64_t bytes) {
   stage_counters::add(to_.elements, 1);
   stage_counters::add(to_.bytes, bytes);
 }

@@ -76,8 +76,8 @@ class collector<T> {
   using type = typename batch_of_members<T>::type;
   collector(extent most, const no_options& options) : parts_(made(most, options, indices())) {}
   void add(extent i, T& x, std::size_t) { add(i, members<T>::tie(x), indices()); }
-  [[nodiscard]] type take(extent count) {
-    return std::apply([&](auto&... part) { return type{part.take(count)...}; }, parts_);
+  void take(extent count, type& to) {
+    std::apply([&](auto&... part) { to = type{taken(part, count)...}; }, parts_);
   }
 
  private:
@@ -91,6 +91,12 @@ class collector<T> {
   };
   using parts = typename collectors<rows>::type;
 
+  template <class Part>
+  [[nodiscard]] static typename Part::type taken(Part& part, extent count) {
+    typename Part::type batch;
+    part.take(count, batch);
+    return batch;
+  }
   template <std::size_t... I>
   [[nodiscard]] static parts made(extent most, const no_options& options, std::index_sequence<I...>) {
     return parts(std::tuple_element_t<I, parts>(most, options)...);
@@ -108,8 +114,11 @@ class padding_collector<T> {
  public:
   using type = typename batch_of_members<T>::type;
   padding_collector(extent, const padding_options& options) : options_(&options) {}
-  void add(extent, T& x, std::size_t) { all_.push_back(std::move(x)); }
-  [[nodiscard]] type take(extent) { return take(std::make_index_sequence<std::tuple_size_v<rows>>()); }
+  void add(extent i, T& x, std::size_t) {
+    if (i == 0) all_.clear();
+    all_.push_back(std::move(x));
+  }
+  void take(extent, type& to) { to = take(std::make_index_sequence<std::tuple_size_v<rows>>()); }
 
  private:
   using rows = typename tied_t<T>::rows;

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/base/counted.hpp"
 #include "tagma/data/meter.hpp"
 #include "tagma/data/thread_search.hpp"
 #include "tagma/runtime/wait_word.hpp"
@@ -23,7 +23,7 @@ namespace tagma::datasets {
 inline constexpr std::int64_t default_bytes = std::int64_t{256} << 20;
 
 /// The part of a stage, and what it tells of itself. Its pass and the tuner use it at once.
-struct tuned_part {
+struct tuned_part final : counted_object {
   using number = atomic<std::int64_t>;
 
   // Given by the tuner.
@@ -52,16 +52,16 @@ struct tuned_part {
 };
 
 /// Keeps the stages of one pass within its budgets, and finds what each should have of them.
-class tuner {
+class tuner final : public counted_object {
  public:
   tuner(int threads, std::int64_t bytes);
 
   /// That of a pass; the first stage makes it. Passes of datasets that share nothing have one for each stage.
-  [[nodiscard]] static std::shared_ptr<tuner> of(pass_services* services);
+  [[nodiscard]] static counted<tuner> of(pass_services* services);
 
   /// A stage begins a pass. What an earlier pass of it found is used again.
   /// @param most threads that make sense
-  [[nodiscard]] std::shared_ptr<tuned_part> enter(const any_stage& stage, int most);
+  [[nodiscard]] counted<tuned_part> enter(const any_stage& stage, int most);
   void leave(tuned_part& part);
 
   /// Whether a thread may begin.
@@ -88,7 +88,7 @@ class tuner {
   const int threads_;
   const std::int64_t bytes_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<tuned_part>> parts_;  // in the order in which they began: who asks comes first
+  std::vector<counted<tuned_part>> parts_;  // in the order in which they began: who asks comes first
   thread_search search_;
   bool settling_ = true;
   std::int64_t begun_ns_ = 0, begun_given_ = 0, begun_empty_ns_ = 0;

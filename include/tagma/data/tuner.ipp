@@ -23,22 +23,22 @@ TAGMA_DECL tuner::tuner(int threads, std::int64_t bytes)
       bytes_(bytes > 0 ? bytes : default_bytes),
       search_(0) {}
 
-TAGMA_COLD TAGMA_DECL std::shared_ptr<tuner> tuner::of(pass_services* services) {
-  if (services == nullptr) return std::make_shared<tuner>(0, 0);
+TAGMA_COLD TAGMA_DECL counted<tuner> tuner::of(pass_services* services) {
+  if (services == nullptr) return make_counted<tuner>(0, 0);
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (services->tuner == nullptr) services->tuner = std::make_shared<tuner>(services->threads, services->bytes);
-  return std::static_pointer_cast<tuner>(services->tuner);
+  if (services->tuner == nullptr) services->tuner = make_counted<tuner>(services->threads, services->bytes);
+  return counted<tuner>(static_cast<tuner*>(services->tuner.get()));
 }
 
-TAGMA_COLD TAGMA_DECL std::shared_ptr<tuned_part> tuner::enter(const any_stage& stage, int most) {
+TAGMA_COLD TAGMA_DECL counted<tuned_part> tuner::enter(const any_stage& stage, int most) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<tuned_part> part;
+  counted<tuned_part> part;
   for (const auto& p : parts_)
     if (!p->active && p->of == &stage) part = p;
   if (part == nullptr) {
     std::erase_if(parts_, [&](const auto& p) { return !p->active && parts_.size() >= many; });
-    parts_.push_back(part = std::make_shared<tuned_part>());
+    parts_.push_back(part = make_counted<tuned_part>());
     part->of = &stage;
     part->most = most;
     part->seen_made = part->seen_work_ns = 0;

@@ -63,14 +63,9 @@ class state_container final : public counted_object {
 
   /// The resource of this kind and name, or what `make` gives, from then on. One thread at a time makes one.
   template <class Make>
-  [[nodiscard]] TAGMA_COLD counted<resource> find_or_add(std::string_view kind, std::string_view name,
-                                                         const Make& make) {
-    const mutex_lock lock(mutex_);
-    const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
-    if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
-    counted<resource> made = make();
-    add(made, hash);
-    return made;
+  [[nodiscard]] counted<resource> find_or_add(std::string_view kind, std::string_view name, const Make& make) {
+    return find_or_make(
+        kind, name, [](const void* of) { return (*static_cast<const Make*>(of))(); }, &make);
   }
   /// The resource of this kind and name, or nothing.
   [[nodiscard]] counted<resource> find(std::string_view kind, std::string_view name);
@@ -85,6 +80,8 @@ class state_container final : public counted_object {
   }
 
  private:
+  [[nodiscard]] counted<resource> find_or_make(std::string_view kind, std::string_view name,
+                                               counted<resource> (*make)(const void*), const void* of);
   [[nodiscard]] counted<resource>& bucket_of(std::uint64_t hash) const;
   [[nodiscard]] resource* find(std::string_view kind, std::string_view name, std::uint64_t hash) const;
   void add(const counted<resource>& made, std::uint64_t hash);

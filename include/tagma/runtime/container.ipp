@@ -11,6 +11,17 @@ namespace tagma::runtime {
 
 TAGMA_COLD TAGMA_DECL state_container::state_container(access_function of_plans) : access_(of_plans) {}
 
+TAGMA_COLD TAGMA_DECL counted<resource> state_container::find_or_make(std::string_view kind, std::string_view name,
+                                                                      counted<resource> (*make)(const void*),
+                                                                      const void* of) {
+  const mutex_lock lock(mutex_);
+  const std::uint64_t hash = hash_combine(hash_text(kind), hash_text(name));
+  if (resource* const found = find(kind, name, hash)) return counted<resource>(found);
+  counted<resource> made = make(of);
+  add(made, hash);
+  return made;
+}
+
 TAGMA_COLD TAGMA_DECL counted<resource> state_container::find(std::string_view kind, std::string_view name) {
   const mutex_lock lock(mutex_);
   return counted<resource>(find(kind, name, hash_combine(hash_text(kind), hash_text(name))));

@@ -82,7 +82,7 @@ class queue final : public resource {
   [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
                                          array_view<const std::int64_t> priorities = {});
   /// Keeps the memory of elements that nobody needs any more for others.
-  void reuse(queue_elements&& elements);
+  void reuse(queue_elements&& elements) noexcept;
 
   /// @name Attempts
   /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
@@ -129,6 +129,10 @@ class queue final : public resource {
     queue& queue_;
   };
 
+  [[noreturn]] void refuse_count(extent count) const;
+  [[noreturn]] void refuse_bytes(std::size_t bytes) const;
+  /// An attempt takes its place in a line.
+  void begin(line& of, queue_attempt& attempt);
   void check_count(std::size_t count) const;
   void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
   [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
@@ -151,6 +155,8 @@ class queue final : public resource {
 
   void put(queue_element* e);
   [[nodiscard]] queue_element* take();
+  void put_into_heap(queue_element* e);
+  [[nodiscard]] queue_element* take_from_heap();
   /// What an attempt holds goes back to where it was.
   void put_back(queue_attempt& a);
   /// A number from 0 to `n` - 1.
@@ -163,6 +169,9 @@ class queue final : public resource {
 
   void end(line& of, queue_attempt& a, std::exception_ptr error);
   static std::exception_ptr error_of(status_code code, const std::string& text) noexcept;
+  std::exception_ptr error_of_closed(std::string_view how) const noexcept;
+  /// Of a dequeue of more elements than a closed queue has.
+  std::exception_ptr error_of_few(const queue_attempt& a) const noexcept;
   std::exception_ptr cancelled(const queue_attempt& a) const noexcept;
 
   const queue_options options_;

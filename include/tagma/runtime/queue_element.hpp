@@ -62,7 +62,9 @@ class queue_elements {
   queue_elements& operator=(queue_elements&& other) noexcept;
   queue_elements(const queue_elements&) = delete;
   queue_elements& operator=(const queue_elements&) = delete;
-  ~queue_elements() { clear(); }
+  ~queue_elements() {
+    if (count_ > 0) clear();
+  }
 
   [[nodiscard]] extent size() const { return count_; }
   [[nodiscard]] bool empty() const { return count_ == 0; }

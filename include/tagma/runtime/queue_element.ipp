@@ -73,7 +73,7 @@ TAGMA_DECL queue_elements::queue_elements(queue_elements&& other) noexcept
 
 TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
   if (this == &other) return *this;
-  clear();
+  if (count_ > 0) clear();
   first_ = other.first_, last_ = other.last_, count_ = other.count_;
   other.first_ = other.last_ = nullptr;
   other.count_ = 0;
@@ -95,7 +95,7 @@ TAGMA_DECL queue_element* queue_elements::pop_front() {
   return e;
 }
 
-TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
+TAGMA_COLD TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
   if (others.first_ == nullptr) return;
   others.last_->next_ = first_;
   if (first_ == nullptr) last_ = others.last_;
@@ -105,11 +105,11 @@ TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
   others.count_ = 0;
 }
 
-TAGMA_DECL void queue_elements::clear() {
+TAGMA_COLD TAGMA_DECL void queue_elements::clear() {
   while (!empty()) queue_element::destroy(pop_front());
 }
 
-TAGMA_DECL shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
+TAGMA_COLD TAGMA_DECL shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
   shape dims{elements.size()};
   for (const extent e : declared.span()) dims.push_back(e == dyn ? 0 : e);
   elements.each([&](extent, const queue_element& e) {

@@ -177,6 +177,7 @@ class step_runner final : public shared_work {
   /// An asynchronous step has ended, on a thread that need not be one of the run's.
   void complete(std::int32_t s, std::exception_ptr error) noexcept;
 
+  void note_failed(step_id s, std::exception_ptr&& error) noexcept;
   [[nodiscard]] bool becomes_ready(step_id t) noexcept;
   [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].waits_for(hold::none) || waits_->passes(t); }
 

@@ -210,9 +210,9 @@ TAGMA_DECL step_runner::step_id step_runner::finish(step_id s, local_steps& loca
   return next;
 }
 
-TAGMA_DECL void step_runner::complete(std::int32_t s, std::exception_ptr error) noexcept {
+TAGMA_COLD TAGMA_DECL void step_runner::complete(std::int32_t s, std::exception_ptr error) noexcept {
   const bool failed = error != nullptr;
-  if (failed) control_->failed(run_->named(static_cast<std::size_t>(s), static_cast<std::exception_ptr&&>(error)));
+  if (failed) note_failed(s, static_cast<std::exception_ptr&&>(error));
   const mutex_lock lock(mutex_);  // once it is open, the run may be gone
   int shared = 0;
   for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
@@ -222,6 +222,10 @@ TAGMA_DECL void step_runner::complete(std::int32_t s, std::exception_ptr error) 
     call_helpers(1);
   }
   ended(shared);
+}
+
+TAGMA_COLD TAGMA_DECL void step_runner::note_failed(step_id s, std::exception_ptr&& error) noexcept {
+  control_->failed(run_->named(static_cast<std::size_t>(s), static_cast<std::exception_ptr&&>(error)));
 }
 
 TAGMA_DECL bool step_runner::becomes_ready(step_id t) noexcept {

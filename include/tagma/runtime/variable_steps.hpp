@@ -10,7 +10,13 @@
 namespace tagma::runtime {
 
 /// True if a step reads or writes a variable.
-[[nodiscard]] bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step);
+[[nodiscard]] TAGMA_COLD constexpr bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
+  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
+  for (int k = 0; k < step.operands && !needs; ++k)
+    plan.each_member(plan.operands[step.first_operand + k],
+                     [&](ir::node_id i) { needs = needs || plan.nodes[i].is_in(plan::storage_kind::variable); });
+  return needs;
+}
 /// True if runs of a plan that updates variables need their number before the first step that needs a variable: it
 /// draws random numbers by that, or does steps again and again, which are of one run.
 [[nodiscard]] bool counts_early(const plan::plan_view& plan);

@@ -9,14 +9,6 @@
 
 namespace tagma::runtime {
 
-TAGMA_COLD TAGMA_DECL bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
-  for (int k = 0; k < step.operands && !needs; ++k)
-    plan.each_member(plan.operands[step.first_operand + k],
-                     [&](ir::node_id i) { needs = needs || plan.nodes[i].is_in(plan::storage_kind::variable); });
-  return needs;
-}
-
 TAGMA_COLD TAGMA_DECL bool counts_early(const plan::plan_view& plan) {
   bool early = !plan.loops.empty();
   for (const plan::plan_node& node : plan.nodes) early = early || node.op->stateful;

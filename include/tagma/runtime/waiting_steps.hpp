@@ -23,8 +23,12 @@ class started_steps final : public waiting_steps {
   explicit started_steps(Bound& plan) : plan_(plan), waits_(plan.plan().steps.size()) {}
 
   /// For a plan whose steps are `runner`'s, or nullptr where others run them.
+  /// @tparam MayHold whether a step that somebody waits for may need a variable; if not, `pinned_variables` is not
+  /// compiled
+  template <bool MayHold>
   [[nodiscard]] TAGMA_COLD static owned<waiting_steps> make(Bound& plan, step_runner* runner, bool apart) {
     owned<started_steps> made(new started_steps(plan));
+    if constexpr (MayHold) made->pin_ = &pinned_variables<Bound>::make;
     for (std::size_t s = 0; s < plan.plan().steps.size(); ++s)
       if (plan.is_asynchronous(s) && made->writes_variable(s))
         fail(status_code::internal, {"the kernel of ", detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
@@ -44,9 +48,7 @@ class started_steps final : public waiting_steps {
     return owned<waiting_steps>(static_cast<owned<started_steps>&&>(made));
   }
 
-  [[nodiscard]] access_function access() const override {
-    return uses_while_waiting_ ? &pinned_variables<Bound>::make : nullptr;
-  }
+  [[nodiscard]] access_function access() const override { return uses_while_waiting_ ? pin_ : nullptr; }
 
   [[nodiscard]] array_view<const step_hold> holds() const override { return {holds_.data(), holds_.size()}; }
 
@@ -128,7 +130,7 @@ class started_steps final : public waiting_steps {
       done_ = done;
       begin_ns_ = now_ns();
     }
-    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+    TAGMA_COLD void complete(std::int32_t, std::exception_ptr problem) noexcept override {
       if (problem == nullptr && plan_->finds_extents(step_)) problem = end_late();
       if (variable_access* const access = plan_->step_access()) access->end(step_, problem == nullptr);
       if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
@@ -156,6 +158,7 @@ class started_steps final : public waiting_steps {
   Bound& plan_;
   heap_array<watched_wait> waits_;  // one a step
   heap_array<step_hold> holds_;
+  access_function pin_ = nullptr;
   bool uses_while_waiting_ = false;
 };
 
@@ -299,6 +302,22 @@ struct accelerator_kernels {
   static constexpr auto entries = gather(std::make_integer_sequence<int, ir::most_kinds>{});
 };
 
+/// False if it is certain before a program runs that no step needs a variable while somebody may wait for it: then none
+/// stands before one that waits, or has an effect outside.
+template <class Plan>
+[[nodiscard]] constexpr bool may_hold_variables() {
+  if constexpr (Plan::where::is_accelerated || Plan::loops.size() > 0) return true;
+  const plan::plan_view& plan = Plan::view;
+  bool needs = false;
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const ir::op_info& op = *plan.nodes[plan.steps[s].main_node()].op;
+    needs = needs || needs_variable(plan, plan.steps[s]);
+    if (needs && (kernel_table<Plan>::entries[s].start != nullptr || (op.stateful && !op.is(ir::op_kind::update))))
+      return true;
+  }
+  return false;
+}
+
 /// bound_plan, for `late_steps`, which only programs with late operations define (runtime/late_steps.hpp).
 template <class Plan>
 struct choose_bound_plan {
@@ -332,7 +351,8 @@ template <class Plan>
       tables.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
     }
   }
-  if constexpr (starts_any(kernel_table<Plan>::entries)) tables.waiting = &started_steps<bound_plan>::make;
+  if constexpr (starts_any(kernel_table<Plan>::entries))
+    tables.waiting = &started_steps<bound_plan>::template make<may_hold_variables<Plan>()>;
   if constexpr (plan::finds_extents(Plan::nodes)) tables.late = &late_steps<bound_plan_of<Plan>>::make;
   return tables;
 }

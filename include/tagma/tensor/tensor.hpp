@@ -101,6 +101,26 @@ class tensor : detail::tensor_characters<T> {
     return *this;
   }
   ~tensor() { release(); }
+  /// One function in place of the three moves that std::swap writes wherever it is called.
+  [[gnu::noinline]] friend void swap(tensor& a, tensor& b) noexcept {
+    detail::tensor_characters<T> characters(static_cast<detail::tensor_characters<T>&&>(a));
+    static_cast<detail::tensor_characters<T>&>(a) = static_cast<detail::tensor_characters<T>&&>(b);
+    static_cast<detail::tensor_characters<T>&>(b) = static_cast<detail::tensor_characters<T>&&>(characters);
+    const shape dims = a.dims_;
+    const std::size_t size = a.size_;
+    T* const data = a.data_;
+    const T scalar = a.scalar_;
+    a.dims_ = b.dims_;
+    a.size_ = b.size_;
+    a.data_ = b.data_;
+    a.scalar_ = b.scalar_;
+    b.dims_ = dims;
+    b.size_ = size;
+    b.data_ = data;
+    b.scalar_ = scalar;
+    if (a.dims_.rank == 0) a.data_ = &a.scalar_;
+    if (b.dims_.rank == 0) b.data_ = &b.scalar_;
+  }
 
   [[nodiscard]] T* data() noexcept { return data_; }
   [[nodiscard]] const T* data() const noexcept { return data_; }

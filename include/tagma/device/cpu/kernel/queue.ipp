@@ -70,13 +70,13 @@ TAGMA_DECL void dequeue_step::finish() {
   if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
 }
 
-TAGMA_DECL bool dequeue_step::queue_is_open() const {
+TAGMA_COLD TAGMA_DECL bool dequeue_step::queue_is_open() const {
   for (const tensor_spec& s : queue().components())
     if (!s.dims.is_static()) return true;
   return false;
 }
 
-TAGMA_DECL bool dequeue_step::queue_has_texts() const {
+TAGMA_COLD TAGMA_DECL bool dequeue_step::queue_has_texts() const {
   for (const tensor_spec& s : queue().components())
     if (s.type == dtype::string) return true;
   return false;
