@@ -257,26 +257,27 @@ inline void cluster_session::list_variables(variable_homes& homes) {
 }
 
 inline void cluster_session::add_parts() {
+  // Whatever can be thrown is thrown before the first question is asked.
+  std::vector<std::string> files(tasks_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (has_part_[t]) files[t] = write_program(parts_[t]);
   gathering all;
-  std::vector<std::unique_ptr<question>> questions;
-  std::vector<std::string> files;
-  files.reserve(tasks_.size());
+  std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!has_part_[t]) continue;
-    files.push_back(write_program(parts_[t]));
-    questions.push_back(std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
-    service::add_part what{graph_,
-                           static_cast<std::int32_t>(t),
-                           options_.container,
-                           options_.variable_prefix,
-                           options_.kept_apart,
-                           options_.seed,
-                           tasks_};
+    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
+    const service::add_part what{graph_,
+                                 static_cast<std::int32_t>(t),
+                                 options_.container,
+                                 options_.variable_prefix,
+                                 options_.kept_apart,
+                                 options_.seed,
+                                 tasks_};
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::add_part);
     m.body = what.body();
-    m.bulk = {reinterpret_cast<const std::byte*>(files.back().data()), files.back().size()};
-    outlets_[t]->ask(std::move(m), options_.run_ns, *questions.back());
+    m.bulk = {reinterpret_cast<const std::byte*>(files[t].data()), files[t].size()};
+    outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
   }
   all.wait([](const error&) {});
 }
@@ -343,19 +344,22 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
   check_feeds(feeds);
   const std::vector<std::vector<int>> asked = outputs_of_parts(cut_, wanted);
   const std::uint64_t step = step_.fetch_add(1, memory_order::relaxed);
-  gathering all;
-  std::vector<std::unique_ptr<question>> questions(tasks_.size());
   std::vector<std::string> elements(tasks_.size());
+  std::vector<transport::outgoing> messages(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
     service::run_part what{graph_, step, {asked[t].begin(), asked[t].end()}, {}};
     elements[t] = feeds_of(t, feeds, what);
-    transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(service::message::run_part);
-    m.body = what.body();
-    m.bulk = {reinterpret_cast<const std::byte*>(elements[t].data()), elements[t].size()};
-    questions[t] = std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id)));
-    outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
+    messages[t].kind = static_cast<std::uint16_t>(service::message::run_part);
+    messages[t].body = what.body();
+    messages[t].bulk = {reinterpret_cast<const std::byte*>(elements[t].data()), elements[t].size()};
+  }
+  gathering all;
+  std::vector<std::unique_ptr<question>> questions(tasks_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (asked[t].empty()) continue;
+    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
+    outlets_[t]->ask(std::move(messages[t]), options_.run_ns, *questions[t]);
   }
   all.wait([&](const error& why) { end_run(step, asked, &why); });
   end_run(step, asked, nullptr);

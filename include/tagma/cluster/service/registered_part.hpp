@@ -16,6 +16,7 @@
 #include "tagma/cluster/service/meeting.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/worker_options.hpp"
+#include "tagma/expr/op/exchange.hpp"
 #include "tagma/runtime/any_session.hpp"
 
 namespace tagma::service {
@@ -33,8 +34,14 @@ class registered_part {
   registered_part(add_part what, const any_program& program, const container& state, const worker_options& options,
                   post out);
 
-  /// Runs are kept until they have ended; nothing for one that has.
+  /// Runs are kept until they have ended; nothing for one that has, and for more than `most_runs` at a time.
   [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
+  /// True if the part takes this edge from another one, or hands it over.
+  /// @{
+  [[nodiscard]] bool takes(std::int32_t edge) const { return takes_.count(edge) != 0; }
+  [[nodiscard]] bool sends(std::int32_t edge) const { return sends_.count(edge) != 0; }
+  /// @}
+  static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
   /// Ends all runs.
   void abort(const error& why);
@@ -48,6 +55,7 @@ class registered_part {
   any_program program_;
   session<any_program> session_;
   post out_;
+  std::set<std::int32_t> takes_, sends_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
   std::set<std::uint64_t> ended_;  // the last ones
@@ -62,11 +70,18 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                           .inter_op_threads = options.inter_op_threads,
                           .state = state,
                           .variable_prefix = what_.variable_prefix}),
-      out_(std::move(out)) {}
+      out_(std::move(out)) {
+  const ir::graph_view g = program_.graph();
+  for (ir::node_id i = 0; i < g.size(); ++i) {
+    if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
+      takes_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
+    if (g[i].op == &ir::rules<op::send>) sends_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
+  }
+}
 
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (ended_.count(step) != 0) return nullptr;
+  if (ended_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
   std::shared_ptr<run_state>& r = runs_[step];
   if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
   return r;

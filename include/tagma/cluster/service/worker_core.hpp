@@ -42,13 +42,16 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& m);
   void received(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
   void abandoned(transport::link& from, std::uint32_t transfer, const error& why);
+  /// Lets a part go; its runs end.
+  void forget(std::uint64_t graph);
   /// @}
 
  private:
   using transfer_key = std::pair<const transport::link*, std::uint32_t>;
 
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
-  [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e);
+  /// The run that takes an edge, or sends it; nothing if there is none.
+  [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
   void add(const add_part& what, const std::vector<std::byte>& bytes);
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
@@ -93,6 +96,8 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
   void abort(const error& why);
+  /// The graph of a client goes with its connection.
+  void owns(std::uint64_t graph);
 
  private:
   void answer(const std::function<transport::send_result(transport::link&)>& send);
@@ -102,6 +107,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   std::mutex mutex_;
   std::condition_variable room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
+  std::vector<std::uint64_t> graphs_;
 };
 
 namespace detail {
@@ -142,9 +148,10 @@ inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
   return found == parts_.end() ? nullptr : found->second;
 }
 
-inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e) {
+inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
   const std::shared_ptr<registered_part> part = find(e.graph);
-  return part == nullptr ? nullptr : part->run(e.step);
+  if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
+  return part->run(e.step);
 }
 
 inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
@@ -203,7 +210,7 @@ inline transport::placement worker_core::place(transport::link& from, const tran
       return transport::placement::buffered();
     case message::tensor: {
       const edge_of_run e = edge_of_run::read(m.body);
-      const std::shared_ptr<run_state> run = run_of(e);
+      const std::shared_ptr<run_state> run = run_of(e, true);
       if (run == nullptr)
         return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
       transport::placement where = run->edges.place(from, m, e);
@@ -217,6 +224,19 @@ inline transport::placement worker_core::place(transport::link& from, const tran
       return transport::placement::refused(
           error(status_code::unimplemented, sentence({"messages of kind ", m.kind, " have no bulk"})));
   }
+}
+
+inline void worker_core::forget(std::uint64_t graph) {
+  std::shared_ptr<registered_part> gone;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = parts_.find(graph);
+    if (found == parts_.end()) return;
+    gone = std::move(found->second);
+    parts_.erase(found);
+  }
+  gone->abort(error(status_code::aborted, "the client of the graph is gone"));
+  (void)crew_.add([gone]() mutable { gone.reset(); });  // its end waits for runs
 }
 
 inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer, const error& why) {
@@ -254,12 +274,12 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
           const std::lock_guard<std::mutex> lock(mutex_);
           transfers_.erase({&from, m.transfer});
         }
-        if (const auto run = run_of(e); run != nullptr) run->edges.received(m, e);
+        if (const auto run = run_of(e, true); run != nullptr) run->edges.received(m, e);
         return;
       }
       case message::wanted: {
         const edge_of_run e = edge_of_run::read(m.body);
-        if (const auto run = run_of(e); run != nullptr) run->edges.wanted(e.edge);
+        if (const auto run = run_of(e, false); run != nullptr) run->edges.wanted(e.edge);
         return;
       }
       case message::end_run: {
@@ -270,23 +290,14 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return;
       }
       case message::forget_graph: {
-        const edge_of_run e = edge_of_run::read(m.body);
-        std::shared_ptr<registered_part> gone;
-        {
-          const std::lock_guard<std::mutex> lock(mutex_);
-          const auto found = parts_.find(e.graph);
-          if (found == parts_.end()) return;
-          gone = std::move(found->second);
-          parts_.erase(found);
-        }
-        gone->abort(error(status_code::aborted, "the client of the graph is gone"));
-        (void)crew_.add([gone]() mutable { gone.reset(); });  // its end waits for runs
+        forget(edge_of_run::read(m.body).graph);
         return;
       }
       case message::add_part:
         return answer_soon(by, request,
                            [this, by, request, what = add_part::read(m.body), bytes = std::move(m.buffer)] {
                              add(what, bytes);
+                             by->owns(what.graph);
                              by->reply(request, {});
                            });
       case message::run_part:
@@ -336,7 +347,9 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
                                 " is not known here: the server was started anew, or was told to "
                                 "forget it"});
   const std::shared_ptr<run_state> run = part->run(m.step);
-  if (run == nullptr) fail(status_code::aborted, {"run ", m.step, " is over"});
+  if (run == nullptr)
+    fail(status_code::aborted,
+         {"run ", m.step, " is over, or more than ", registered_part::most_runs, " of its graph are under way"});
   const ir::graph_view g = part->program().graph();
   for (const std::int32_t o : m.outputs)
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
@@ -422,9 +435,22 @@ inline void inlet_handler::connected(transport::link& with) {
 }
 
 inline void inlet_handler::end() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  link_ = nullptr;
-  room_.notify_all();
+  std::vector<std::uint64_t> graphs;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    link_ = nullptr;
+    graphs.swap(graphs_);
+    room_.notify_all();
+  }
+  for (const std::uint64_t g : graphs) core_->forget(g);
+}
+
+inline void inlet_handler::owns(std::uint64_t graph) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (link_ != nullptr) return graphs_.push_back(graph);
+  }
+  core_->forget(graph);
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
