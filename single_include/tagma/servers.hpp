@@ -1196,26 +1196,27 @@ inline void cluster_session::list_variables(variable_homes& homes) {
 }
 
 inline void cluster_session::add_parts() {
+  // Whatever can be thrown is thrown before the first question is asked.
+  std::vector<std::string> files(tasks_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (has_part_[t]) files[t] = write_program(parts_[t]);
   gathering all;
-  std::vector<std::unique_ptr<question>> questions;
-  std::vector<std::string> files;
-  files.reserve(tasks_.size());
+  std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!has_part_[t]) continue;
-    files.push_back(write_program(parts_[t]));
-    questions.push_back(std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
-    service::add_part what{graph_,
-                           static_cast<std::int32_t>(t),
-                           options_.container,
-                           options_.variable_prefix,
-                           options_.kept_apart,
-                           options_.seed,
-                           tasks_};
+    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
+    const service::add_part what{graph_,
+                                 static_cast<std::int32_t>(t),
+                                 options_.container,
+                                 options_.variable_prefix,
+                                 options_.kept_apart,
+                                 options_.seed,
+                                 tasks_};
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::add_part);
     m.body = what.body();
-    m.bulk = {reinterpret_cast<const std::byte*>(files.back().data()), files.back().size()};
-    outlets_[t]->ask(std::move(m), options_.run_ns, *questions.back());
+    m.bulk = {reinterpret_cast<const std::byte*>(files[t].data()), files[t].size()};
+    outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
   }
   all.wait([](const error&) {});
 }
@@ -1282,19 +1283,22 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
   check_feeds(feeds);
   const std::vector<std::vector<int>> asked = outputs_of_parts(cut_, wanted);
   const std::uint64_t step = step_.fetch_add(1, memory_order::relaxed);
-  gathering all;
-  std::vector<std::unique_ptr<question>> questions(tasks_.size());
   std::vector<std::string> elements(tasks_.size());
+  std::vector<transport::outgoing> messages(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
     service::run_part what{graph_, step, {asked[t].begin(), asked[t].end()}, {}};
     elements[t] = feeds_of(t, feeds, what);
-    transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(service::message::run_part);
-    m.body = what.body();
-    m.bulk = {reinterpret_cast<const std::byte*>(elements[t].data()), elements[t].size()};
-    questions[t] = std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id)));
-    outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
+    messages[t].kind = static_cast<std::uint16_t>(service::message::run_part);
+    messages[t].body = what.body();
+    messages[t].bulk = {reinterpret_cast<const std::byte*>(elements[t].data()), elements[t].size()};
+  }
+  gathering all;
+  std::vector<std::unique_ptr<question>> questions(tasks_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (asked[t].empty()) continue;
+    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
+    outlets_[t]->ask(std::move(messages[t]), options_.run_ns, *questions[t]);
   }
   all.wait([&](const error& why) { end_run(step, asked, &why); });
   end_run(step, asked, nullptr);
@@ -1800,8 +1804,14 @@ class registered_part {
   registered_part(add_part what, const any_program& program, const container& state, const worker_options& options,
                   post out);
 
-  /// Runs are kept until they have ended; nothing for one that has.
+  /// Runs are kept until they have ended; nothing for one that has, and for more than `most_runs` at a time.
   [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
+  /// True if the part takes this edge from another one, or hands it over.
+  /// @{
+  [[nodiscard]] bool takes(std::int32_t edge) const { return takes_.count(edge) != 0; }
+  [[nodiscard]] bool sends(std::int32_t edge) const { return sends_.count(edge) != 0; }
+  /// @}
+  static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
   /// Ends all runs.
   void abort(const error& why);
@@ -1815,6 +1825,7 @@ class registered_part {
   any_program program_;
   session<any_program> session_;
   post out_;
+  std::set<std::int32_t> takes_, sends_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
   std::set<std::uint64_t> ended_;  // the last ones
@@ -1829,11 +1840,18 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                           .inter_op_threads = options.inter_op_threads,
                           .state = state,
                           .variable_prefix = what_.variable_prefix}),
-      out_(std::move(out)) {}
+      out_(std::move(out)) {
+  const ir::graph_view g = program_.graph();
+  for (ir::node_id i = 0; i < g.size(); ++i) {
+    if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
+      takes_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
+    if (g[i].op == &ir::rules<op::send>) sends_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
+  }
+}
 
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (ended_.count(step) != 0) return nullptr;
+  if (ended_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
   std::shared_ptr<run_state>& r = runs_[step];
   if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
   return r;
@@ -1888,13 +1906,16 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& m);
   void received(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
   void abandoned(transport::link& from, std::uint32_t transfer, const error& why);
+  /// Lets a part go; its runs end.
+  void forget(std::uint64_t graph);
   /// @}
 
  private:
   using transfer_key = std::pair<const transport::link*, std::uint32_t>;
 
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
-  [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e);
+  /// The run that takes an edge, or sends it; nothing if there is none.
+  [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
   void add(const add_part& what, const std::vector<std::byte>& bytes);
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
@@ -1939,6 +1960,8 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
   void abort(const error& why);
+  /// The graph of a client goes with its connection.
+  void owns(std::uint64_t graph);
 
  private:
   void answer(const std::function<transport::send_result(transport::link&)>& send);
@@ -1948,6 +1971,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   std::mutex mutex_;
   std::condition_variable room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
+  std::vector<std::uint64_t> graphs_;
 };
 
 namespace detail {
@@ -1988,9 +2012,10 @@ inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
   return found == parts_.end() ? nullptr : found->second;
 }
 
-inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e) {
+inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
   const std::shared_ptr<registered_part> part = find(e.graph);
-  return part == nullptr ? nullptr : part->run(e.step);
+  if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
+  return part->run(e.step);
 }
 
 inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
@@ -2049,7 +2074,7 @@ inline transport::placement worker_core::place(transport::link& from, const tran
       return transport::placement::buffered();
     case message::tensor: {
       const edge_of_run e = edge_of_run::read(m.body);
-      const std::shared_ptr<run_state> run = run_of(e);
+      const std::shared_ptr<run_state> run = run_of(e, true);
       if (run == nullptr)
         return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
       transport::placement where = run->edges.place(from, m, e);
@@ -2063,6 +2088,19 @@ inline transport::placement worker_core::place(transport::link& from, const tran
       return transport::placement::refused(
           error(status_code::unimplemented, sentence({"messages of kind ", m.kind, " have no bulk"})));
   }
+}
+
+inline void worker_core::forget(std::uint64_t graph) {
+  std::shared_ptr<registered_part> gone;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = parts_.find(graph);
+    if (found == parts_.end()) return;
+    gone = std::move(found->second);
+    parts_.erase(found);
+  }
+  gone->abort(error(status_code::aborted, "the client of the graph is gone"));
+  (void)crew_.add([gone]() mutable { gone.reset(); });  // its end waits for runs
 }
 
 inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer, const error& why) {
@@ -2100,12 +2138,12 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
           const std::lock_guard<std::mutex> lock(mutex_);
           transfers_.erase({&from, m.transfer});
         }
-        if (const auto run = run_of(e); run != nullptr) run->edges.received(m, e);
+        if (const auto run = run_of(e, true); run != nullptr) run->edges.received(m, e);
         return;
       }
       case message::wanted: {
         const edge_of_run e = edge_of_run::read(m.body);
-        if (const auto run = run_of(e); run != nullptr) run->edges.wanted(e.edge);
+        if (const auto run = run_of(e, false); run != nullptr) run->edges.wanted(e.edge);
         return;
       }
       case message::end_run: {
@@ -2116,23 +2154,14 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return;
       }
       case message::forget_graph: {
-        const edge_of_run e = edge_of_run::read(m.body);
-        std::shared_ptr<registered_part> gone;
-        {
-          const std::lock_guard<std::mutex> lock(mutex_);
-          const auto found = parts_.find(e.graph);
-          if (found == parts_.end()) return;
-          gone = std::move(found->second);
-          parts_.erase(found);
-        }
-        gone->abort(error(status_code::aborted, "the client of the graph is gone"));
-        (void)crew_.add([gone]() mutable { gone.reset(); });  // its end waits for runs
+        forget(edge_of_run::read(m.body).graph);
         return;
       }
       case message::add_part:
         return answer_soon(by, request,
                            [this, by, request, what = add_part::read(m.body), bytes = std::move(m.buffer)] {
                              add(what, bytes);
+                             by->owns(what.graph);
                              by->reply(request, {});
                            });
       case message::run_part:
@@ -2182,7 +2211,9 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
                                 " is not known here: the server was started anew, or was told to "
                                 "forget it"});
   const std::shared_ptr<run_state> run = part->run(m.step);
-  if (run == nullptr) fail(status_code::aborted, {"run ", m.step, " is over"});
+  if (run == nullptr)
+    fail(status_code::aborted,
+         {"run ", m.step, " is over, or more than ", registered_part::most_runs, " of its graph are under way"});
   const ir::graph_view g = part->program().graph();
   for (const std::int32_t o : m.outputs)
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
@@ -2268,9 +2299,22 @@ inline void inlet_handler::connected(transport::link& with) {
 }
 
 inline void inlet_handler::end() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  link_ = nullptr;
-  room_.notify_all();
+  std::vector<std::uint64_t> graphs;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    link_ = nullptr;
+    graphs.swap(graphs_);
+    room_.notify_all();
+  }
+  for (const std::uint64_t g : graphs) core_->forget(g);
+}
+
+inline void inlet_handler::owns(std::uint64_t graph) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (link_ != nullptr) return graphs_.push_back(graph);
+  }
+  core_->forget(graph);
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
