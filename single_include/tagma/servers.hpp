@@ -1937,20 +1937,29 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   crew crew_;  // last: it ends first
 };
 
+/// What a connection asks of its worker. These are no virtual functions, which g++ compiles in every file that sees
+/// them, with all that they reach.
+struct inlet_calls {
+  std::function<transport::placement(transport::link&, const transport::incoming&)> place;
+  std::function<void(const std::shared_ptr<inlet_handler>&, transport::link&, transport::incoming&)> received;
+  std::function<void(transport::link&, std::uint32_t transfer, const error& why)> abandoned;
+  std::function<void(std::uint64_t graph)> forget;
+};
+
 /// One connection to a worker.
 class inlet_handler final : public transport::handler, public std::enable_shared_from_this<inlet_handler> {
  public:
-  explicit inlet_handler(std::shared_ptr<worker_core> core) : core_(std::move(core)) {}
+  explicit inlet_handler(inlet_calls worker) : worker_(std::move(worker)) {}
 
   void connected(transport::link& with) override;
   [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& m) override {
-    return core_->place(from, m);
+    return worker_.place(from, m);
   }
   void received(transport::link& from, transport::incoming& m) override {
-    core_->received(shared_from_this(), from, m);
+    worker_.received(shared_from_this(), from, m);
   }
   void abandoned(transport::link& from, std::uint32_t transfer) override {
-    core_->abandoned(from, transfer, error(status_code::unavailable, "a tensor did not come to its end"));
+    worker_.abandoned(from, transfer, error(status_code::unavailable, "a tensor did not come to its end"));
   }
   void writable(transport::link&) override { room_.notify_all(); }
   void closed(transport::link&) override { end(); }
@@ -1967,7 +1976,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void answer(const std::function<transport::send_result(transport::link&)>& send);
   void end();
 
-  std::shared_ptr<worker_core> core_;
+  inlet_calls worker_;
   std::mutex mutex_;
   std::condition_variable room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
@@ -2283,7 +2292,17 @@ inline std::shared_ptr<inlet_handler> worker_core::accept() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopped_) return nullptr;
   std::erase_if(inlets_, [](const auto& in) { return in.expired(); });
-  const auto made = std::make_shared<inlet_handler>(shared_from_this());
+  const std::shared_ptr<worker_core> self = shared_from_this();
+  inlet_calls calls;
+  calls.place = [self](transport::link& from, const transport::incoming& m) { return self->place(from, m); };
+  calls.received = [self](const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m) {
+    self->received(by, from, m);
+  };
+  calls.abandoned = [self](transport::link& from, std::uint32_t transfer, const error& why) {
+    self->abandoned(from, transfer, why);
+  };
+  calls.forget = [self](std::uint64_t graph) { self->forget(graph); };
+  const auto made = std::make_shared<inlet_handler>(std::move(calls));
   inlets_.push_back(made);
   return made;
 }
@@ -2306,7 +2325,7 @@ inline void inlet_handler::end() {
     graphs.swap(graphs_);
     room_.notify_all();
   }
-  for (const std::uint64_t g : graphs) core_->forget(g);
+  for (const std::uint64_t g : graphs) worker_.forget(g);
 }
 
 inline void inlet_handler::owns(std::uint64_t graph) {
@@ -2314,7 +2333,7 @@ inline void inlet_handler::owns(std::uint64_t graph) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (link_ != nullptr) return graphs_.push_back(graph);
   }
-  core_->forget(graph);
+  worker_.forget(graph);
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
