@@ -793,9 +793,30 @@ TAGMA_DECL task_list task_list::read(std::string_view body) {
 #include <memory>
 #include <mutex>
 #include <string>
-#include <variant>
+#include <utility>
 
 namespace tagma::service {
+
+namespace detail {
+
+/// Bulk that lives until it is sent.
+class kept_bulk final : public transport::send_attempt {
+ public:
+  explicit kept_bulk(std::shared_ptr<const std::string> bytes) : bytes_(std::move(bytes)) {}
+  void ended(std::exception_ptr) noexcept override { delete this; }
+
+ private:
+  std::shared_ptr<const std::string> bytes_;
+};
+
+/// Makes these bytes the bulk of a message; they live until the link needs them no more, whatever becomes of a call.
+inline void keep_bulk(transport::outgoing& m, std::shared_ptr<const std::string> bytes) {
+  if (bytes->empty()) return;
+  m.bulk = {reinterpret_cast<const std::byte*>(bytes->data()), bytes->size()};
+  m.attempt = new kept_bulk(std::move(bytes));
+}
+
+}  // namespace detail
 
 /// Called when a process is lost, with why.
 using loss = std::function<void(const error& why)>;
@@ -867,7 +888,7 @@ TAGMA_DECL outlet::outlet(transport::network& by, std::string address, transport
 }
 
 TAGMA_DECL void outlet::give_up(item& one, const error& why) {
-  if (one.with != nullptr) return one.with->failed(why);
+  if (one.with != nullptr) one.with->failed(why);
   if (one.what.attempt != nullptr) one.what.attempt->ended(std::make_exception_ptr(why));
 }
 
@@ -1106,6 +1127,8 @@ class cluster_session::question final : public transport::call {
     of_.come(&named);
   }
 
+  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
+
   std::string body;
   std::vector<std::byte> bulk;
 
@@ -1187,7 +1210,7 @@ inline void cluster_session::list_variables(variable_homes& homes) {
   }
   all.wait([](const error&) {});
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    for (const auto& v : service::variable_list::read(questions[t]->body).variables) {
+    for (const auto& v : service::variable_list::read(questions[t]->bulk_text()).variables) {
       std::string_view name = v.name;
       const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
       if (!name.starts_with(prefix)) continue;
@@ -1197,9 +1220,9 @@ inline void cluster_session::list_variables(variable_homes& homes) {
 
 inline void cluster_session::add_parts() {
   // Whatever can be thrown is thrown before the first question is asked.
-  std::vector<std::string> files(tasks_.size());
+  std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (has_part_[t]) files[t] = write_program(parts_[t]);
+    if (has_part_[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
   gathering all;
   std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -1215,7 +1238,7 @@ inline void cluster_session::add_parts() {
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::add_part);
     m.body = what.body();
-    m.bulk = {reinterpret_cast<const std::byte*>(files[t].data()), files[t].size()};
+    service::detail::keep_bulk(m, std::move(files[t]));
     outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
   }
   all.wait([](const error&) {});
@@ -1227,6 +1250,8 @@ inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) c
     for (std::size_t k = 0; k < f; ++k)
       if (feeds[k].name == feeds[f].name)
         fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
+    if (feeds[f].value.type == dtype::string)
+      fail(status_code::unimplemented, {"run: ", feeds[f].name, ": texts are not sent to another process yet"});
     bool found = false;
     for (ir::node_id i = 0; i < g.size(); ++i) {
       if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
@@ -1283,21 +1308,21 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
   check_feeds(feeds);
   const std::vector<std::vector<int>> asked = outputs_of_parts(cut_, wanted);
   const std::uint64_t step = step_.fetch_add(1, memory_order::relaxed);
-  std::vector<std::string> elements(tasks_.size());
+  std::vector<std::shared_ptr<const std::string>> elements(tasks_.size());
   std::vector<transport::outgoing> messages(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
     service::run_part what{graph_, step, {asked[t].begin(), asked[t].end()}, {}};
-    elements[t] = feeds_of(t, feeds, what);
+    elements[t] = std::make_shared<const std::string>(feeds_of(t, feeds, what));
     messages[t].kind = static_cast<std::uint16_t>(service::message::run_part);
     messages[t].body = what.body();
-    messages[t].bulk = {reinterpret_cast<const std::byte*>(elements[t].data()), elements[t].size()};
   }
   gathering all;
   std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
     questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
+    service::detail::keep_bulk(messages[t], std::move(elements[t]));
     outlets_[t]->ask(std::move(messages[t]), options_.run_ns, *questions[t]);
   }
   all.wait([&](const error& why) { end_run(step, asked, &why); });
@@ -1996,16 +2021,6 @@ TAGMA_COLD inline error caught_error() {
   }
 }
 
-/// Bulk that lives until it is sent.
-class kept_bulk final : public transport::send_attempt {
- public:
-  explicit kept_bulk(std::shared_ptr<const std::string> bytes) : bytes_(std::move(bytes)) {}
-  void ended(std::exception_ptr) noexcept override { delete this; }
-
- private:
-  std::shared_ptr<const std::string> bytes_;
-};
-
 }  // namespace detail
 
 inline container worker_core::state(const std::string& name, isolation kept_apart) {
@@ -2186,8 +2201,9 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return;
       }
       case message::list_variables:
-        return answer_soon(by, request,
-                           [this, by, request, name = std::string(m.body)] { by->reply(request, variables_of(name)); });
+        return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
+          by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));
+        });
     }
     fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
   } catch (...) {
@@ -2346,10 +2362,7 @@ inline void inlet_handler::reply(std::uint64_t request, std::string body, std::s
   answer([&](transport::link& to) {
     transport::outgoing m;
     m.body = body;
-    if (bulk != nullptr && !bulk->empty()) {
-      m.bulk = {reinterpret_cast<const std::byte*>(bulk->data()), bulk->size()};
-      m.attempt = new detail::kept_bulk(bulk);
-    }
+    if (bulk != nullptr) detail::keep_bulk(m, bulk);
     transport::send_attempt* const kept = m.attempt;
     const transport::send_result sent = to.reply(request, std::move(m));
     if (!sent && kept != nullptr) kept->ended(nullptr);

@@ -8,9 +8,11 @@
 
 #include "support/errors.hpp"
 #include "support/servers.hpp"
+#include "tagma/graph_builder.hpp"
 #include "tagma/parts.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
+#include "tagma/readers.hpp"
 #include "tagma/tagma.hpp"
 
 namespace {
@@ -140,6 +142,42 @@ TEST_CASE("a task that is lost is named, and what was started anew knows nothing
   // A new session begins with what the others have.
   tg::cluster_session again(all.network, two_and_one, {"worker", 0}, program, all.client());
   CHECK(again.run({"loss"}, feeds)[0].type() == tg::dtype_of<float>);
+}
+
+TEST_CASE("a list of variables may be longer than the body of a message") {
+  servers all(two_and_one);
+  tg::graph_builder b;
+  const auto on = b.on("/job:ps/task:0");
+  std::vector<tg::graph_node> updates;
+  for (int i = 0; i < 1200; ++i) {
+    const auto v = b.variable(std::string(60, 'v') + std::to_string(i), tg::dtype::float32, {1}, tg::zeros);
+    updates.push_back(b.add("assign_add", {v, v}));
+  }
+  const tg::any_program program = b.build({{"first", updates[0]}, {"last", updates.back()}});
+  tg::graph_builder many;
+  const auto there = many.on("/job:ps/task:0");
+  std::vector<std::string> names;
+  std::vector<tg::named_output> outputs;
+  names.reserve(1200);
+  for (int i = 0; i < 1200; ++i) {
+    names.push_back(std::string(60, 'v') + std::to_string(i));
+    const auto v = many.variable(names.back(), tg::dtype::float32, {1}, tg::zeros);
+    outputs.push_back({names.back(), many.add("negate", {v})});
+  }
+  const tg::any_program wide = many.build(outputs);
+  tg::cluster_session first(all.network, two_and_one, {"worker", 0}, wide, all.client());
+  tg::cluster_session second(all.network, two_and_one, {"worker", 0}, program, all.client());
+  CHECK(second.run("last").dims() == tg::shape{1});
+}
+
+TEST_CASE("texts are not sent, and say so before anything is") {
+  servers all(two_and_one);
+  constexpr auto line = tg::placeholder<"line", std::string_view, 1>();
+  const tg::any_program program(tg::compile([=] { return tg::outputs(tg::decode_raw<float, 1>(line)); }), {"y"});
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
+  const tg::tensor<std::string_view> text({1}, {"abcd"});
+  CHECK(tg::test::text_of([&] { session.run("y", feed_to("line", text)); }).find("line: texts are not sent") !=
+        std::string::npos);
 }
 
 }  // namespace

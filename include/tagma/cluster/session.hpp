@@ -167,6 +167,8 @@ class cluster_session::question final : public transport::call {
     of_.come(&named);
   }
 
+  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
+
   std::string body;
   std::vector<std::byte> bulk;
 
@@ -248,7 +250,7 @@ inline void cluster_session::list_variables(variable_homes& homes) {
   }
   all.wait([](const error&) {});
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    for (const auto& v : service::variable_list::read(questions[t]->body).variables) {
+    for (const auto& v : service::variable_list::read(questions[t]->bulk_text()).variables) {
       std::string_view name = v.name;
       const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
       if (!name.starts_with(prefix)) continue;
@@ -258,9 +260,9 @@ inline void cluster_session::list_variables(variable_homes& homes) {
 
 inline void cluster_session::add_parts() {
   // Whatever can be thrown is thrown before the first question is asked.
-  std::vector<std::string> files(tasks_.size());
+  std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (has_part_[t]) files[t] = write_program(parts_[t]);
+    if (has_part_[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
   gathering all;
   std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -276,7 +278,7 @@ inline void cluster_session::add_parts() {
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::add_part);
     m.body = what.body();
-    m.bulk = {reinterpret_cast<const std::byte*>(files[t].data()), files[t].size()};
+    service::detail::keep_bulk(m, std::move(files[t]));
     outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
   }
   all.wait([](const error&) {});
@@ -288,6 +290,8 @@ inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) c
     for (std::size_t k = 0; k < f; ++k)
       if (feeds[k].name == feeds[f].name)
         fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
+    if (feeds[f].value.type == dtype::string)
+      fail(status_code::unimplemented, {"run: ", feeds[f].name, ": texts are not sent to another process yet"});
     bool found = false;
     for (ir::node_id i = 0; i < g.size(); ++i) {
       if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
@@ -344,21 +348,21 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
   check_feeds(feeds);
   const std::vector<std::vector<int>> asked = outputs_of_parts(cut_, wanted);
   const std::uint64_t step = step_.fetch_add(1, memory_order::relaxed);
-  std::vector<std::string> elements(tasks_.size());
+  std::vector<std::shared_ptr<const std::string>> elements(tasks_.size());
   std::vector<transport::outgoing> messages(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
     service::run_part what{graph_, step, {asked[t].begin(), asked[t].end()}, {}};
-    elements[t] = feeds_of(t, feeds, what);
+    elements[t] = std::make_shared<const std::string>(feeds_of(t, feeds, what));
     messages[t].kind = static_cast<std::uint16_t>(service::message::run_part);
     messages[t].body = what.body();
-    messages[t].bulk = {reinterpret_cast<const std::byte*>(elements[t].data()), elements[t].size()};
   }
   gathering all;
   std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
     questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
+    service::detail::keep_bulk(messages[t], std::move(elements[t]));
     outlets_[t]->ask(std::move(messages[t]), options_.run_ns, *questions[t]);
   }
   all.wait([&](const error& why) { end_run(step, asked, &why); });

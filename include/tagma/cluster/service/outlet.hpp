@@ -10,13 +10,34 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <variant>
+#include <utility>
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/cluster.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::service {
+
+namespace detail {
+
+/// Bulk that lives until it is sent.
+class kept_bulk final : public transport::send_attempt {
+ public:
+  explicit kept_bulk(std::shared_ptr<const std::string> bytes) : bytes_(std::move(bytes)) {}
+  void ended(std::exception_ptr) noexcept override { delete this; }
+
+ private:
+  std::shared_ptr<const std::string> bytes_;
+};
+
+/// Makes these bytes the bulk of a message; they live until the link needs them no more, whatever becomes of a call.
+inline void keep_bulk(transport::outgoing& m, std::shared_ptr<const std::string> bytes) {
+  if (bytes->empty()) return;
+  m.bulk = {reinterpret_cast<const std::byte*>(bytes->data()), bytes->size()};
+  m.attempt = new kept_bulk(std::move(bytes));
+}
+
+}  // namespace detail
 
 /// Called when a process is lost, with why.
 using loss = std::function<void(const error& why)>;

@@ -23,7 +23,7 @@ TAGMA_DECL outlet::outlet(transport::network& by, std::string address, transport
 }
 
 TAGMA_DECL void outlet::give_up(item& one, const error& why) {
-  if (one.with != nullptr) return one.with->failed(why);
+  if (one.with != nullptr) one.with->failed(why);
   if (one.what.attempt != nullptr) one.what.attempt->ended(std::make_exception_ptr(why));
 }
 

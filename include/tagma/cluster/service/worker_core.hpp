@@ -132,16 +132,6 @@ TAGMA_COLD inline error caught_error() {
   }
 }
 
-/// Bulk that lives until it is sent.
-class kept_bulk final : public transport::send_attempt {
- public:
-  explicit kept_bulk(std::shared_ptr<const std::string> bytes) : bytes_(std::move(bytes)) {}
-  void ended(std::exception_ptr) noexcept override { delete this; }
-
- private:
-  std::shared_ptr<const std::string> bytes_;
-};
-
 }  // namespace detail
 
 inline container worker_core::state(const std::string& name, isolation kept_apart) {
@@ -322,8 +312,9 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return;
       }
       case message::list_variables:
-        return answer_soon(by, request,
-                           [this, by, request, name = std::string(m.body)] { by->reply(request, variables_of(name)); });
+        return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
+          by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));
+        });
     }
     fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
   } catch (...) {
@@ -482,10 +473,7 @@ inline void inlet_handler::reply(std::uint64_t request, std::string body, std::s
   answer([&](transport::link& to) {
     transport::outgoing m;
     m.body = body;
-    if (bulk != nullptr && !bulk->empty()) {
-      m.bulk = {reinterpret_cast<const std::byte*>(bulk->data()), bulk->size()};
-      m.attempt = new detail::kept_bulk(bulk);
-    }
+    if (bulk != nullptr) detail::keep_bulk(m, bulk);
     transport::send_attempt* const kept = m.attempt;
     const transport::send_result sent = to.reply(request, std::move(m));
     if (!sent && kept != nullptr) kept->ended(nullptr);
