@@ -533,8 +533,7 @@ class word_writer {
  public:
   template <class T>
   void number(T value) {
-    auto bits = static_cast<std::uint64_t>(value);
-    for (std::size_t i = 0; i < sizeof(T); ++i, bits >>= 8) bytes_ += static_cast<char>(bits & 0xff);
+    transport::put_number(bytes_, value);
   }
   /// A length of four bytes, and the characters.
   void text(std::string_view t);
@@ -554,10 +553,7 @@ class word_reader {
 
   template <class T>
   [[nodiscard]] T number() {
-    const std::string_view part = take(sizeof(T));
-    std::uint64_t bits = 0;
-    for (std::size_t i = sizeof(T); i-- > 0;) bits = bits << 8 | static_cast<unsigned char>(part[i]);
-    return static_cast<T>(bits);
+    return transport::get_number<T>(take(sizeof(T)).data());
   }
   [[nodiscard]] std::string text();
   /// Of a tensor that there is: without open extents, of a size that is allowed.
