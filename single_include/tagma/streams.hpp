@@ -55,6 +55,13 @@
 #define TAGMA_SPELLS_TEXT 0
 #endif
 
+/// clang gives the closures that tell places apart names for the linker, numbered file by file.
+#if defined(__clang__)
+#define TAGMA_NAMES_PLACES 1
+#else
+#define TAGMA_NAMES_PLACES 0
+#endif
+
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
 /// long one; these two macros silence the compilers' remarks about that, and nothing else.
 #if defined(__CUDACC__)
@@ -2613,6 +2620,7 @@ inline pinned_buffer::~pinned_buffer() {
 #undef TAGMA_COMPILER
 #undef TAGMA_FRESH_TYPE
 #undef TAGMA_SPELLS_TEXT
+#undef TAGMA_NAMES_PLACES
 #undef TAGMA_FRIEND_INJECTION_BEGIN
 #undef TAGMA_FRIEND_INJECTION_END
 #undef TAGMA_ROUND

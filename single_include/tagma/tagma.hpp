@@ -85,6 +85,13 @@ void fresh_type(long);
 #define TAGMA_SPELLS_TEXT 0
 #endif
 
+/// clang gives the closures that tell places apart names for the linker, numbered file by file.
+#if defined(__clang__)
+#define TAGMA_NAMES_PLACES 1
+#else
+#define TAGMA_NAMES_PLACES 0
+#endif
+
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
 /// long one; these two macros silence the compilers' remarks about that, and nothing else.
 #if defined(__CUDACC__)
@@ -3340,8 +3347,10 @@ namespace tagma {
 template <std::uint64_t Hash>
 struct structural_id {};
 
-/// The identity of a node that holds a value written in place: the place tells it apart.
-template <class Place, int Index = 0>
+/// The identity of a node that holds a value written in place: the place tells it apart. clang numbers places file by
+/// file, and gives them names for the linker. So there the hash of the structure is part of the identity: what two
+/// files call by one name stands for equal graphs.
+template <class Place, int Index = 0, std::uint64_t Structure = 0>
 struct place_id {};
 
 namespace detail {
@@ -3374,6 +3383,14 @@ struct binding {
   using id = Id;
   friend constexpr const ir::record* record_of(declaration<Id>) { return &Definition::value; }
 };
+
+/// The identity of a node of a structure at a place.
+template <class Place, std::uint64_t Structure>
+#if TAGMA_NAMES_PLACES
+using id_of_place = place_id<Place, 0, Structure>;
+#else
+using id_of_place = place_id<Place>;
+#endif
 
 template <class Id>
 inline constexpr bool is_structural = false;
@@ -3550,7 +3567,8 @@ template <class Definition, class Place, class... E>
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
         join_values(operands...));
   else
-    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(join_values(operands...));
+    return bind_handle<id_of_place<Place, Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
+        join_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -11391,20 +11409,12 @@ namespace detail {
 
 template <class Place, class Step>
 struct rate_definition {
-  using id = std::conditional_t<std::is_void_v<Place>,
-                                structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
-                                place_id<Place>>;
+  static constexpr std::uint64_t hash = hash_combine(hash_text("scheduled_rate"), Step::record().hash);
+  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, id_of_place<Place, hash>>;
   static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};
-  static constexpr ir::record value{ir::rules_for<op::scheduled_rate, Step>,
-                                    hash_combine(hash_text("scheduled_rate"), Step::record().hash),
-                                    spec,
-                                    inputs,
-                                    {},
-                                    {},
-                                    {},
-                                    true,
-                                    true};
+  static constexpr ir::record value{
+      ir::rules_for<op::scheduled_rate, Step>, hash, spec, inputs, {}, {}, {}, true, true};
 };
 
 template <class Place, class Step>
@@ -27660,7 +27670,8 @@ TAGMA_PACK_BINARY(|, false)
 TAGMA_PACK_BINARY(^, false)
 #undef TAGMA_PACK_BINARY
 
-/// The same of numbers or packs: integers wrap around, where + and * of numbers would not.
+/// The same of numbers or packs: integers wrap around, where + and * of numbers would not. 1u keeps the product of two
+/// short ones from being one of `int`, which overflows.
 /// @{
 template <class P>
 TAGMA_INLINE P sum_of(const P& a, const P& b) {
@@ -27672,7 +27683,7 @@ TAGMA_INLINE P sum_of(const P& a, const P& b) {
 template <class P>
 TAGMA_INLINE P product_of(const P& a, const P& b) {
   if constexpr (std::is_integral_v<P>)
-    return static_cast<P>(static_cast<unsigned_of<P>>(a) * static_cast<unsigned_of<P>>(b));
+    return static_cast<P>(1u * static_cast<unsigned_of<P>>(a) * static_cast<unsigned_of<P>>(b));
   else
     return static_cast<P>(a * b);
 }
@@ -33821,6 +33832,7 @@ TAGMA_A_PREPARATION(prepare_moments<float>);
 #undef TAGMA_COMPILER
 #undef TAGMA_FRESH_TYPE
 #undef TAGMA_SPELLS_TEXT
+#undef TAGMA_NAMES_PLACES
 #undef TAGMA_FRIEND_INJECTION_BEGIN
 #undef TAGMA_FRIEND_INJECTION_END
 #undef TAGMA_ROUND

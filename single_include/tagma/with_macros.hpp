@@ -54,6 +54,13 @@
 #define TAGMA_SPELLS_TEXT 0
 #endif
 
+/// clang gives the closures that tell places apart names for the linker, numbered file by file.
+#if defined(__clang__)
+#define TAGMA_NAMES_PLACES 1
+#else
+#define TAGMA_NAMES_PLACES 0
+#endif
+
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
 /// long one; these two macros silence the compilers' remarks about that, and nothing else.
 #if defined(__CUDACC__)

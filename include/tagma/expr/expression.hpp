@@ -21,8 +21,10 @@ namespace tagma {
 template <std::uint64_t Hash>
 struct structural_id {};
 
-/// The identity of a node that holds a value written in place: the place tells it apart.
-template <class Place, int Index = 0>
+/// The identity of a node that holds a value written in place: the place tells it apart. clang numbers places file by
+/// file, and gives them names for the linker. So there the hash of the structure is part of the identity: what two
+/// files call by one name stands for equal graphs.
+template <class Place, int Index = 0, std::uint64_t Structure = 0>
 struct place_id {};
 
 namespace detail {
@@ -55,6 +57,14 @@ struct binding {
   using id = Id;
   friend constexpr const ir::record* record_of(declaration<Id>) { return &Definition::value; }
 };
+
+/// The identity of a node of a structure at a place.
+template <class Place, std::uint64_t Structure>
+#if TAGMA_NAMES_PLACES
+using id_of_place = place_id<Place, 0, Structure>;
+#else
+using id_of_place = place_id<Place>;
+#endif
 
 template <class Id>
 inline constexpr bool is_structural = false;
@@ -231,7 +241,8 @@ template <class Definition, class Place, class... E>
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
         join_values(operands...));
   else
-    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(join_values(operands...));
+    return bind_handle<id_of_place<Place, Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
+        join_values(operands...));
 }
 
 /// A node of operation `Op` over handles.

@@ -178,20 +178,12 @@ namespace detail {
 
 template <class Place, class Step>
 struct rate_definition {
-  using id = std::conditional_t<std::is_void_v<Place>,
-                                structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
-                                place_id<Place>>;
+  static constexpr std::uint64_t hash = hash_combine(hash_text("scheduled_rate"), Step::record().hash);
+  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, id_of_place<Place, hash>>;
   static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};
-  static constexpr ir::record value{ir::rules_for<op::scheduled_rate, Step>,
-                                    hash_combine(hash_text("scheduled_rate"), Step::record().hash),
-                                    spec,
-                                    inputs,
-                                    {},
-                                    {},
-                                    {},
-                                    true,
-                                    true};
+  static constexpr ir::record value{
+      ir::rules_for<op::scheduled_rate, Step>, hash, spec, inputs, {}, {}, {}, true, true};
 };
 
 template <class Place, class Step>

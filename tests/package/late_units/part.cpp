@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// One of three files with programs that are compiled late; PART tells which. They have numbers in the same places of
-// the same functions, and other expressions around them: for some compilers what tells their places apart has one name.
-#include <tagma/tagma.hpp>
-
-#include <tagma/late.hpp>
-
+// One of three files with programs that are compiled late, and one early; PART tells which. They have numbers in the
+// same places of the same functions, and other expressions around them: for some compilers what tells their places
+// apart has one name.
 #include "part.hpp"
 
 namespace {
@@ -13,6 +10,18 @@ namespace tg = tagma;
 
 constexpr auto x = tg::placeholder<"x", float, 2>();
 [[maybe_unused]] constexpr auto mask = tg::placeholder<"mask", float, 2>();
+
+/// What a template gets that all files share, early and late. It comes first: the numbers before it are as many in each
+/// file.
+float in_template(const tg::tensor<float>& in, auto... when) {
+#if PART == 0
+  return sum_of(2.0f * x + x, x, in, when...);
+#elif PART == 1
+  return sum_of(3.0f * x - x, x, in, when...);
+#else
+  return sum_of(x - 5.0f * x, x, in, when...);
+#endif
+}
 
 // At namespace scope.
 #if PART == 0
@@ -66,5 +75,5 @@ answers PART_NAMED(PART)() {
 #else
   const float at_scope = session.run(tg::sum(value), x = in);
 #endif
-  return {at_scope, in_function(in), trained(in)};
+  return {at_scope, in_function(in), trained(in), in_template(in), in_template(in, tg::late)};
 }

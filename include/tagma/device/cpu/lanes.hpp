@@ -249,7 +249,8 @@ TAGMA_PACK_BINARY(|, false)
 TAGMA_PACK_BINARY(^, false)
 #undef TAGMA_PACK_BINARY
 
-/// The same of numbers or packs: integers wrap around, where + and * of numbers would not.
+/// The same of numbers or packs: integers wrap around, where + and * of numbers would not. 1u keeps the product of two
+/// short ones from being one of `int`, which overflows.
 /// @{
 template <class P>
 TAGMA_INLINE P sum_of(const P& a, const P& b) {
@@ -261,7 +262,7 @@ TAGMA_INLINE P sum_of(const P& a, const P& b) {
 template <class P>
 TAGMA_INLINE P product_of(const P& a, const P& b) {
   if constexpr (std::is_integral_v<P>)
-    return static_cast<P>(static_cast<unsigned_of<P>>(a) * static_cast<unsigned_of<P>>(b));
+    return static_cast<P>(1u * static_cast<unsigned_of<P>>(a) * static_cast<unsigned_of<P>>(b));
   else
     return static_cast<P>(a * b);
 }
