@@ -7024,46 +7024,62 @@ namespace tagma::device {
 [[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
 
 /// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
-/// as its first tensor, and writes over it.
-/// @tparam Kernel,Loop pointers, since nvcc writes references to static members wrongly
-/// @tparam Inputs of the kernel; the others are the loop's
-template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
-class kernel_then_loop {
+/// as its first tensor, and writes over it. Pointers, since nvcc writes references to static members wrongly.
+struct kernel_and_loop {
+  const runtime::kernel_entry* kernel = nullptr;
+  const runtime::kernel_entry* loop = nullptr;
+  std::size_t inputs = 0;  ///< of the kernel; the others are the loop's
+
+  [[nodiscard]] owned<runtime::kernel_state> prepare(const runtime::kernel_args& args,
+                                                     const runtime::run_context& context) const {
+    auto made = make_owned<states>();
+    const split parts(args, *made, *this);
+    if (kernel->prepare != nullptr) made->kernel = kernel->prepare(parts.kernel, context);
+    if (loop->prepare != nullptr) made->loop = loop->prepare(parts.loop, context);
+    return made;
+  }
+  void run(const runtime::kernel_args& args, const runtime::run_context& context) const {
+    const split parts(args, *static_cast<const states*>(args.state), *this);
+    kernel->run(parts.kernel, context);
+    loop->run(parts.loop, context);
+  }
+
+ private:
   struct states final : runtime::kernel_state {
     owned<runtime::kernel_state> kernel, loop;
   };
   /// The arguments of both. Addresses may differ from run to run.
   struct split {
-    split(const runtime::kernel_args& args, const states& s) : kernel(args), loop(args) {
-      kernel.in = args.in.first(Inputs);
+    split(const runtime::kernel_args& args, const states& s, const kernel_and_loop& of) : kernel(args), loop(args) {
+      kernel.in = args.in.first(of.inputs);
       kernel.state = s.kernel.get();
+      kernel.recipe = of.kernel->recipe;
       in[0] = args.out;
       declared[0] = args.declared_out;
       std::size_t count = 1;
-      for (std::size_t k = Inputs; k < args.in.size(); ++k) {
+      for (std::size_t k = of.inputs; k < args.in.size(); ++k) {
         in[count] = args.in[k];
         declared[count++] = args.declared[k];
       }
       loop.in = {in, count};
       loop.declared = {declared, count};
       loop.state = s.loop.get();
+      loop.recipe = of.loop->recipe;
     }
     runtime::operand in[ir::max_group_loads];
     shape declared[ir::max_group_loads];
     runtime::kernel_args kernel, loop;
   };
+};
 
+/// The entry of two kernels that the compiler knows.
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop {
   static owned<runtime::kernel_state> prepare(const runtime::kernel_args& args, const runtime::run_context& context) {
-    auto made = make_owned<states>();
-    const split parts(args, *made);
-    if (Kernel->prepare != nullptr) made->kernel = Kernel->prepare(parts.kernel, context);
-    if (Loop->prepare != nullptr) made->loop = Loop->prepare(parts.loop, context);
-    return made;
+    return kernel_and_loop{Kernel, Loop, Inputs}.prepare(args, context);
   }
   static void run(const runtime::kernel_args& args, const runtime::run_context& context) {
-    const split parts(args, *static_cast<const states*>(args.state));
-    Kernel->run(parts.kernel, context);
-    Loop->run(parts.loop, context);
+    kernel_and_loop{Kernel, Loop, Inputs}.run(args, context);
   }
 
  public:

@@ -302,8 +302,6 @@
 /// Fake GPUs for sessions of programs that are data.
 
 // ---- tagma/device/fake/accelerator.hpp
-#ifndef TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
-#define TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
 
 /// @file
 /// Makes GPUs of fake devices: the kernels are those of the CPU, put into fake streams.
@@ -2047,453 +2045,100 @@ class accelerator : public stream::accelerator {
 };
 
 }  // namespace tagma::device::fake
-#endif  // TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
-// ---- tagma/runtime/step_kernels.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
-#define TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
+// ---- tagma/device/kernel_then_loop.hpp
+#ifndef TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+#define TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
 
 /// @file
-/// The kernels of plans that are made when a program runs: they are found by operation and element types.
+/// Steps of two kernels, of devices that do such.
 
-// ---- tagma/plan/heap_plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
+namespace tagma::device {
 
-/// @file
-/// Plans that are made when a program runs, in memory of the heap: the passes are those that the compiler runs, and so
-/// are the tables.
+/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
+/// way.
+[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
 
-// ---- tagma/base/heap_room.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
+/// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
+/// as its first tensor, and writes over it. Pointers, since nvcc writes references to static members wrongly.
+struct kernel_and_loop {
+  const runtime::kernel_entry* kernel = nullptr;
+  const runtime::kernel_entry* loop = nullptr;
+  std::size_t inputs = 0;  ///< of the kernel; the others are the loop's
 
-/// @file
-/// Tables whose size is known when a program runs: what `fixed_array` is where its room is `heap_room`. A pass that the
-/// compiler runs over fixed arrays is run by a process over these.
-
-namespace tagma {
-
-template <class T>
-struct fixed_array<T, heap_room> {
-  fixed_array() = default;
-  fixed_array(fixed_array&&) = default;
-  fixed_array& operator=(fixed_array&&) = default;
-  fixed_array(const fixed_array& other) { *this = other; }
-  /// Throws `no_memory`.
-  fixed_array& operator=(const fixed_array& other) {
-    if (this == &other) return *this;
-    allocate(other.count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = other.values[i];
-    return *this;
+  [[nodiscard]] owned<runtime::kernel_state> prepare(const runtime::kernel_args& args,
+                                                     const runtime::run_context& context) const {
+    auto made = make_owned<states>();
+    const split parts(args, *made, *this);
+    if (kernel->prepare != nullptr) made->kernel = kernel->prepare(parts.kernel, context);
+    if (loop->prepare != nullptr) made->loop = loop->prepare(parts.loop, context);
+    return made;
   }
-
-  /// As many elements as `size`, at their defaults. Throws `no_memory`.
-  void allocate(std::size_t size) {
-    memory = heap_array<T>(size > 0 ? size : 1);
-    values = memory.data();
-    count = size;
+  void run(const runtime::kernel_args& args, const runtime::run_context& context) const {
+    const split parts(args, *static_cast<const states*>(args.state), *this);
+    kernel->run(parts.kernel, context);
+    loop->run(parts.loop, context);
   }
-
-  template <class Index>
-  [[nodiscard]] T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] std::size_t size() const { return count; }
-  [[nodiscard]] T* data() { return values; }
-  [[nodiscard]] const T* data() const { return values; }
-  [[nodiscard]] T* begin() { return values; }
-  [[nodiscard]] T* end() { return values + count; }
-  [[nodiscard]] const T* begin() const { return values; }
-  [[nodiscard]] const T* end() const { return values + count; }
-
-  T* values = nullptr;
 
  private:
-  heap_array<T> memory;
-  std::size_t count = 0;
+  struct states final : runtime::kernel_state {
+    owned<runtime::kernel_state> kernel, loop;
+  };
+  /// The arguments of both. Addresses may differ from run to run.
+  struct split {
+    split(const runtime::kernel_args& args, const states& s, const kernel_and_loop& of) : kernel(args), loop(args) {
+      kernel.in = args.in.first(of.inputs);
+      kernel.state = s.kernel.get();
+      kernel.recipe = of.kernel->recipe;
+      in[0] = args.out;
+      declared[0] = args.declared_out;
+      std::size_t count = 1;
+      for (std::size_t k = of.inputs; k < args.in.size(); ++k) {
+        in[count] = args.in[k];
+        declared[count++] = args.declared[k];
+      }
+      loop.in = {in, count};
+      loop.declared = {declared, count};
+      loop.state = s.loop.get();
+      loop.recipe = of.loop->recipe;
+    }
+    runtime::operand in[ir::max_group_loads];
+    shape declared[ir::max_group_loads];
+    runtime::kernel_args kernel, loop;
+  };
 };
 
-/// Gives arrays of `heap_room` as many elements. Throws `no_memory`.
-/// @param count an integer of any type, none below 0
-template <class Count, class... T>
-void make_room(Count count, fixed_array<T, heap_room>&... arrays) {
-  (arrays.allocate(static_cast<std::size_t>(count)), ...);
-}
+/// The entry of two kernels that the compiler knows.
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop {
+  static owned<runtime::kernel_state> prepare(const runtime::kernel_args& args, const runtime::run_context& context) {
+    return kernel_and_loop{Kernel, Loop, Inputs}.prepare(args, context);
+  }
+  static void run(const runtime::kernel_args& args, const runtime::run_context& context) {
+    kernel_and_loop{Kernel, Loop, Inputs}.run(args, context);
+  }
 
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
-
-namespace tagma::plan {
-
-/// Where the nodes of a graph run.
-struct plan_site {
-  array_view<const plan_device> devices;
-  array_view<const std::int16_t> device;       ///< of each node; empty if there is one device
-  array_view<const ir::place_reason> reasons;  ///< of each node; empty if there is one device
-  array_view<const bool> begins_loop{};        ///< for each node, whether its kernel can go on with a loop; or nothing
-};
-
-/// A graph with the control dependencies that late extents ask for: what plans are made of.
-class planned_heap_graph {
  public:
-  /// Throws `no_memory`.
-  /// @param g outlives it
-  explicit planned_heap_graph(const ir::graph_view& g);
-  planned_heap_graph(const planned_heap_graph&) = delete;
-  planned_heap_graph& operator=(const planned_heap_graph&) = delete;
-
-  [[nodiscard]] const ir::graph_view& view() const { return view_; }
-
- private:
-  ir::detail::late_tables<heap_room, heap_room> tables_;
-  ir::graph_view view_;
+  static constexpr runtime::kernel_entry entry{&kernel_then_loop::run, &kernel_then_loop::prepare, nullptr,
+                                               Kernel->reads_run || Loop->reads_run};
 };
 
-/// The plan of some nodes of a graph.
-class heap_plan {
- public:
-  /// Throws `no_memory`.
-  /// @param g,where outlive it
-  heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
-
-  /// True if reads and updates wait for one another: there is no plan.
-  [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
-  [[nodiscard]] plan_view view() const;
-  /// The tensors that a fused step reads, beside its operands.
-  [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
-  /// What a fused step computes.
-  [[nodiscard]] array_view<const loop_operation> operations(std::int32_t step) const;
-  /// The element type of operand `k` of a step; behind the operands, of its results if it has several.
-  [[nodiscard]] dtype operand_type(const plan_step& step, std::size_t k) const;
-  /// Bytes of the arenas when every dynamic extent has one value. Throws InvalidArgument if an operation does not take
-  /// such extents, and ResourceExhausted for more than `max_bytes`.
-  [[nodiscard]] std::int64_t peak_bytes(extent size) const;
-
- private:
-  using raw = raw_plan<heap_room, heap_room, heap_room, heap_room>;
-
-  looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
-  plan_site where_;
-  array_view<const std::int32_t> numbers_;  // of the graph
-};
-
-}  // namespace tagma::plan
-
-// ---- tagma/plan/heap_plan.ipp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
-#define TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+// ---- tagma/runtime/device_kind.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
+#define TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
 
 /// @file
-/// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
+/// Devices besides CPUs, for sessions of programs that are data.
 
-namespace tagma::plan {
-
-TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
-  if (!ir::has_late(g)) return;
-  tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
-  view_.nodes = tables_.node;
-  view_.edges = tables_.edge;
-}
-
-TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
-                                const plan_site& where)
-    : where_(where), numbers_(planned.view().numbers) {
-  const ir::graph_view& g = planned.view();
-  fixed_array<node_id, heap_room> wanted;
-  wanted.allocate(fetches.size());
-  for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
-  const auto needs = ir::prune<heap_room>(g, fetches);
-  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
-  if (where.devices.size() > 1 && !tables.contradictory)
-    tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
-  if (g.loops.empty())
-    static_cast<raw&>(tables_) = assign_storage(tables);
-  else
-    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
-}
-
-TAGMA_DECL plan_view heap_plan::view() const {
-  const plan_sizes& n = tables_.sizes;
-  return {{tables_.nodes.data(), n.nodes},
-          {tables_.inputs.data(), n.inputs},
-          {tables_.attributes.data(), n.attributes},
-          {tables_.steps.data(), n.steps},
-          {tables_.operands.data(), n.operands},
-          {tables_.blocks.data(), n.blocks},
-          tables_.fetches,
-          tables_.fetch_steps,
-          tables_.feeds,
-          tables_.writes_variables,
-          where_.devices,
-          where_.reasons,
-          {tables_.loops.data(), tables_.loop_count},
-          {tables_.rows.data(), tables_.row_count},
-          numbers_};
-}
-
-TAGMA_DECL array_view<const loop_load> heap_plan::loads(std::int32_t step) const {
-  return {tables_.loads.data() + tables_.steps[step].first_operand, tables_.steps[step].operands};
-}
-
-TAGMA_DECL array_view<const loop_operation> heap_plan::operations(std::int32_t step) const {
-  return {tables_.operations.data() + tables_.first_operation[step], tables_.operation_count[step]};
-}
-
-TAGMA_DECL dtype heap_plan::operand_type(const plan_step& step, std::size_t k) const {
-  const std::size_t at = static_cast<std::size_t>(step.first_operand) + k;
-  const node_id i = tables_.operands[at];
-  return i == ir::no_node ? tables_.loads[at].type : tables_.nodes[i].spec.type;
-}
-
-TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
-  return plan::peak_bytes<heap_room, heap_room>(view(), size);
-}
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
-#endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
-// ---- tagma/plan/heap_site.hpp
-#ifndef TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
-#define TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+// ---- tagma/plan/site_kind.hpp
+#ifndef TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+#define TAGMA_SINGLE_PLAN_SITE_KIND_HPP
 
 /// @file
-/// Where the nodes of a graph run that is data: on the devices of this process, by the placer that the compiler runs.
+/// Devices besides CPUs, as the placer of programs that are data knows them.
 
-// ---- tagma/graph/placement.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-#define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
-
-/// @file
-/// Placements as text: what went wrong, in TensorFlow's words, and where each node is.
-
-#include <string>
-
-namespace tagma::ir {
-
-namespace detail {
-
-/// "w", "w/adam_m", or of a node without a name, "matmul #5".
-[[nodiscard]] std::string label(const graph_view& g, node_id i);
-
-/// True if devices of type `t` of the set have a kernel for a node.
-[[nodiscard]] bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t);
-
-[[nodiscard]] std::string kernels_text(const graph_view& g, const device_set& set, node_id i);
-
-[[nodiscard]] std::string devices_text(const device_set& set);
-
-/// "matmul: CPU GPU" for a node and the node it is bound to.
-[[nodiscard]] std::string group_text(const graph_view& g, const device_set& set, const place_failure& f);
-
-}  // namespace detail
-
-/// The canonical code of a failure.
-[[nodiscard]] constexpr status_code code_of(place_problem problem) {
-  switch (problem) {
-    case place_problem::none:
-      return status_code::ok;
-    case place_problem::no_devices:
-      return status_code::failed_precondition;
-    case place_problem::malformed_assignment:
-    case place_problem::unknown_assignment:
-    case place_problem::assigned_no_kernel:
-      return status_code::internal;
-    default:
-      return status_code::invalid_argument;
-  }
-}
-
-/// A failure as a sentence; empty if there is none.
-[[nodiscard]] std::string to_string(const place_failure& f, const graph_view& g, const device_set& set);
-
-/// A placement in memory of the heap.
-struct heap_placement {
-  explicit heap_placement(std::size_t nodes) : device(nodes), reason(nodes) {}
-
-  heap_array<std::int16_t> device;  ///< position in the set, -1 where nothing is placed
-  heap_array<place_reason> reason;
-  place_failure failure;
-};
-
-/// Devices of nodes as `place` takes them, by name. A variable that a container has already stays where it is, whatever
-/// a scope or a setter asks for in the program of today.
-class assigned_devices {
- public:
-  /// @param homes of each node the complete name of a device, or nothing
-  explicit assigned_devices(array_view<const device_spec> homes);
-  assigned_devices(const assigned_devices&) = delete;
-  assigned_devices& operator=(const assigned_devices&) = delete;
-
-  [[nodiscard]] array_view<const std::string_view> names() const { return {names_.data(), names_.size()}; }
-
- private:
-  heap_array<std::string> texts_;
-  heap_array<std::string_view> names_;
-};
-
-/// Places a graph where it runs: for programs that learn their devices when they start. The same function as in the
-/// compiler, and the same answer. Throws `no_memory`.
-[[nodiscard]] heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
-                                           bool soft = false, array_view<const std::string_view> assigned = {});
-
-namespace detail {
-[[nodiscard]] std::string placed_text(array_view<const std::int16_t> device, const graph_view& g,
-                                      const device_set& set);
-}  // namespace detail
-
-/// One line for each node that is placed: "w: (variable): /job:localhost/replica:0/task:0/device:CPU:0".
-/// @{
-template <std::size_t N>
-[[nodiscard]] std::string to_string(const placement<N>& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text(p.device, g, set);
-}
-[[nodiscard]] std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set);
-/// @}
-
-}  // namespace tagma::ir
-
-// ---- tagma/graph/placement.ipp
-#ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-#define TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-
-/// @file
-/// Definitions of placement.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::ir::detail {
-
-TAGMA_DECL std::string label(const graph_view& g, node_id i) {
-  const node& n = g[i];
-  if (!n.name.empty()) return std::string(n.name).append(n.suffix);
-  return std::string(n.op->info->name).append(" #").append(std::to_string(i));
-}
-
-TAGMA_DECL bool has_kernel(const graph_view& g, const device_set& set, node_id i, std::size_t t) {
-  if (!set.kernels.empty()) return ((set.kernels[i] >> t) & 1) != 0;
-  return set.has_kernel(g.info(i), g[i].spec.type, set.types[t].view());
-}
-
-TAGMA_DECL std::string kernels_text(const graph_view& g, const device_set& set, node_id i) {
-  std::string text;
-  for (std::size_t t = 0; t < set.types.size(); ++t)
-    if (has_kernel(g, set, i, t))
-      text.append(text.empty() ? "device='" : "; device='").append(set.types[t].view()).append("'");
-  return text.empty() ? "<no registered kernels>" : text;
-}
-
-TAGMA_DECL std::string devices_text(const device_set& set) {
-  std::string text = "[";
-  for (const device_entry& d : set.devices) text.append(text.size() == 1 ? " " : ", ").append(to_string(d.name));
-  return text + " ]";
-}
-
-TAGMA_DECL std::string group_text(const graph_view& g, const device_set& set, const place_failure& f) {
-  std::string text;
-  for (const node_id i : {f.node, f.other}) {
-    if (i == no_node) continue;
-    text.append(text.empty() ? "" : "; ").append(g.info(i).name).append(":");
-    for (std::size_t t = 0; t < set.types.size(); ++t)
-      if (has_kernel(g, set, i, t)) text.append(" ").append(set.types[t].view());
-  }
-  return text;
-}
-
-}  // namespace tagma::ir::detail
-
-namespace tagma::ir {
-
-TAGMA_DECL std::string to_string(const place_failure& f, const graph_view& g, const device_set& set) {
-  if (f.problem == place_problem::none) return {};
-  if (f.problem == place_problem::no_devices) return "No devices are registered";
-  const std::string node = "'" + detail::label(g, f.node) + "'", asked = "'" + to_string(f.asked) + "'";
-  const std::string other = f.other == no_node ? std::string() : "'" + detail::label(g, f.other) + "'";
-  const std::string start = "Cannot assign a device for operation " + node + ": ";
-  const std::string there = ". Available devices: " + detail::devices_text(set);
-  switch (f.problem) {
-    case place_problem::no_kernel:
-      return start + "No OpKernel was registered to support Op '" + std::string(g.info(f.node).name) + "' of " +
-             std::string(tagma::to_string(g[f.node].spec.type)) + ". Registered devices: " + detail::devices_text(set) +
-             ", registered kernels: " + detail::kernels_text(g, set, f.node);
-    case place_problem::no_such_device:
-      return start + "Operation was explicitly assigned to " + to_string(f.asked) + " but available devices are " +
-             detail::devices_text(set) + ". Make sure the device specification refers to a valid device.";
-    case place_problem::no_kernel_there:
-      return start + "Could not satisfy explicit device specification " + asked + " because no supported kernel for " +
-             (f.asked.type.empty() ? std::string("its") : std::string(f.asked.type.view())) +
-             " devices is available. Registered kernels: " + detail::kernels_text(g, set, f.node) + there;
-    case place_problem::group_elsewhere:
-      return start + "the node was colocated with a group of nodes that required incompatible device " + asked +
-             ". Kernels: " + detail::group_text(g, set, f) + there;
-    case place_problem::requests_conflict:
-      return "Cannot colocate nodes " + node + " and " + other + ": cannot merge devices with " +
-             std::string(f.conflict) + ": " + asked + " and '" + to_string(f.other_asked) + "'" + there;
-    case place_problem::no_common_device:
-      return "Cannot colocate nodes " + node + " and " + other +
-             " because no device type supports both of those nodes and the other nodes colocated with them. Kernels: " +
-             detail::group_text(g, set, f) + there;
-    case place_problem::malformed_assignment:
-      return "Malformed assigned device '" + std::string(f.conflict) + "' of " + node;
-    case place_problem::unknown_assignment:
-      return "Assigned device '" + std::string(f.conflict) + "' of " + node + " does not match any device" + there;
-    default:
-      return "Assigned device " + asked + " of " + node + " does not have registered OpKernel support for " +
-             std::string(g.info(f.node).name) + there;
-  }
-}
-
-TAGMA_DECL assigned_devices::assigned_devices(array_view<const device_spec> homes)
-    : texts_(homes.size()), names_(homes.size()) {
-  for (std::size_t i = 0; i < homes.size(); ++i) {
-    if (homes[i].empty()) continue;
-    texts_[i] = tagma::to_string(homes[i]);
-    names_[i] = texts_[i];
-  }
-}
-
-TAGMA_DECL heap_placement place_on_heap(const graph_view& g, array_view<const need> needs, const device_set& devices,
-                                        bool soft, array_view<const std::string_view> assigned) {
-  const std::size_t count = g.nodes.size();
-  heap_placement p(count);
-  const heap_array<place_group> groups(count);
-  p.failure = place(g, needs, devices, soft, assigned,
-                    {{p.device.data(), count}, {p.reason.data(), count}, {groups.data(), count}});
-  return p;
-}
-
-}  // namespace tagma::ir
-
-namespace tagma::ir::detail {
-
-TAGMA_DECL std::string placed_text(array_view<const std::int16_t> device, const graph_view& g, const device_set& set) {
-  std::string text;
-  for (node_id i = 0; i < g.size(); ++i)
-    if (device[i] >= 0)
-      text.append(label(g, i))
-          .append(": (")
-          .append(g.info(i).name)
-          .append("): ")
-          .append(to_string(set.devices[device[i]].name))
-          .append("\n");
-  return text;
-}
-
-}  // namespace tagma::ir::detail
-
-namespace tagma::ir {
-
-TAGMA_DECL std::string to_string(const heap_placement& p, const graph_view& g, const device_set& set) {
-  return detail::placed_text({p.device.data(), p.device.size()}, g, set);
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_IPP
-#endif  // TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
+#include <string_view>
 
 namespace tagma::plan {
 
@@ -2501,64 +2146,27 @@ namespace tagma::plan {
 struct site_kind {
   std::string_view type;  ///< "GPU"
   bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+  bool (*begins_loop)(const ir::op_info& info) = nullptr;  ///< its kernel goes on with a loop; nullptr: none does
 };
 
-/// The devices of this process that the scopes of a graph name, and the node that each is there for.
-class heap_site {
- public:
-  /// Throws InvalidArgument for what cannot be placed.
-  /// @param soft as `tagma::soft_placement`
-  /// @param others devices that are preferred to CPUs; nullptr: there are CPUs alone
-  /// @param homes of each node the device of this process where it is already, or nothing; empty: none is anywhere
-  heap_site(const ir::graph_view& g, bool soft, const site_kind* others = nullptr,
-            array_view<const device_spec> homes = {}) {
-    if (g.requests.empty() && others == nullptr) {
-      devices_.allocate(1);
-      devices_[0].name = ir::local_device("CPU", 0);
-      return;
-    }
-    const device_text listed[] = {device_text(others == nullptr ? "" : others->type), ir::local_device_types[0]};
-    const array_view<const device_text> types(listed + (others == nullptr ? 1 : 0), others == nullptr ? 1 : 2);
-    heap_array<device_spec> asked(g.requests.size() + homes.size());
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      asked[i] = i < g.requests.size() ? g.requests[i] : homes[i - g.requests.size()];
-    const auto names = ir::detail::name_local_devices<heap_room>(asked, types);
-    fixed_array<device_entry, heap_room> entries;
-    entries.allocate(names.count);
-    devices_.allocate(names.count);
-    for (std::size_t i = 0; i < names.count; ++i)
-      entries[i] = {names.names[i], names.names[i].type == listed[1] ? memory_kind::host : memory_kind::own};
-    heap_array<std::uint32_t> kernels(others == nullptr ? 0 : g.nodes.size());
-    for (std::size_t i = 0; i < kernels.size(); ++i)
-      kernels[i] = others->has_kernel(g, static_cast<ir::node_id>(i)) ? 3 : 2;
-    fixed_array<ir::need, heap_room> needs;
-    needs.allocate(g.nodes.size());
-    for (ir::need& n : needs) n = ir::need::value;
-    const ir::device_set set{entries, types,
-                             [](const ir::op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                             ir::local_task, kernels};
-    const ir::assigned_devices assigned(homes);
-    placed_ = ir::place<heap_room>(g, needs, set, soft, assigned.names());
-    if (placed_.failure.problem != ir::place_problem::none)
-      fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
-    list_devices(g, entries, placed_.devices(), devices_);
-  }
+/// Where a header provides devices on which kernels of the registry run, it specialises this as `ir::accelerator_of`,
+/// for the programs that a file compiles late: `kind()` is their `runtime::device_kind`.
+template <class Graph, int Number>
+struct devices_of_late {};
 
-  /// True if a node is on a device that is no CPU.
-  [[nodiscard]] bool is_accelerated() const {
-    for (const std::int16_t d : placed_.devices())
-      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
-    return false;
-  }
-  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
-
- private:
-  fixed_array<plan_device, heap_room> devices_;
-  ir::placement<heap_room> placed_;
-};
+/// The devices besides CPUs that a file has for the programs it compiles late, as a `Kind`; nullptr: there are none.
+template <class Kind, class Graph, int Number = 0>
+[[nodiscard]] constexpr const Kind* kind_of_data() {
+  if constexpr (requires { devices_of_late<Graph, Number>::kind(); })
+    return &devices_of_late<Graph, Number>::kind();
+  else if constexpr (Number + 1 < ir::most_kinds)
+    return kind_of_data<Kind, Graph, Number + 1>();
+  else
+    return nullptr;
+}
 
 }  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_HEAP_SITE_HPP
+#endif  // TAGMA_SINGLE_PLAN_SITE_KIND_HPP
 
 namespace tagma::runtime {
 
@@ -2567,24 +2175,8 @@ struct device_kind : plan::site_kind {
   owned<accelerator> (*start)(const gpu_options& options) = nullptr;
 };
 
-/// The kernels of the steps of such a plan, in their order.
-class step_kernels {
- public:
-  virtual ~step_kernels() = default;
-  [[nodiscard]] virtual array_view<const kernel_entry> entries() const = 0;
-};
-
-/// Finds them. Defined by the registry of kernels: programs that run graphs which they were not compiled with link it
-/// (`tagma::registry` in CMake, or the sources in tagma/device/cpu/registry/).
-/// Throws Unimplemented that names the first operation and the element types for which there is none.
-[[nodiscard]] owned<step_kernels> find_kernels(const plan::heap_plan& plan);
-
-/// What makes a thing of a container that a program names, such as a queue; defined there as well.
-/// Throws Unimplemented that names it if nothing does.
-[[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
-
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
+#endif  // TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
 
 namespace tagma {
 
@@ -2595,7 +2187,7 @@ namespace tagma {
 /// The devices are those of the machine that is current in the thread that makes the session.
 [[nodiscard]] TAGMA_COLD inline const runtime::device_kind& fake_gpus() {
   static constexpr runtime::device_kind kind{
-      {"GPU", [](const ir::graph_view& g, ir::node_id i) { return !ir::needs_host(g, i); }},
+      {"GPU", [](const ir::graph_view& g, ir::node_id i) { return !ir::needs_host(g, i); }, &device::begins_loop},
       [](const gpu_options& options) -> owned<runtime::accelerator> {
         gpu_options growing = options;
         growing.allow_growth = true;  // memory of a fake device is the host's

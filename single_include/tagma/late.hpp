@@ -2115,6 +2115,42 @@ template <std::size_t Words, std::size_t Characters, std::size_t Operations, std
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_RECORD_TABLE_HPP
+// ---- tagma/plan/site_kind.hpp
+#ifndef TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+#define TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+
+/// @file
+/// Devices besides CPUs, as the placer of programs that are data knows them.
+
+#include <string_view>
+
+namespace tagma::plan {
+
+/// A kind of devices besides CPUs, as the placer knows it.
+struct site_kind {
+  std::string_view type;  ///< "GPU"
+  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+  bool (*begins_loop)(const ir::op_info& info) = nullptr;  ///< its kernel goes on with a loop; nullptr: none does
+};
+
+/// Where a header provides devices on which kernels of the registry run, it specialises this as `ir::accelerator_of`,
+/// for the programs that a file compiles late: `kind()` is their `runtime::device_kind`.
+template <class Graph, int Number>
+struct devices_of_late {};
+
+/// The devices besides CPUs that a file has for the programs it compiles late, as a `Kind`; nullptr: there are none.
+template <class Kind, class Graph, int Number = 0>
+[[nodiscard]] constexpr const Kind* kind_of_data() {
+  if constexpr (requires { devices_of_late<Graph, Number>::kind(); })
+    return &devices_of_late<Graph, Number>::kind();
+  else if constexpr (Number + 1 < ir::most_kinds)
+    return kind_of_data<Kind, Graph, Number + 1>();
+  else
+    return nullptr;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_SITE_KIND_HPP
 
 namespace tagma {
 
@@ -2165,9 +2201,10 @@ class shared_late_program : public counted_object {
   [[nodiscard]] virtual std::size_t node_count() const = 0;
   [[nodiscard]] virtual std::int64_t peak_bytes(extent batch) const = 0;
   [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
-  [[nodiscard]] virtual std::string explain(extent batch) const = 0;
-  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch) const = 0;
-  [[nodiscard]] virtual std::string to_dot() const = 0;
+  [[nodiscard]] virtual std::string explain(extent batch, const plan::site_kind* others) const = 0;
+  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch,
+                                            const plan::site_kind* others) const = 0;
+  [[nodiscard]] virtual std::string to_dot(const plan::site_kind* others) const = 0;
   /// @}
   /// The position of a thing of a container among all that the program names, or -1.
   [[nodiscard]] virtual int resource_position(std::string_view kind, std::string_view name) const = 0;
@@ -2291,11 +2328,18 @@ template <class Closure, class... Pass>
 
 namespace tagma {
 
+namespace detail {
+template <class Closure>
+[[nodiscard]] constexpr const plan::site_kind* site_kind_of() {
+  return plan::kind_of_data<plan::site_kind, late_graph<Closure>>();
+}
+}  // namespace detail
+
 /// As of programs that the C++ compiler compiles.
 /// @{
 template <class Closure>
 [[nodiscard]] std::string explain(const late_program<Closure>& program, extent batch = 1) {
-  return program.shared().explain(batch);
+  return program.shared().explain(batch, detail::site_kind_of<Closure>());
 }
 /// Raises TAGMA-E144 for what is no output of the program.
 template <class Closure, class... E>
@@ -2304,11 +2348,11 @@ template <class Closure, class... E>
   static_assert((true && ... && (traits::template position<typename E::id>() >= 0)),
                 "TAGMA-E144 explain: what is asked for is no output of this program");
   constexpr fixed_array<int, sizeof...(E)> positions{{traits::template position<typename E::id>()...}};
-  return program.shared().explain(positions, batch);
+  return program.shared().explain(positions, batch, detail::site_kind_of<Closure>());
 }
 template <class Closure>
 [[nodiscard]] std::string to_dot(const late_program<Closure>& program) {
-  return program.shared().to_dot();
+  return program.shared().to_dot(detail::site_kind_of<Closure>());
 }
 /// @}
 
@@ -2326,6 +2370,23 @@ template <class Closure>
 /// @file
 /// Runs of a program that is compiled late, by the positions of outputs and of what is fed: what its sessions ask for,
 /// and the registry has.
+
+// ---- tagma/runtime/device_kind.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
+#define TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
+
+/// @file
+/// Devices besides CPUs, for sessions of programs that are data.
+
+namespace tagma::runtime {
+
+/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
+struct device_kind : plan::site_kind {
+  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
 
 namespace tagma::runtime {
 
@@ -2360,8 +2421,9 @@ class data_runs {
 };
 
 /// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
+/// @param others devices besides CPUs; nullptr: there are none
 [[nodiscard]] owned<data_runs> begin_session(const tagma::detail::shared_late_program& program,
-                                             const session_options& options);
+                                             const session_options& options, const device_kind* others);
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
@@ -2487,7 +2549,8 @@ class program_session<late_program<Closure>> {
   using tables = graph_tables<graph>;
 
   program_session(const late_program<Closure>& program, const session_options& options)
-      : program_(program), data_(runtime::begin_session(program.shared(), options)) {}
+      : program_(program),
+        data_(runtime::begin_session(program.shared(), options, plan::kind_of_data<runtime::device_kind, graph>())) {}
 
   [[nodiscard]] runtime::session_core& core() { return data_->core(); }
   [[nodiscard]] TAGMA_COLD int resource_position(std::string_view kind, std::string_view name) const {

@@ -2811,6 +2811,14 @@ TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
+// ---- tagma/plan/site_kind.hpp
+#ifndef TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+#define TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+
+/// @file
+/// Devices besides CPUs, as the placer of programs that are data knows them.
+
+#include <string_view>
 
 namespace tagma::plan {
 
@@ -2818,7 +2826,29 @@ namespace tagma::plan {
 struct site_kind {
   std::string_view type;  ///< "GPU"
   bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+  bool (*begins_loop)(const ir::op_info& info) = nullptr;  ///< its kernel goes on with a loop; nullptr: none does
 };
+
+/// Where a header provides devices on which kernels of the registry run, it specialises this as `ir::accelerator_of`,
+/// for the programs that a file compiles late: `kind()` is their `runtime::device_kind`.
+template <class Graph, int Number>
+struct devices_of_late {};
+
+/// The devices besides CPUs that a file has for the programs it compiles late, as a `Kind`; nullptr: there are none.
+template <class Kind, class Graph, int Number = 0>
+[[nodiscard]] constexpr const Kind* kind_of_data() {
+  if constexpr (requires { devices_of_late<Graph, Number>::kind(); })
+    return &devices_of_late<Graph, Number>::kind();
+  else if constexpr (Number + 1 < ir::most_kinds)
+    return kind_of_data<Kind, Graph, Number + 1>();
+  else
+    return nullptr;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+
+namespace tagma::plan {
 
 /// The devices of this process that the scopes of a graph name, and the node that each is there for.
 class heap_site {
@@ -2859,19 +2889,29 @@ class heap_site {
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);
+    if (others != nullptr && others->begins_loop != nullptr && is_accelerated()) {
+      begins_loop_.allocate(g.nodes.size());
+      for (ir::node_id i = 0; i < g.size(); ++i) begins_loop_[i] = is_on_other(i) && others->begins_loop(g.info(i));
+    }
   }
 
   /// True if a node is on a device that is no CPU.
   [[nodiscard]] bool is_accelerated() const {
-    for (const std::int16_t d : placed_.devices())
-      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
+    for (ir::node_id i = 0; static_cast<std::size_t>(i) < placed_.devices().size(); ++i)
+      if (is_on_other(i)) return true;
     return false;
   }
-  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
+  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons(), begins_loop_}; }
 
  private:
+  [[nodiscard]] bool is_on_other(ir::node_id i) const {
+    const std::int16_t d = placed_.devices()[i];
+    return d >= 0 && devices_[d].memory != memory_kind::host;
+  }
+
   fixed_array<plan_device, heap_room> devices_;
   ir::placement<heap_room> placed_;
+  heap_array<bool> begins_loop_;
 };
 
 }  // namespace tagma::plan

@@ -851,6 +851,14 @@ TAGMA_DECL std::int64_t heap_plan::peak_bytes(extent size) const {
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_IPP
 #endif  // TAGMA_SINGLE_PLAN_HEAP_PLAN_HPP
+// ---- tagma/plan/site_kind.hpp
+#ifndef TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+#define TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+
+/// @file
+/// Devices besides CPUs, as the placer of programs that are data knows them.
+
+#include <string_view>
 
 namespace tagma::plan {
 
@@ -858,7 +866,29 @@ namespace tagma::plan {
 struct site_kind {
   std::string_view type;  ///< "GPU"
   bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
+  bool (*begins_loop)(const ir::op_info& info) = nullptr;  ///< its kernel goes on with a loop; nullptr: none does
 };
+
+/// Where a header provides devices on which kernels of the registry run, it specialises this as `ir::accelerator_of`,
+/// for the programs that a file compiles late: `kind()` is their `runtime::device_kind`.
+template <class Graph, int Number>
+struct devices_of_late {};
+
+/// The devices besides CPUs that a file has for the programs it compiles late, as a `Kind`; nullptr: there are none.
+template <class Kind, class Graph, int Number = 0>
+[[nodiscard]] constexpr const Kind* kind_of_data() {
+  if constexpr (requires { devices_of_late<Graph, Number>::kind(); })
+    return &devices_of_late<Graph, Number>::kind();
+  else if constexpr (Number + 1 < ir::most_kinds)
+    return kind_of_data<Kind, Graph, Number + 1>();
+  else
+    return nullptr;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_SITE_KIND_HPP
+
+namespace tagma::plan {
 
 /// The devices of this process that the scopes of a graph name, and the node that each is there for.
 class heap_site {
@@ -899,19 +929,29 @@ class heap_site {
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);
+    if (others != nullptr && others->begins_loop != nullptr && is_accelerated()) {
+      begins_loop_.allocate(g.nodes.size());
+      for (ir::node_id i = 0; i < g.size(); ++i) begins_loop_[i] = is_on_other(i) && others->begins_loop(g.info(i));
+    }
   }
 
   /// True if a node is on a device that is no CPU.
   [[nodiscard]] bool is_accelerated() const {
-    for (const std::int16_t d : placed_.devices())
-      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
+    for (ir::node_id i = 0; static_cast<std::size_t>(i) < placed_.devices().size(); ++i)
+      if (is_on_other(i)) return true;
     return false;
   }
-  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
+  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons(), begins_loop_}; }
 
  private:
+  [[nodiscard]] bool is_on_other(ir::node_id i) const {
+    const std::int16_t d = placed_.devices()[i];
+    return d >= 0 && devices_[d].memory != memory_kind::host;
+  }
+
   fixed_array<plan_device, heap_room> devices_;
   ir::placement<heap_room> placed_;
+  heap_array<bool> begins_loop_;
 };
 
 }  // namespace tagma::plan
@@ -1032,6 +1072,22 @@ TAGMA_DECL void any_program::name_outputs(array_view<const std::string_view> nam
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_IPP
 #endif  // TAGMA_SINGLE_PLAN_ANY_PROGRAM_HPP
+// ---- tagma/runtime/device_kind.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
+#define TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
+
+/// @file
+/// Devices besides CPUs, for sessions of programs that are data.
+
+namespace tagma::runtime {
+
+/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
+struct device_kind : plan::site_kind {
+  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_DEVICE_KIND_HPP
 // ---- tagma/runtime/late_steps.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
 #define TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
@@ -1629,18 +1685,11 @@ class late_steps final : public late_extents {
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_LATE_STEPS_HPP
 // ---- tagma/runtime/step_kernels.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
-#define TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
 
 /// @file
 /// The kernels of plans that are made when a program runs: they are found by operation and element types.
 
 namespace tagma::runtime {
-
-/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
-struct device_kind : plan::site_kind {
-  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
-};
 
 /// The kernels of the steps of such a plan, in their order.
 class step_kernels {
@@ -1659,7 +1708,6 @@ class step_kernels {
 [[nodiscard]] const resource_functions& find_resource(const plan::plan_resource& named);
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_STEP_KERNELS_HPP
 // ---- tagma/tensor/any_tensor.hpp
 #ifndef TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
 #define TAGMA_SINGLE_TENSOR_ANY_TENSOR_HPP
@@ -1917,8 +1965,20 @@ class session<any_program> {
       : session(program, options, nullptr) {}
   /// A session with devices besides CPUs, such as `tagma::fake_gpus()`. Placement is that of a compiled program which
   /// knows of such devices.
+  /// @{
   session(const any_program& program, const session_options& options, const runtime::device_kind& others)
       : session(program, options, &others) {}
+  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
+      : program_(program),
+        graph_(program.graph()),
+        site_(graph_, program.soft(), others, homes_in(options, others)),
+        variables_(graph_, site_.view()),
+        resources_(graph_),
+        core_(
+            variables_.list(),
+            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
+            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
+  /// @}
 
   /// Computes one output, or several in one run.
   /// @param output,outputs names of outputs of the program
@@ -2000,17 +2060,6 @@ class session<any_program> {
   }
 
  private:
-  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
-      : program_(program),
-        graph_(program.graph()),
-        site_(graph_, program.soft(), others, homes_in(options, others)),
-        variables_(graph_, site_.view()),
-        resources_(graph_),
-        core_(
-            variables_.list(),
-            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
-            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
-
   /// The devices besides CPUs, if a node is on one of them and the machine has any.
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerator> start(const runtime::device_kind* kind,
                                                              const session_options& options) const {
@@ -2721,11 +2770,12 @@ namespace detail {
 class any_passes {
  public:
   /// @param program outlives it
-  any_passes(const any_program& program, array_view<const int> outputs)
-      : graph_(program.graph()), planned_(graph_), site_(graph_, program.soft()), wanted_(outputs.size()) {
+  /// @param others devices besides CPUs; nullptr: there are none
+  any_passes(const any_program& program, array_view<const int> outputs, const plan::site_kind* others)
+      : graph_(program.graph()), planned_(graph_), site_(graph_, program.soft(), others), wanted_(outputs.size()) {
     for (std::size_t i = 0; i < outputs.size(); ++i) wanted_[i] = graph_.roots[outputs[i]];
     needs_ = ir::prune<heap_room>(planned_.view(), wanted());
-    fusion_ = ir::fuse<heap_room>(planned_.view(), needs_, wanted(), site_.view().device);
+    fusion_ = ir::fuse<heap_room>(planned_.view(), needs_, wanted(), site_.view().device, site_.view().begins_loop);
   }
 
   [[nodiscard]] const ir::graph_view& graph() const { return graph_; }
@@ -2752,8 +2802,8 @@ class any_passes {
 }
 
 [[nodiscard]] TAGMA_COLD inline std::string explain_outputs(const any_program& program, array_view<const int> outputs,
-                                                            extent batch) {
-  const any_passes passes(program, outputs);
+                                                            extent batch, const plan::site_kind* others) {
+  const any_passes passes(program, outputs, others);
   const plan::heap_plan made(passes.planned(), passes.wanted(), passes.site());
   if (made.contradictory())
     fail(status_code::invalid_argument,
@@ -2765,17 +2815,18 @@ class any_passes {
 
 }  // namespace detail
 
-/// As `explain` of a compiled program. Where kernels of the compiler go on with a loop behind them, plans of data have
-/// a step for each.
+/// As `explain` of a compiled program.
 /// @param batch the value of every dynamic extent, for sizes in bytes
+/// @param others devices besides CPUs, as of the session: `&tagma::fake_gpus()`
 /// Throws InvalidArgument if that value fits no run of the program, or the program cannot be placed.
-[[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, extent batch = 1) {
-  return detail::explain_outputs(program, detail::all_outputs(program), batch);
+[[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, extent batch = 1,
+                                                    const plan::site_kind* others = nullptr) {
+  return detail::explain_outputs(program, detail::all_outputs(program), batch, others);
 }
 /// The same for a run that fetches some outputs only: `explain(data, {"loss"}, 32)`.
 /// Throws InvalidArgument, with TAGMA-E144, for a name that is no output of the program.
 [[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, const std::vector<std::string>& outputs,
-                                                    extent batch = 1) {
+                                                    extent batch = 1, const plan::site_kind* others = nullptr) {
   std::vector<int> chosen;
   for (const std::string& name : outputs) {
     chosen.push_back(program.find_output(name));
@@ -2783,12 +2834,13 @@ class any_passes {
       fail(status_code::invalid_argument,
            {"TAGMA-E144 explain: what is asked for is no output of this program: ", name});
   }
-  return detail::explain_outputs(program, chosen, batch);
+  return detail::explain_outputs(program, chosen, batch, others);
 }
 
 /// As `to_dot` of a compiled program.
-[[nodiscard]] TAGMA_COLD inline std::string to_dot(const any_program& program) {
-  const detail::any_passes passes(program, detail::all_outputs(program));
+[[nodiscard]] TAGMA_COLD inline std::string to_dot(const any_program& program,
+                                                   const plan::site_kind* others = nullptr) {
+  const detail::any_passes passes(program, detail::all_outputs(program), others);
   return ir::to_dot(passes.graph(), passes.results());
 }
 

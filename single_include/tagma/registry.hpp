@@ -2847,9 +2847,10 @@ class shared_late_program : public counted_object {
   [[nodiscard]] virtual std::size_t node_count() const = 0;
   [[nodiscard]] virtual std::int64_t peak_bytes(extent batch) const = 0;
   [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
-  [[nodiscard]] virtual std::string explain(extent batch) const = 0;
-  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch) const = 0;
-  [[nodiscard]] virtual std::string to_dot() const = 0;
+  [[nodiscard]] virtual std::string explain(extent batch, const plan::site_kind* others) const = 0;
+  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch,
+                                            const plan::site_kind* others) const = 0;
+  [[nodiscard]] virtual std::string to_dot(const plan::site_kind* others) const = 0;
   /// @}
   /// The position of a thing of a container among all that the program names, or -1.
   [[nodiscard]] virtual int resource_position(std::string_view kind, std::string_view name) const = 0;
@@ -3006,8 +3007,9 @@ class data_runs {
 };
 
 /// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
+/// @param others devices besides CPUs; nullptr: there are none
 [[nodiscard]] owned<data_runs> begin_session(const tagma::detail::shared_late_program& program,
-                                             const session_options& options);
+                                             const session_options& options, const device_kind* others);
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_DATA_RUNS_HPP
@@ -3034,11 +3036,16 @@ class built_late_program final : public shared_late_program {
   [[nodiscard]] std::size_t node_count() const override { return data_.node_count(); }
   [[nodiscard]] std::int64_t peak_bytes(extent batch) const override { return data_.peak_bytes(batch); }
   [[nodiscard]] std::uint64_t fingerprint() const override { return data_.fingerprint(); }
-  [[nodiscard]] std::string explain(extent batch) const override { return tagma::explain(data_, batch); }
-  [[nodiscard]] std::string explain(array_view<const int> outputs, extent batch) const override {
-    return explain_outputs(data_, outputs, batch);
+  [[nodiscard]] std::string explain(extent batch, const plan::site_kind* others) const override {
+    return tagma::explain(data_, batch, others);
   }
-  [[nodiscard]] std::string to_dot() const override { return tagma::to_dot(data_); }
+  [[nodiscard]] std::string explain(array_view<const int> outputs, extent batch,
+                                    const plan::site_kind* others) const override {
+    return explain_outputs(data_, outputs, batch, others);
+  }
+  [[nodiscard]] std::string to_dot(const plan::site_kind* others) const override {
+    return tagma::to_dot(data_, others);
+  }
   [[nodiscard]] int resource_position(std::string_view kind, std::string_view name) const override {
     int position = 0;
     for (const ir::node& n : data_.graph().nodes) {
@@ -3078,8 +3085,8 @@ namespace tagma::runtime {
 
 class late_runs final : public data_runs {
  public:
-  late_runs(const tagma::detail::built_late_program& program, const session_options& options)
-      : program_(program), session_(program.data(), options) {}
+  late_runs(const tagma::detail::built_late_program& program, const session_options& options, const device_kind* others)
+      : program_(program), session_(program.data(), options, others) {}
   [[nodiscard]] session_core& core() override { return session_.core(); }
 
  private:
@@ -3116,8 +3123,8 @@ class late_runs final : public data_runs {
 };
 
 [[gnu::weak]] owned<data_runs> begin_session(const tagma::detail::shared_late_program& program,
-                                             const session_options& options) {
-  return make_owned<late_runs>(static_cast<const tagma::detail::built_late_program&>(program), options);
+                                             const session_options& options, const device_kind* others) {
+  return make_owned<late_runs>(static_cast<const tagma::detail::built_late_program&>(program), options, others);
 }
 
 }  // namespace tagma::runtime
@@ -3628,6 +3635,85 @@ array_view<const array_view<const registered_kernel>> registered<Family>::kernel
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_REGISTRY_HPP
+// ---- tagma/device/kernel_then_loop.hpp
+#ifndef TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+#define TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+
+/// @file
+/// Steps of two kernels, of devices that do such.
+
+namespace tagma::device {
+
+/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
+/// way.
+[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
+
+/// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
+/// as its first tensor, and writes over it. Pointers, since nvcc writes references to static members wrongly.
+struct kernel_and_loop {
+  const runtime::kernel_entry* kernel = nullptr;
+  const runtime::kernel_entry* loop = nullptr;
+  std::size_t inputs = 0;  ///< of the kernel; the others are the loop's
+
+  [[nodiscard]] owned<runtime::kernel_state> prepare(const runtime::kernel_args& args,
+                                                     const runtime::run_context& context) const {
+    auto made = make_owned<states>();
+    const split parts(args, *made, *this);
+    if (kernel->prepare != nullptr) made->kernel = kernel->prepare(parts.kernel, context);
+    if (loop->prepare != nullptr) made->loop = loop->prepare(parts.loop, context);
+    return made;
+  }
+  void run(const runtime::kernel_args& args, const runtime::run_context& context) const {
+    const split parts(args, *static_cast<const states*>(args.state), *this);
+    kernel->run(parts.kernel, context);
+    loop->run(parts.loop, context);
+  }
+
+ private:
+  struct states final : runtime::kernel_state {
+    owned<runtime::kernel_state> kernel, loop;
+  };
+  /// The arguments of both. Addresses may differ from run to run.
+  struct split {
+    split(const runtime::kernel_args& args, const states& s, const kernel_and_loop& of) : kernel(args), loop(args) {
+      kernel.in = args.in.first(of.inputs);
+      kernel.state = s.kernel.get();
+      kernel.recipe = of.kernel->recipe;
+      in[0] = args.out;
+      declared[0] = args.declared_out;
+      std::size_t count = 1;
+      for (std::size_t k = of.inputs; k < args.in.size(); ++k) {
+        in[count] = args.in[k];
+        declared[count++] = args.declared[k];
+      }
+      loop.in = {in, count};
+      loop.declared = {declared, count};
+      loop.state = s.loop.get();
+      loop.recipe = of.loop->recipe;
+    }
+    runtime::operand in[ir::max_group_loads];
+    shape declared[ir::max_group_loads];
+    runtime::kernel_args kernel, loop;
+  };
+};
+
+/// The entry of two kernels that the compiler knows.
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop {
+  static owned<runtime::kernel_state> prepare(const runtime::kernel_args& args, const runtime::run_context& context) {
+    return kernel_and_loop{Kernel, Loop, Inputs}.prepare(args, context);
+  }
+  static void run(const runtime::kernel_args& args, const runtime::run_context& context) {
+    kernel_and_loop{Kernel, Loop, Inputs}.run(args, context);
+  }
+
+ public:
+  static constexpr runtime::kernel_entry entry{&kernel_then_loop::run, &kernel_then_loop::prepare, nullptr,
+                                               Kernel->reads_run || Loop->reads_run};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
 // ---- tagma/device/own_operations.hpp
 #ifndef TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
 #define TAGMA_SINGLE_DEVICE_OWN_OPERATIONS_HPP
@@ -4420,11 +4506,20 @@ class found_kernels final : public runtime::step_kernels {
   [[nodiscard]] array_view<const kernel_entry> entries() const override { return entries_; }
 
  private:
+  /// What a step with a kernel before its loop does.
+  struct two_kernels {
+    kernel_entry kernel, loop;
+    kernel_and_loop both;
+  };
+
+  /// @param node,inputs of the kernel
   [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
-                                         const plan::plan_step& step);
+                                         const plan::plan_step& step, ir::node_id node, std::size_t inputs);
+  [[nodiscard]] kernel_entry find_then_loop(const kernel_registry& from, const plan::heap_plan& plan, std::int32_t s);
 
   heap_array<kernel_entry> entries_;
   heap_array<loop_recipe> recipes_;
+  heap_array<owned<two_kernels>> pairs_;
 };
 
 }  // namespace tagma::device::cpu
@@ -4561,25 +4656,48 @@ TAGMA_DECL span_function recipe_maker::body(const plan::loop_operation& o) const
 namespace tagma::device::cpu {
 
 TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
-    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()) {
+    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()), pairs_(plan.view().steps.size()) {
   for (std::size_t s = 0; s < entries_.size(); ++s) {
-    const auto step = static_cast<std::int32_t>(s);
-    if (plan.view().steps[s].fused) {
-      recipes_[s] = detail::recipe_maker(from, plan.loads(step), plan.operations(step)).make();
-      entries_[s] = interpreted(recipes_[s]);
+    const auto number = static_cast<std::int32_t>(s);
+    const plan::plan_step& step = plan.view().steps[s];
+    if (!step.fused) {
+      entries_[s] = find(from, plan, step, step.node, static_cast<std::size_t>(step.operands));
+    } else if (step.before != ir::no_node) {
+      entries_[s] = find_then_loop(from, plan, number);
     } else {
-      entries_[s] = find(from, plan, plan.view().steps[s]);
+      recipes_[s] = detail::recipe_maker(from, plan.loads(number), plan.operations(number)).make();
+      entries_[s] = interpreted(recipes_[s]);
     }
   }
 }
 
+TAGMA_DECL kernel_entry found_kernels::find_then_loop(const kernel_registry& from, const plan::heap_plan& plan,
+                                                      std::int32_t s) {
+  const plan::plan_step& step = plan.view().steps[static_cast<std::size_t>(s)];
+  const auto inputs = static_cast<std::size_t>(plan.view().nodes[step.before].inputs);
+  // The result of the kernel stands among the loads where its last input stands among the operands.
+  recipes_[s] = detail::recipe_maker(from, plan.loads(s).subspan(inputs - 1), plan.operations(s)).make();
+  pairs_[s] = make_owned<two_kernels>();
+  two_kernels& pair = *pairs_[s];
+  pair.kernel = find(from, plan, step, step.before, inputs);
+  pair.loop = interpreted(recipes_[s]);
+  pair.both = {&pair.kernel, &pair.loop, inputs};
+  return {[](const kernel_args& args, const run_context& context) {
+            static_cast<const kernel_and_loop*>(args.recipe)->run(args, context);
+          },
+          [](const kernel_args& args, const run_context& context) {
+            return static_cast<const kernel_and_loop*>(args.recipe)->prepare(args, context);
+          },
+          nullptr, pair.kernel.reads_run || pair.loop.reads_run, &pair.both};
+}
+
 TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const plan::heap_plan& plan,
-                                            const plan::plan_step& step) {
-  const plan::plan_view tables = plan.view();
-  const ir::op_info& op = *tables.nodes[step.node].op;
+                                            const plan::plan_step& step, ir::node_id node, std::size_t inputs) {
+  const plan::plan_node& of = plan.view().nodes[node];
+  const ir::op_info& op = *of.op;
   const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
-  const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
-  const dtype out = tables.nodes[step.node].spec.type;
+  const auto outputs = static_cast<std::size_t>(step.outputs);
+  const dtype out = of.spec.type;
   for (const registered_kernel& k : from.find(op.key)) {
     const bool any = k.types.out == dtype::none;
     bool fits = any || outputs > 0 || k.types.out == out;

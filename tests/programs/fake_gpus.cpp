@@ -12,6 +12,8 @@
 #include "tagma/filter.hpp"
 #include "tagma/observe/trace.hpp"
 #include "tagma/own_operations.hpp"
+#include "tagma/plan/print.hpp"
+#include "tagma/plan/print_any.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
 #include "tagma/queues.hpp"
@@ -71,6 +73,11 @@ TEST_CASE("a program that is data trains on a fake GPU as the compiled one does 
   tg::trace timeline;
   (void)two.run("logits", feed_to("fake/x", some({2, 8}, 1)), tg::trace_to(timeline));
   CHECK(has(timeline.json(), "/device:GPU:0"));
+  // A product goes on with the loop behind it, as in the compiled plan.
+  const tg::any_program data(program, {"loss", "train", "logits"});
+  CHECK(tg::explain(data, {"logits"}, 8, &tg::fake_gpus()) == tg::explain(program, tg::outputs(logits), 8));
+  CHECK(tg::explain(data, 3, &tg::fake_gpus()) == tg::explain(program, 3));
+  CHECK(tg::to_dot(data, &tg::fake_gpus()) == tg::to_dot(program));
 }
 
 TEST_CASE("a variable that the container has stays where it is, whatever a program asks for now") {

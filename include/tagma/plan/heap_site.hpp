@@ -10,14 +10,9 @@
 #include "tagma/graph/placement.hpp"
 #include "tagma/plan/devices.hpp"
 #include "tagma/plan/heap_plan.hpp"
+#include "tagma/plan/site_kind.hpp"
 
 namespace tagma::plan {
-
-/// A kind of devices besides CPUs, as the placer knows it.
-struct site_kind {
-  std::string_view type;  ///< "GPU"
-  bool (*has_kernel)(const ir::graph_view& g, ir::node_id i) = nullptr;
-};
 
 /// The devices of this process that the scopes of a graph name, and the node that each is there for.
 class heap_site {
@@ -58,19 +53,29 @@ class heap_site {
     if (placed_.failure.problem != ir::place_problem::none)
       fail(ir::code_of(placed_.failure.problem), {ir::to_string(placed_.failure, g, set)});
     list_devices(g, entries, placed_.devices(), devices_);
+    if (others != nullptr && others->begins_loop != nullptr && is_accelerated()) {
+      begins_loop_.allocate(g.nodes.size());
+      for (ir::node_id i = 0; i < g.size(); ++i) begins_loop_[i] = is_on_other(i) && others->begins_loop(g.info(i));
+    }
   }
 
   /// True if a node is on a device that is no CPU.
   [[nodiscard]] bool is_accelerated() const {
-    for (const std::int16_t d : placed_.devices())
-      if (d >= 0 && devices_[d].memory != memory_kind::host) return true;
+    for (ir::node_id i = 0; static_cast<std::size_t>(i) < placed_.devices().size(); ++i)
+      if (is_on_other(i)) return true;
     return false;
   }
-  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons()}; }
+  [[nodiscard]] plan_site view() const { return {devices_, placed_.devices(), placed_.reasons(), begins_loop_}; }
 
  private:
+  [[nodiscard]] bool is_on_other(ir::node_id i) const {
+    const std::int16_t d = placed_.devices()[i];
+    return d >= 0 && devices_[d].memory != memory_kind::host;
+  }
+
   fixed_array<plan_device, heap_room> devices_;
   ir::placement<heap_room> placed_;
+  heap_array<bool> begins_loop_;
 };
 
 }  // namespace tagma::plan

@@ -11,6 +11,7 @@
 #include "tagma/base/counted.hpp"
 #include "tagma/graph/record_table.hpp"
 #include "tagma/plan/passes.hpp"
+#include "tagma/plan/site_kind.hpp"
 
 namespace tagma {
 
@@ -61,9 +62,10 @@ class shared_late_program : public counted_object {
   [[nodiscard]] virtual std::size_t node_count() const = 0;
   [[nodiscard]] virtual std::int64_t peak_bytes(extent batch) const = 0;
   [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
-  [[nodiscard]] virtual std::string explain(extent batch) const = 0;
-  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch) const = 0;
-  [[nodiscard]] virtual std::string to_dot() const = 0;
+  [[nodiscard]] virtual std::string explain(extent batch, const plan::site_kind* others) const = 0;
+  [[nodiscard]] virtual std::string explain(array_view<const int> outputs, extent batch,
+                                            const plan::site_kind* others) const = 0;
+  [[nodiscard]] virtual std::string to_dot(const plan::site_kind* others) const = 0;
   /// @}
   /// The position of a thing of a container among all that the program names, or -1.
   [[nodiscard]] virtual int resource_position(std::string_view kind, std::string_view name) const = 0;

@@ -20,11 +20,12 @@ namespace detail {
 class any_passes {
  public:
   /// @param program outlives it
-  any_passes(const any_program& program, array_view<const int> outputs)
-      : graph_(program.graph()), planned_(graph_), site_(graph_, program.soft()), wanted_(outputs.size()) {
+  /// @param others devices besides CPUs; nullptr: there are none
+  any_passes(const any_program& program, array_view<const int> outputs, const plan::site_kind* others)
+      : graph_(program.graph()), planned_(graph_), site_(graph_, program.soft(), others), wanted_(outputs.size()) {
     for (std::size_t i = 0; i < outputs.size(); ++i) wanted_[i] = graph_.roots[outputs[i]];
     needs_ = ir::prune<heap_room>(planned_.view(), wanted());
-    fusion_ = ir::fuse<heap_room>(planned_.view(), needs_, wanted(), site_.view().device);
+    fusion_ = ir::fuse<heap_room>(planned_.view(), needs_, wanted(), site_.view().device, site_.view().begins_loop);
   }
 
   [[nodiscard]] const ir::graph_view& graph() const { return graph_; }
@@ -51,8 +52,8 @@ class any_passes {
 }
 
 [[nodiscard]] TAGMA_COLD inline std::string explain_outputs(const any_program& program, array_view<const int> outputs,
-                                                            extent batch) {
-  const any_passes passes(program, outputs);
+                                                            extent batch, const plan::site_kind* others) {
+  const any_passes passes(program, outputs, others);
   const plan::heap_plan made(passes.planned(), passes.wanted(), passes.site());
   if (made.contradictory())
     fail(status_code::invalid_argument,
@@ -64,17 +65,18 @@ class any_passes {
 
 }  // namespace detail
 
-/// As `explain` of a compiled program. Where kernels of the compiler go on with a loop behind them, plans of data have
-/// a step for each.
+/// As `explain` of a compiled program.
 /// @param batch the value of every dynamic extent, for sizes in bytes
+/// @param others devices besides CPUs, as of the session: `&tagma::fake_gpus()`
 /// Throws InvalidArgument if that value fits no run of the program, or the program cannot be placed.
-[[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, extent batch = 1) {
-  return detail::explain_outputs(program, detail::all_outputs(program), batch);
+[[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, extent batch = 1,
+                                                    const plan::site_kind* others = nullptr) {
+  return detail::explain_outputs(program, detail::all_outputs(program), batch, others);
 }
 /// The same for a run that fetches some outputs only: `explain(data, {"loss"}, 32)`.
 /// Throws InvalidArgument, with TAGMA-E144, for a name that is no output of the program.
 [[nodiscard]] TAGMA_COLD inline std::string explain(const any_program& program, const std::vector<std::string>& outputs,
-                                                    extent batch = 1) {
+                                                    extent batch = 1, const plan::site_kind* others = nullptr) {
   std::vector<int> chosen;
   for (const std::string& name : outputs) {
     chosen.push_back(program.find_output(name));
@@ -82,12 +84,13 @@ class any_passes {
       fail(status_code::invalid_argument,
            {"TAGMA-E144 explain: what is asked for is no output of this program: ", name});
   }
-  return detail::explain_outputs(program, chosen, batch);
+  return detail::explain_outputs(program, chosen, batch, others);
 }
 
 /// As `to_dot` of a compiled program.
-[[nodiscard]] TAGMA_COLD inline std::string to_dot(const any_program& program) {
-  const detail::any_passes passes(program, detail::all_outputs(program));
+[[nodiscard]] TAGMA_COLD inline std::string to_dot(const any_program& program,
+                                                   const plan::site_kind* others = nullptr) {
+  const detail::any_passes passes(program, detail::all_outputs(program), others);
   return ir::to_dot(passes.graph(), passes.results());
 }
 

@@ -9,11 +9,18 @@
 
 namespace tagma {
 
+namespace detail {
+template <class Closure>
+[[nodiscard]] constexpr const plan::site_kind* site_kind_of() {
+  return plan::kind_of_data<plan::site_kind, late_graph<Closure>>();
+}
+}  // namespace detail
+
 /// As of programs that the C++ compiler compiles.
 /// @{
 template <class Closure>
 [[nodiscard]] std::string explain(const late_program<Closure>& program, extent batch = 1) {
-  return program.shared().explain(batch);
+  return program.shared().explain(batch, detail::site_kind_of<Closure>());
 }
 /// Raises TAGMA-E144 for what is no output of the program.
 template <class Closure, class... E>
@@ -22,11 +29,11 @@ template <class Closure, class... E>
   static_assert((true && ... && (traits::template position<typename E::id>() >= 0)),
                 "TAGMA-E144 explain: what is asked for is no output of this program");
   constexpr fixed_array<int, sizeof...(E)> positions{{traits::template position<typename E::id>()...}};
-  return program.shared().explain(positions, batch);
+  return program.shared().explain(positions, batch, detail::site_kind_of<Closure>());
 }
 template <class Closure>
 [[nodiscard]] std::string to_dot(const late_program<Closure>& program) {
-  return program.shared().to_dot();
+  return program.shared().to_dot(detail::site_kind_of<Closure>());
 }
 /// @}
 

@@ -12,6 +12,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/expr/placeholder.hpp"
 #include "tagma/plan/any_program.hpp"
+#include "tagma/runtime/device_kind.hpp"
 #include "tagma/runtime/late_steps.hpp"
 #include "tagma/runtime/session.hpp"
 #include "tagma/runtime/step_kernels.hpp"
@@ -200,8 +201,20 @@ class session<any_program> {
       : session(program, options, nullptr) {}
   /// A session with devices besides CPUs, such as `tagma::fake_gpus()`. Placement is that of a compiled program which
   /// knows of such devices.
+  /// @{
   session(const any_program& program, const session_options& options, const runtime::device_kind& others)
       : session(program, options, &others) {}
+  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
+      : program_(program),
+        graph_(program.graph()),
+        site_(graph_, program.soft(), others, homes_in(options, others)),
+        variables_(graph_, site_.view()),
+        resources_(graph_),
+        core_(
+            variables_.list(),
+            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
+            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
+  /// @}
 
   /// Computes one output, or several in one run.
   /// @param output,outputs names of outputs of the program
@@ -283,17 +296,6 @@ class session<any_program> {
   }
 
  private:
-  session(const any_program& program, const session_options& options, const runtime::device_kind* others)
-      : program_(program),
-        graph_(program.graph()),
-        site_(graph_, program.soft(), others, homes_in(options, others)),
-        variables_(graph_, site_.view()),
-        resources_(graph_),
-        core_(
-            variables_.list(),
-            site_.view().devices.size() > 1 ? runtime::wanted_devices(site_.view().devices) : runtime::wanted_devices(),
-            program.values(), options, start(others, options), &runtime::heap_resources::find, resources_.list()) {}
-
   /// The devices besides CPUs, if a node is on one of them and the machine has any.
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerator> start(const runtime::device_kind* kind,
                                                              const session_options& options) const {

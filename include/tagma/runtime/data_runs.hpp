@@ -7,6 +7,7 @@
 
 #include "tagma/base/owned.hpp"
 #include "tagma/plan/late_program.hpp"
+#include "tagma/runtime/device_kind.hpp"
 #include "tagma/runtime/session_core.hpp"
 
 namespace tagma::runtime {
@@ -42,7 +43,8 @@ class data_runs {
 };
 
 /// Defined by the registry (runtime/late_runs.hpp). Throws as the constructor of a session.
+/// @param others devices besides CPUs; nullptr: there are none
 [[nodiscard]] owned<data_runs> begin_session(const tagma::detail::shared_late_program& program,
-                                             const session_options& options);
+                                             const session_options& options, const device_kind* others);
 
 }  // namespace tagma::runtime

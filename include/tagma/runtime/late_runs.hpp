@@ -37,11 +37,16 @@ class built_late_program final : public shared_late_program {
   [[nodiscard]] std::size_t node_count() const override { return data_.node_count(); }
   [[nodiscard]] std::int64_t peak_bytes(extent batch) const override { return data_.peak_bytes(batch); }
   [[nodiscard]] std::uint64_t fingerprint() const override { return data_.fingerprint(); }
-  [[nodiscard]] std::string explain(extent batch) const override { return tagma::explain(data_, batch); }
-  [[nodiscard]] std::string explain(array_view<const int> outputs, extent batch) const override {
-    return explain_outputs(data_, outputs, batch);
+  [[nodiscard]] std::string explain(extent batch, const plan::site_kind* others) const override {
+    return tagma::explain(data_, batch, others);
   }
-  [[nodiscard]] std::string to_dot() const override { return tagma::to_dot(data_); }
+  [[nodiscard]] std::string explain(array_view<const int> outputs, extent batch,
+                                    const plan::site_kind* others) const override {
+    return explain_outputs(data_, outputs, batch, others);
+  }
+  [[nodiscard]] std::string to_dot(const plan::site_kind* others) const override {
+    return tagma::to_dot(data_, others);
+  }
   [[nodiscard]] int resource_position(std::string_view kind, std::string_view name) const override {
     int position = 0;
     for (const ir::node& n : data_.graph().nodes) {
@@ -81,8 +86,8 @@ namespace tagma::runtime {
 
 class late_runs final : public data_runs {
  public:
-  late_runs(const tagma::detail::built_late_program& program, const session_options& options)
-      : program_(program), session_(program.data(), options) {}
+  late_runs(const tagma::detail::built_late_program& program, const session_options& options, const device_kind* others)
+      : program_(program), session_(program.data(), options, others) {}
   [[nodiscard]] session_core& core() override { return session_.core(); }
 
  private:
@@ -119,8 +124,8 @@ class late_runs final : public data_runs {
 };
 
 [[gnu::weak]] owned<data_runs> begin_session(const tagma::detail::shared_late_program& program,
-                                             const session_options& options) {
-  return make_owned<late_runs>(static_cast<const tagma::detail::built_late_program&>(program), options);
+                                             const session_options& options, const device_kind* others) {
+  return make_owned<late_runs>(static_cast<const tagma::detail::built_late_program&>(program), options, others);
 }
 
 }  // namespace tagma::runtime

@@ -131,7 +131,8 @@ class program_session<late_program<Closure>> {
   using tables = graph_tables<graph>;
 
   program_session(const late_program<Closure>& program, const session_options& options)
-      : program_(program), data_(runtime::begin_session(program.shared(), options)) {}
+      : program_(program),
+        data_(runtime::begin_session(program.shared(), options, plan::kind_of_data<runtime::device_kind, graph>())) {}
 
   [[nodiscard]] runtime::session_core& core() { return data_->core(); }
   [[nodiscard]] TAGMA_COLD int resource_position(std::string_view kind, std::string_view name) const {

@@ -6,17 +6,10 @@
 
 #include "tagma/base/owned.hpp"
 #include "tagma/plan/heap_plan.hpp"
-#include "tagma/plan/heap_site.hpp"
-#include "tagma/runtime/accelerator.hpp"
 #include "tagma/runtime/kernel.hpp"
 #include "tagma/runtime/resource.hpp"
 
 namespace tagma::runtime {
-
-/// Devices besides CPUs, for sessions of programs that are data. Their kernels are those of the CPU.
-struct device_kind : plan::site_kind {
-  owned<accelerator> (*start)(const gpu_options& options) = nullptr;
-};
 
 /// The kernels of the steps of such a plan, in their order.
 class step_kernels {

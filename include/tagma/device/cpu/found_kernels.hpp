@@ -9,6 +9,7 @@
 #include "tagma/base/config.hpp"
 
 #include "tagma/device/cpu/registry.hpp"
+#include "tagma/device/kernel_then_loop.hpp"
 #include "tagma/device/own_operations.hpp"
 #include "tagma/runtime/step_kernels.hpp"
 
@@ -93,11 +94,20 @@ class found_kernels final : public runtime::step_kernels {
   [[nodiscard]] array_view<const kernel_entry> entries() const override { return entries_; }
 
  private:
+  /// What a step with a kernel before its loop does.
+  struct two_kernels {
+    kernel_entry kernel, loop;
+    kernel_and_loop both;
+  };
+
+  /// @param node,inputs of the kernel
   [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
-                                         const plan::plan_step& step);
+                                         const plan::plan_step& step, ir::node_id node, std::size_t inputs);
+  [[nodiscard]] kernel_entry find_then_loop(const kernel_registry& from, const plan::heap_plan& plan, std::int32_t s);
 
   heap_array<kernel_entry> entries_;
   heap_array<loop_recipe> recipes_;
+  heap_array<owned<two_kernels>> pairs_;
 };
 
 }  // namespace tagma::device::cpu

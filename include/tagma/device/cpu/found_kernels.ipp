@@ -134,25 +134,48 @@ TAGMA_DECL span_function recipe_maker::body(const plan::loop_operation& o) const
 namespace tagma::device::cpu {
 
 TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan::heap_plan& plan)
-    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()) {
+    : entries_(plan.view().steps.size()), recipes_(plan.view().steps.size()), pairs_(plan.view().steps.size()) {
   for (std::size_t s = 0; s < entries_.size(); ++s) {
-    const auto step = static_cast<std::int32_t>(s);
-    if (plan.view().steps[s].fused) {
-      recipes_[s] = detail::recipe_maker(from, plan.loads(step), plan.operations(step)).make();
-      entries_[s] = interpreted(recipes_[s]);
+    const auto number = static_cast<std::int32_t>(s);
+    const plan::plan_step& step = plan.view().steps[s];
+    if (!step.fused) {
+      entries_[s] = find(from, plan, step, step.node, static_cast<std::size_t>(step.operands));
+    } else if (step.before != ir::no_node) {
+      entries_[s] = find_then_loop(from, plan, number);
     } else {
-      entries_[s] = find(from, plan, plan.view().steps[s]);
+      recipes_[s] = detail::recipe_maker(from, plan.loads(number), plan.operations(number)).make();
+      entries_[s] = interpreted(recipes_[s]);
     }
   }
 }
 
+TAGMA_DECL kernel_entry found_kernels::find_then_loop(const kernel_registry& from, const plan::heap_plan& plan,
+                                                      std::int32_t s) {
+  const plan::plan_step& step = plan.view().steps[static_cast<std::size_t>(s)];
+  const auto inputs = static_cast<std::size_t>(plan.view().nodes[step.before].inputs);
+  // The result of the kernel stands among the loads where its last input stands among the operands.
+  recipes_[s] = detail::recipe_maker(from, plan.loads(s).subspan(inputs - 1), plan.operations(s)).make();
+  pairs_[s] = make_owned<two_kernels>();
+  two_kernels& pair = *pairs_[s];
+  pair.kernel = find(from, plan, step, step.before, inputs);
+  pair.loop = interpreted(recipes_[s]);
+  pair.both = {&pair.kernel, &pair.loop, inputs};
+  return {[](const kernel_args& args, const run_context& context) {
+            static_cast<const kernel_and_loop*>(args.recipe)->run(args, context);
+          },
+          [](const kernel_args& args, const run_context& context) {
+            return static_cast<const kernel_and_loop*>(args.recipe)->prepare(args, context);
+          },
+          nullptr, pair.kernel.reads_run || pair.loop.reads_run, &pair.both};
+}
+
 TAGMA_DECL kernel_entry found_kernels::find(const kernel_registry& from, const plan::heap_plan& plan,
-                                            const plan::plan_step& step) {
-  const plan::plan_view tables = plan.view();
-  const ir::op_info& op = *tables.nodes[step.node].op;
+                                            const plan::plan_step& step, ir::node_id node, std::size_t inputs) {
+  const plan::plan_node& of = plan.view().nodes[node];
+  const ir::op_info& op = *of.op;
   const auto type = [&](std::size_t k) { return plan.operand_type(step, k); };
-  const auto inputs = static_cast<std::size_t>(step.operands), outputs = static_cast<std::size_t>(step.outputs);
-  const dtype out = tables.nodes[step.node].spec.type;
+  const auto outputs = static_cast<std::size_t>(step.outputs);
+  const dtype out = of.spec.type;
   for (const registered_kernel& k : from.find(op.key)) {
     const bool any = k.types.out == dtype::none;
     bool fits = any || outputs > 0 || k.types.out == out;

@@ -6,7 +6,8 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/fake/accelerator.hpp"
-#include "tagma/runtime/step_kernels.hpp"
+#include "tagma/device/kernel_then_loop.hpp"
+#include "tagma/runtime/device_kind.hpp"
 
 namespace tagma {
 
@@ -17,7 +18,7 @@ namespace tagma {
 /// The devices are those of the machine that is current in the thread that makes the session.
 [[nodiscard]] TAGMA_COLD inline const runtime::device_kind& fake_gpus() {
   static constexpr runtime::device_kind kind{
-      {"GPU", [](const ir::graph_view& g, ir::node_id i) { return !ir::needs_host(g, i); }},
+      {"GPU", [](const ir::graph_view& g, ir::node_id i) { return !ir::needs_host(g, i); }, &device::begins_loop},
       [](const gpu_options& options) -> owned<runtime::accelerator> {
         gpu_options growing = options;
         growing.allow_growth = true;  // memory of a fake device is the host's

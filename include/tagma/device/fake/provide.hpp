@@ -5,6 +5,7 @@
 /// Makes fake devices the GPUs of all programs of a file.
 
 #include "tagma/device/fake/accelerator.hpp"
+#include "tagma/device/fake/data_devices.hpp"
 #include "tagma/device/kernel_then_loop.hpp"
 
 namespace tagma {
@@ -31,6 +32,12 @@ struct ir::accelerator_of<Graph, 1> {
     options.allow_growth = true;
     return make_owned<device::fake::accelerator>(device::fake::machine::current(), options, type);
   }
+};
+
+template <class Graph>
+  requires(true)
+struct plan::devices_of_late<Graph, 1> {
+  [[nodiscard]] static const runtime::device_kind& kind() { return fake_gpus(); }
 };
 
 }  // namespace tagma
