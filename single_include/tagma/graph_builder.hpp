@@ -3876,6 +3876,17 @@ class planned_heap_graph {
   ir::graph_view view_;
 };
 
+/// The loops of a plan, and the order of its steps.
+struct heap_order {
+  /// Loops that hold each other up are made anew with care; so are those of a part, whose order other parts know too.
+  /// @param g with the control dependencies of late extents
+  heap_order(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs, array_view<const node_id> fetches,
+             const plan_site& where);
+
+  ir::fusion<heap_room> fusion;
+  schedule_result<heap_room> order;
+};
+
 /// The plan of some nodes of a graph.
 class heap_plan {
  public:
@@ -3913,6 +3924,65 @@ class heap_plan {
 /// @file
 /// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
 
+// ---- tagma/expr/op/exchange.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
+/// @file
+/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
+/// graph/cut.hpp does. A step that waits for another part holds no thread.
+
+namespace tagma::op {
+
+/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
+/// How many bytes that were.
+struct send {
+  static constexpr const char* name = "send";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
+/// its type and its shape, as of a component of a queue.
+struct receive {
+  static constexpr const char* name = "receive";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_spec(t, false); }
+  static constexpr void takes_spec(auto& t, bool open) {
+    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    const ir::attribute_list words = t.rest_of_attributes();
+    ir::take_component(t);
+    if (!t.fine() || words.size() < ir::queue_component_words) return;
+    const tensor_spec s = ir::queue_component(words, 0);
+    t.needs(s.type != dtype::string, "texts are not handed over");
+    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
+    return nullptr;
+  }
+};
+
+/// The same of a tensor with open extents, which come with it.
+struct receive_open : receive {
+  static constexpr const char* name = "receive_open";
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) { takes_spec(t, true); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
 namespace tagma::plan {
 
 TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
@@ -3920,6 +3990,19 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
   tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
   view_.nodes = tables_.node;
   view_.edges = tables_.edge;
+}
+
+TAGMA_DECL heap_order::heap_order(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs,
+                                  array_view<const node_id> fetches, const plan_site& where) {
+  bool careful = false;
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    careful = careful || g.info(i).key == &ir::key<op::receive> || g.info(i).key == &ir::key<op::receive_open>;
+  for (;; careful = true) {
+    fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop, careful);
+    order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                            : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+    if (careful || !order.contradictory) return;
+  }
 }
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
@@ -3930,10 +4013,8 @@ TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<co
   wanted.allocate(fetches.size());
   for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
   const auto needs = ir::prune<heap_room>(g, fetches);
-  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  const heap_order in(g, needs, fetches, where);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, in.fusion, in.order, where.device);
   if (where.devices.size() > 1 && !tables.contradictory)
     tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
   if (g.loops.empty())
@@ -4931,64 +5012,6 @@ using all_families = families<arithmetic, comparison, conversion, elementary, re
 
 }  // namespace tagma::device::operations
 #endif  // TAGMA_SINGLE_DEVICE_OPERATIONS_HPP
-// ---- tagma/expr/op/exchange.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
-#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
-
-/// @file
-/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
-/// graph/cut.hpp does. A step that waits for another part holds no thread.
-
-namespace tagma::op {
-
-/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
-/// How many bytes that were.
-struct send {
-  static constexpr const char* name = "send";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) {
-    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {dtype::int64, {}};
-    return nullptr;
-  }
-};
-
-/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
-/// its type and its shape, as of a component of a queue.
-struct receive {
-  static constexpr const char* name = "receive";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr bool stateful = true;
-  static constexpr bool stops_gradient = true;
-  static constexpr void takes(auto& t) { takes_spec(t, false); }
-  static constexpr void takes_spec(auto& t, bool open) {
-    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
-    const ir::attribute_list words = t.rest_of_attributes();
-    ir::take_component(t);
-    if (!t.fine() || words.size() < ir::queue_component_words) return;
-    const tensor_spec s = ir::queue_component(words, 0);
-    t.needs(s.type != dtype::string, "texts are not handed over");
-    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
-  }
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
-    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
-    return nullptr;
-  }
-};
-
-/// The same of a tensor with open extents, which come with it.
-struct receive_open : receive {
-  static constexpr const char* name = "receive_open";
-  static constexpr bool late = true;
-  static constexpr void takes(auto& t) { takes_spec(t, true); }
-};
-
-}  // namespace tagma::op
-#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
 // ---- tagma/expr/op/text_constant.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP
 #define TAGMA_SINGLE_EXPR_OP_TEXT_CONSTANT_HPP

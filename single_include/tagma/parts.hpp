@@ -2705,6 +2705,17 @@ class planned_heap_graph {
   ir::graph_view view_;
 };
 
+/// The loops of a plan, and the order of its steps.
+struct heap_order {
+  /// Loops that hold each other up are made anew with care; so are those of a part, whose order other parts know too.
+  /// @param g with the control dependencies of late extents
+  heap_order(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs, array_view<const node_id> fetches,
+             const plan_site& where);
+
+  ir::fusion<heap_room> fusion;
+  schedule_result<heap_room> order;
+};
+
 /// The plan of some nodes of a graph.
 class heap_plan {
  public:
@@ -2751,6 +2762,19 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
   view_.edges = tables_.edge;
 }
 
+TAGMA_DECL heap_order::heap_order(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs,
+                                  array_view<const node_id> fetches, const plan_site& where) {
+  bool careful = false;
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    careful = careful || g.info(i).key == &ir::key<op::receive> || g.info(i).key == &ir::key<op::receive_open>;
+  for (;; careful = true) {
+    fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop, careful);
+    order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                            : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+    if (careful || !order.contradictory) return;
+  }
+}
+
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
     : where_(where), numbers_(planned.view().numbers) {
@@ -2759,10 +2783,8 @@ TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<co
   wanted.allocate(fetches.size());
   for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
   const auto needs = ir::prune<heap_room>(g, fetches);
-  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  const heap_order in(g, needs, fetches, where);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, in.fusion, in.order, where.device);
   if (where.devices.size() > 1 && !tables.contradictory)
     tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
   if (g.loops.empty())

@@ -745,6 +745,17 @@ class planned_heap_graph {
   ir::graph_view view_;
 };
 
+/// The loops of a plan, and the order of its steps.
+struct heap_order {
+  /// Loops that hold each other up are made anew with care; so are those of a part, whose order other parts know too.
+  /// @param g with the control dependencies of late extents
+  heap_order(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs, array_view<const node_id> fetches,
+             const plan_site& where);
+
+  ir::fusion<heap_room> fusion;
+  schedule_result<heap_room> order;
+};
+
 /// The plan of some nodes of a graph.
 class heap_plan {
  public:
@@ -782,6 +793,199 @@ class heap_plan {
 /// @file
 /// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
 
+// ---- tagma/expr/op/exchange.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+#define TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
+/// @file
+/// What a graph that was cut into parts has where an edge leads from one part to another. Nobody writes these nodes:
+/// graph/cut.hpp does. A step that waits for another part holds no thread.
+
+// ---- tagma/ir/queue.hpp
+#ifndef TAGMA_SINGLE_IR_QUEUE_HPP
+#define TAGMA_SINGLE_IR_QUEUE_HPP
+
+/// @file
+/// Queues as attributes of nodes: what tells them apart, and the types and shapes of their components.
+
+namespace tagma {
+
+enum class queue_kind : unsigned char { fifo, shuffle, padding, priority };
+
+[[nodiscard]] constexpr std::string_view to_string(queue_kind kind) {
+  constexpr std::string_view names[] = {"FIFO queue", "random shuffle queue", "padding FIFO queue", "priority queue"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// What tells queues apart beside their components.
+struct queue_options {
+  queue_kind kind = queue_kind::fifo;
+  extent capacity = -1;          ///< elements; below 0: no limit; 0: whoever enqueues waits for ever
+  extent min_after_dequeue = 0;  ///< of a shuffled one that is open: elements that stay, to choose among
+  std::uint64_t seed = 0;        ///< of a shuffled one
+};
+
+namespace ir {
+
+/// Of each component: element type, rank, and all extents that there may be.
+inline constexpr std::size_t queue_component_words = 2 + max_rank;
+
+/// Writes the words of one component. Returns where the next one begins.
+constexpr attribute* write_component(attribute* to, const tensor_spec& s) {
+  *to++ = static_cast<attribute>(s.type);
+  *to++ = s.dims.rank;
+  for (int i = 0; i < max_rank; ++i) *to++ = i < s.dims.rank ? s.dims[i] : 0;
+  return to;
+}
+template <class... Specs>
+constexpr void write_components(attribute* to) {
+  const tensor_spec all[] = {Specs::value...};
+  for (const tensor_spec& s : all) to = write_component(to, s);
+}
+/// Component `i` of such attributes; of type `none` if there are fewer.
+[[nodiscard]] constexpr tensor_spec queue_component(attribute_list components, int i) {
+  const std::size_t first = static_cast<std::size_t>(i) * queue_component_words;
+  tensor_spec s;
+  if (first + queue_component_words > components.size()) return s;
+  s.type = static_cast<dtype>(components[first]);
+  for (attribute axis = 0; axis < components[first + 1]; ++axis)
+    s.dims.push_back(components[first + 2 + static_cast<std::size_t>(axis)]);
+  return s;
+}
+
+/// Kind, capacity, min_after_dequeue and seed, then the components.
+inline constexpr std::size_t queue_option_words = 4;
+template <queue_options Options, class... Specs>
+inline constexpr auto queue_attributes = [] {
+  attributes<queue_option_words + sizeof...(Specs) * queue_component_words> a;
+  a.values[0] = static_cast<attribute>(Options.kind);
+  a.values[1] = Options.capacity;
+  a.values[2] = Options.min_after_dequeue;
+  a.values[3] = static_cast<attribute>(Options.seed);
+  write_components<Specs...>(a.values + queue_option_words);
+  return a;
+}();
+/// How many elements, the components, and whether fewer will do.
+template <extent Count, bool UpTo, class... Specs>
+inline constexpr auto dequeue_attributes = [] {
+  attributes<2 + sizeof...(Specs) * queue_component_words> a;
+  a.values[0] = Count;
+  write_components<Specs...>(a.values + 1);
+  a.values[1 + sizeof...(Specs) * queue_component_words] = UpTo;
+  return a;
+}();
+
+/// Takes the words of one component.
+constexpr void take_component(auto& t) {
+  const attribute_list words = t.rest_of_attributes();
+  t.attribute("element type", 1, static_cast<attribute>(tagma::detail::dtype_count) - 1);
+  const extent rank = t.attribute("rank", 0, max_rank);
+  for (int axis = 0; axis < max_rank; ++axis) t.attribute("extent", axis < rank ? dyn : 0, axis < rank ? INT64_MAX : 0);
+  if (t.fine() && words.size() >= queue_component_words)
+    t.needs(t.is_tensor(queue_component(words, 0)), "no tensor is as large as a component");
+}
+/// Takes the words of one to eight components, behind which `behind` attributes are left. Returns them; none if they
+/// are refused.
+[[nodiscard]] constexpr attribute_list take_components(auto& t, int behind) {
+  constexpr auto one = static_cast<int>(queue_component_words);
+  const int words = t.rest() - behind;
+  t.needs(words > 0 && words % one == 0 && words <= most_outputs * one, "there are one to eight components");
+  const attribute_list all = t.rest_of_attributes().first(t.fine() ? words : 0);
+  for (int i = 0; t.fine() && i < words / one; ++i) take_component(t);
+  return t.fine() ? all : attribute_list{};
+}
+/// The words of the components of a queue.
+[[nodiscard]] constexpr attribute_list components_of_queue(attribute_list queue) {
+  return queue.size() < queue_option_words ? attribute_list{} : queue.subspan(queue_option_words);
+}
+[[nodiscard]] constexpr bool is_priority_queue(attribute_list queue) {
+  return !queue.empty() && queue[0] == static_cast<attribute>(queue_kind::priority);
+}
+[[nodiscard]] constexpr bool same_words(attribute_list a, attribute_list b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] == b[i];
+  return same;
+}
+/// Takes the queues that are inputs `first` to `first + queues`: of one list of components, and all of them with
+/// priorities or none. Returns the attributes of the first.
+[[nodiscard]] constexpr attribute_list take_queues(auto& t, int first, int queues) {
+  const attribute_list one = t.resource(first, "queue");
+  for (int i = 1; t.fine() && i < queues; ++i) {
+    const attribute_list other = t.resource(first + i, "queue");
+    t.needs(same_words(components_of_queue(one), components_of_queue(other)) &&
+                is_priority_queue(one) == is_priority_queue(other),
+            "the queues have other components");
+  }
+  return one;
+}
+/// True if a component has an open extent; the most axes of one.
+[[nodiscard]] constexpr bool has_open_component(attribute_list components) {
+  bool open = false;
+  for (int i = 0; i < most_outputs; ++i) open = open || !queue_component(components, i).dims.is_static();
+  return open;
+}
+[[nodiscard]] constexpr int most_axes_of_component(attribute_list components) {
+  int most = 0;
+  for (int i = 0; i < most_outputs; ++i)
+    if (const int rank = queue_component(components, i).dims.rank; rank > most) most = rank;
+  return most;
+}
+
+}  // namespace ir
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_IR_QUEUE_HPP
+
+namespace tagma::op {
+
+/// Hands input 0 to the part that waits for it. Attribute 0 is the number of the edge, 1 the number of the task there.
+/// How many bytes that were.
+struct send {
+  static constexpr const char* name = "send";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) {
+    t.inputs(1), t.no_string_at(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    return nullptr;
+  }
+};
+
+/// What another part hands over. Attribute 0 is the number of the edge, 1 the number of the task there; behind them are
+/// its type and its shape, as of a component of a queue.
+struct receive {
+  static constexpr const char* name = "receive";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr void takes(auto& t) { takes_spec(t, false); }
+  static constexpr void takes_spec(auto& t, bool open) {
+    t.inputs(0), t.attribute("edge", 0, INT32_MAX), t.attribute("task", 0, INT32_MAX);
+    const ir::attribute_list words = t.rest_of_attributes();
+    ir::take_component(t);
+    if (!t.fine() || words.size() < ir::queue_component_words) return;
+    const tensor_spec s = ir::queue_component(words, 0);
+    t.needs(s.type != dtype::string, "texts are not handed over");
+    t.needs(s.dims.is_static() != open, open ? "no extent is open" : "an extent is open");
+  }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
+    a.out = ir::queue_component(a.attributes.subspan(2, a.attributes.size() - 2), 0);
+    return nullptr;
+  }
+};
+
+/// The same of a tensor with open extents, which come with it.
+struct receive_open : receive {
+  static constexpr const char* name = "receive_open";
+  static constexpr bool late = true;
+  static constexpr void takes(auto& t) { takes_spec(t, true); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+
 namespace tagma::plan {
 
 TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
@@ -789,6 +993,19 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
   tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
   view_.nodes = tables_.node;
   view_.edges = tables_.edge;
+}
+
+TAGMA_DECL heap_order::heap_order(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs,
+                                  array_view<const node_id> fetches, const plan_site& where) {
+  bool careful = false;
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    careful = careful || g.info(i).key == &ir::key<op::receive> || g.info(i).key == &ir::key<op::receive_open>;
+  for (;; careful = true) {
+    fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop, careful);
+    order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                            : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+    if (careful || !order.contradictory) return;
+  }
 }
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
@@ -799,10 +1016,8 @@ TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<co
   wanted.allocate(fetches.size());
   for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
   const auto needs = ir::prune<heap_room>(g, fetches);
-  const auto fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop);
-  const auto order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                                     : schedule_loops<heap_room, heap_room>(g, needs, fusion);
-  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, fusion, order, where.device);
+  const heap_order in(g, needs, fetches, where);
+  auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, in.fusion, in.order, where.device);
   if (where.devices.size() > 1 && !tables.contradictory)
     tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
   if (g.loops.empty())
@@ -2415,7 +2630,8 @@ template <class Graph, class Plan, class Use>
   const auto& planned = Plan::planned::view;
   const auto needs = ir::prune<Graph::nodes>(planned, Plan::wanted);
   using where = placed_graph<Graph>;
-  const auto fusion = ir::fuse<Graph::nodes>(planned, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
+  const auto fusion =
+      ir::fuse<Graph::nodes>(planned, needs, Plan::wanted, where::placed.devices(), where::begins_loop, Plan::careful);
   return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 
@@ -2775,7 +2991,7 @@ class any_passes {
       : graph_(program.graph()), planned_(graph_), site_(graph_, program.soft(), others), wanted_(outputs.size()) {
     for (std::size_t i = 0; i < outputs.size(); ++i) wanted_[i] = graph_.roots[outputs[i]];
     needs_ = ir::prune<heap_room>(planned_.view(), wanted());
-    fusion_ = ir::fuse<heap_room>(planned_.view(), needs_, wanted(), site_.view().device, site_.view().begins_loop);
+    fusion_ = plan::heap_order(planned_.view(), needs_, wanted(), site_.view()).fusion;
   }
 
   [[nodiscard]] const ir::graph_view& graph() const { return graph_; }

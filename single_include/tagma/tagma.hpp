@@ -15665,10 +15665,14 @@ struct fusion {
 /// have their group when its turn comes.
 /// @param device where each node runs, or nothing if there is only one device
 /// @param begins for each node, whether its kernel can go on with the loop over its result; or nothing
+/// @param careful a loop waits for all that its members wait for, and who reads a variable holds its next update up. So
+/// where something that the graph does not show leads from that update to the loop, both would wait for ever: other
+/// reads and updates, or other parts of a graph that was cut. Careful is a loop that reads a variable by a member only
+/// if the update is behind its result in any case.
 template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
                                        array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
-                                       array_view<const bool> begins = {}) {
+                                       array_view<const bool> begins = {}, bool careful = false) {
   fusion<N> f;
   if constexpr (N == heap_room) make_room(g.size(), f.group, f.reason, f.size);
   node_id* const group = f.group.data();
@@ -15693,7 +15697,9 @@ template <std::size_t N>
     for (int k = 0; k < nodes[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
-      if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
+      const node_id update = versions.update_after(g, variable, i);
+      if (update != versions.update_after(g, variable, r)) return true;
+      if (careful && update != no_node && !is_behind<N>(g, r, update)) return true;
     }
     return false;
   };
@@ -17334,22 +17340,43 @@ template <class Graph, class Order>
     return order;
 }
 
-/// The plan of some outputs of a program, in tables that are exactly as large as they must be.
+/// What some outputs of a program need.
 template <class Graph, int... Outputs>
-struct compiled_plan {
-  using graph = Graph;
+struct plan_needs {
   static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
   using planned = ir::planned_graph<Graph>;
   static constexpr std::size_t edge_bound = planned::edges + Graph::nodes + plan::output_count(Graph::view);
   static constexpr auto needs = ir::prune<Graph::nodes>(planned::view, wanted);
   using where = placed_graph<Graph>;
-  static constexpr auto fusion =
-      ir::fuse<Graph::nodes>(planned::view, needs, wanted, where::placed.devices(), where::begins_loop);
-  static constexpr auto order = kept_first<Graph>(order_steps<Graph, edge_bound>(planned::view, needs, fusion));
-  static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
-      planned::view, wanted, needs, fusion, order, where::placed.devices());
-  static constexpr auto raw =
-      finish_plan<Graph, where, where::copies*(edge_bound + sizeof...(Outputs))>(planned::view, tables, needs);
+};
+
+/// Its loops, and the order of its steps.
+/// @tparam Careful as of `ir::fuse`
+template <class Graph, bool Careful, int... Outputs>
+struct plan_order : plan_needs<Graph, Outputs...> {
+  using of = plan_needs<Graph, Outputs...>;
+  static constexpr bool careful = Careful;
+  static constexpr auto fusion = ir::fuse<Graph::nodes>(of::planned::view, of::needs, of::wanted,
+                                                        of::where::placed.devices(), of::where::begins_loop, Careful);
+  static constexpr auto order =
+      kept_first<Graph>(order_steps<Graph, of::edge_bound>(of::planned::view, of::needs, fusion));
+};
+
+/// Loops that hold each other up are made anew with care.
+template <class Graph, int... Outputs>
+using plan_in_order = plan_order<Graph, plan_order<Graph, false, Outputs...>::order.contradictory, Outputs...>;
+
+/// The plan of some outputs of a program, in tables that are exactly as large as they must be.
+template <class Graph, int... Outputs>
+struct compiled_plan : plan_in_order<Graph, Outputs...> {
+  using graph = Graph;
+  using in_order = plan_in_order<Graph, Outputs...>;
+  using typename in_order::planned, typename in_order::where;
+  static constexpr auto tables =
+      plan::write_tables<Graph::nodes, in_order::edge_bound, Graph::attributes, sizeof...(Outputs)>(
+          planned::view, in_order::wanted, in_order::needs, in_order::fusion, in_order::order, where::placed.devices());
+  static constexpr auto raw = finish_plan<Graph, where, where::copies*(in_order::edge_bound + sizeof...(Outputs))>(
+      planned::view, tables, in_order::needs);
 
   static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
   static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);

@@ -9,12 +9,12 @@
 #include "conformance/random_functions.hpp"
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
+#include "tagma/device/program_file.hpp"
 #include "tagma/filter.hpp"
 #include "tagma/observe/trace.hpp"
 #include "tagma/order.hpp"
 #include "tagma/programs.hpp"
 #include "tagma/train.hpp"
-#include "tagma/device/program_file.hpp"
 
 namespace {
 

@@ -102,6 +102,28 @@ TEST_CASE("what leads from part to part is what has to") {
   CHECK(moved <= 2 * 4 * (8 * 16 + 16 + 16 * 3 + 3) + 200);
 }
 
+TEST_CASE("a loop that reads a variable does not wait for what its next update sends away") {
+  // The product waits for task 1, which waits for the update; the difference is read before that.
+  const auto v = tg::variable<"v", float, 2>(1.0f);
+  const auto c = tg::placeholder<"c", float, 2>();
+  const auto difference = v - 0.5f * v;
+  const auto update = tg::assign_add(v, c);
+  const auto away = tg::softmax(update);
+  const auto product = away * difference;
+  const tg::any_program whole(tg::compile([=] { return tg::outputs(product, update); }), {"product", "update"});
+  cut_session parts(whole,
+                    tasks_by(whole, [](const tg::ir::graph_view& g,
+                                       tg::ir::node_id i) { return g.info(i).name == "softmax" ? 1 : 0; }),
+                    2, tg::isolation::variables);
+  tg::session<tg::any_program> alone(whole, {.intra_op_threads = 1, .inter_op_threads = 1});
+  for (int step = 0; step < 3; ++step) {
+    const auto in = some({2}, step);
+    const std::vector<tg::named_feed> feeds{feed_to("c", in)};
+    const auto expected = alone.run(std::vector<tg::output_name>{"product", "update"}, feeds);
+    CHECK(same_bytes(parts.run({"product", "update"}, feeds)[0], expected[0]));
+  }
+}
+
 TEST_CASE("loops and what they read may be on different tasks") {
   constexpr auto rows = tg::placeholder<"rows", float, dyn, 4>();
   const auto w = tg::variable<"w", float, 4>(tg::random_uniform(-1, 1));

@@ -99,14 +99,13 @@ std::string difference_of_plans() {
 
   const auto needs = ir::prune<heap_room>(planned.view(), Plan::wanted);
   is.rows("need", Plan::needs, needs, n, equal);
-  const auto fusion =
-      ir::fuse<heap_room>(planned.view(), needs, Plan::wanted, where::placed.devices(), where::begins_loop);
+  const plan::plan_site site{where::devices, where::placed.devices(), where::placed.reasons(), where::begins_loop};
+  const auto fusion = plan::heap_order(planned.view(), needs, Plan::wanted, site).fusion;
   is.rows("loop of node", Plan::fusion.group, fusion.group, n, equal);
   is.rows("reason of node", Plan::fusion.reason, fusion.reason, n, equal);
   is.rows("size of loop", Plan::fusion.size, fusion.size, n, equal);
 
-  const plan::heap_plan made(planned, Plan::wanted,
-                             {where::devices, where::placed.devices(), where::placed.reasons(), where::begins_loop});
+  const plan::heap_plan made(planned, Plan::wanted, site);
   const plan::plan_view &a = Plan::view, b = made.view();
   is.values("contradictory", Plan::raw.contradictory, made.contradictory());
   is.tables("nodes", a.nodes, b.nodes, [](const plan::plan_node& x, const plan::plan_node& y) {

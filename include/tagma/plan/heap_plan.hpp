@@ -39,6 +39,17 @@ class planned_heap_graph {
   ir::graph_view view_;
 };
 
+/// The loops of a plan, and the order of its steps.
+struct heap_order {
+  /// Loops that hold each other up are made anew with care; so are those of a part, whose order other parts know too.
+  /// @param g with the control dependencies of late extents
+  heap_order(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs, array_view<const node_id> fetches,
+             const plan_site& where);
+
+  ir::fusion<heap_room> fusion;
+  schedule_result<heap_room> order;
+};
+
 /// The plan of some nodes of a graph.
 class heap_plan {
  public:

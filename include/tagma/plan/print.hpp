@@ -95,7 +95,8 @@ template <class Graph, class Plan, class Use>
   const auto& planned = Plan::planned::view;
   const auto needs = ir::prune<Graph::nodes>(planned, Plan::wanted);
   using where = placed_graph<Graph>;
-  const auto fusion = ir::fuse<Graph::nodes>(planned, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
+  const auto fusion =
+      ir::fuse<Graph::nodes>(planned, needs, Plan::wanted, where::placed.devices(), where::begins_loop, Plan::careful);
   return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 

@@ -25,7 +25,7 @@ class any_passes {
       : graph_(program.graph()), planned_(graph_), site_(graph_, program.soft(), others), wanted_(outputs.size()) {
     for (std::size_t i = 0; i < outputs.size(); ++i) wanted_[i] = graph_.roots[outputs[i]];
     needs_ = ir::prune<heap_room>(planned_.view(), wanted());
-    fusion_ = ir::fuse<heap_room>(planned_.view(), needs_, wanted(), site_.view().device, site_.view().begins_loop);
+    fusion_ = plan::heap_order(planned_.view(), needs_, wanted(), site_.view()).fusion;
   }
 
   [[nodiscard]] const ir::graph_view& graph() const { return graph_; }

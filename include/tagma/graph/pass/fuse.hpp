@@ -54,10 +54,14 @@ struct fusion {
 /// have their group when its turn comes.
 /// @param device where each node runs, or nothing if there is only one device
 /// @param begins for each node, whether its kernel can go on with the loop over its result; or nothing
+/// @param careful a loop waits for all that its members wait for, and who reads a variable holds its next update up. So
+/// where something that the graph does not show leads from that update to the loop, both would wait for ever: other
+/// reads and updates, or other parts of a graph that was cut. Careful is a loop that reads a variable by a member only
+/// if the update is behind its result in any case.
 template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
                                        array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
-                                       array_view<const bool> begins = {}) {
+                                       array_view<const bool> begins = {}, bool careful = false) {
   fusion<N> f;
   if constexpr (N == heap_room) make_room(g.size(), f.group, f.reason, f.size);
   node_id* const group = f.group.data();
@@ -82,7 +86,9 @@ template <std::size_t N>
     for (int k = 0; k < nodes[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
-      if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
+      const node_id update = versions.update_after(g, variable, i);
+      if (update != versions.update_after(g, variable, r)) return true;
+      if (careful && update != no_node && !is_behind<N>(g, r, update)) return true;
     }
     return false;
   };
