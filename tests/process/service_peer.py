@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""A client of servers a second time, of nothing but docs/wire.md, docs/program_format.md and Python's standard library.
+
+    service_peer.py --check PAGE                      compares the bodies of the page with what is written here
+    service_peer.py --use HOST PORT SECRET PROGRAM    looks into a server, gives it a program, and runs it
+
+PROGRAM is what tests/process/write_program.cpp writes: a placeholder x, float32 [3], and an output that adds it to the
+variable total, and one that is twice the total."""
+
+import operator
+import pathlib
+import re
+import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "transport"))
+from wire_peer import (ACCEPTED, CHUNK, GOODBYE, IS_REPLY, MESSAGE, Peer, WANTS_REPLY, frame)  # noqa: E402
+
+ADD_PART, RUN_PART, TENSOR, WANTED, END_RUN, FORGET_GRAPH, LIST_VARIABLES, LIST_TASKS = range(1, 9)
+STATUS, LIST_CONTAINERS, LIST_RESOURCES, READ_VARIABLE, LIST_RUNS, RESET_CONTAINER, PROBE = range(16, 23)
+IS_ERROR = 0x400
+NONE, FLOAT64, FLOAT32, INT64 = 0, 1, 2, 5
+NOT_FOUND, ABORTED = 5, 10
+
+
+class Writer:
+    """Numbers, texts and specs, one behind the other."""
+
+    def __init__(self):
+        self.data = b""
+
+    def __getattr__(self, form):
+        """`w.u32(1, 2)`: numbers of a form."""
+        letter = {"u8": "B", "u32": "I", "i32": "i", "u64": "Q", "i64": "q", "real": "d"}[form]
+
+        def numbers(*values):
+            self.data += b"".join(struct.pack("<" + letter, v) for v in values)
+            return self
+
+        return numbers
+
+    def text(self, *texts):
+        for t in texts:
+            data = t.encode()
+            self.data += struct.pack("<I", len(data)) + data
+        return self
+
+    def spec(self, kind, *extents):
+        return self.u8(kind, len(extents)).i64(*extents)
+
+    def task(self, job, number):
+        return self.text(job).i32(number)
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, size):
+        assert size <= len(self.data) - self.at, "it ends too early"
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def __getattr__(self, form):
+        letter = {"u8": "B", "u32": "I", "i32": "i", "u64": "Q", "i64": "q", "real": "d"}[form]
+        return lambda: struct.unpack("<" + letter, self.take(struct.calcsize("<" + letter)))[0]
+
+    def text(self):
+        return self.take(self.u32()).decode()
+
+    def spec(self):
+        kind, rank = self.u8(), self.u8()
+        return kind, [self.i64() for _ in range(rank)]
+
+    def task(self):
+        return self.text(), self.i32()
+
+    def list(self, of):
+        return [of(self) for _ in range(self.u32())]
+
+    def end(self):
+        assert self.at == len(self.data), "bytes are left"
+
+
+def read(data, fields):
+    """A dictionary of fields, each with the function that reads it."""
+    r = Reader(data)
+    result = read_fields(r, fields)
+    r.end()
+    return result
+
+
+def read_fields(r, fields):
+    return {name: of(r) for name, of in fields.items()}
+
+
+def of(fields):
+    return lambda r: read_fields(r, fields)
+
+
+def many(fields):
+    return lambda r: r.list(of(fields))
+
+
+U8, U32, I32, U64, I64, REAL = (operator.methodcaller(form) for form in ("u8", "u32", "i32", "u64", "i64", "real"))
+TEXT, SPEC, TASK = Reader.text, Reader.spec, Reader.task
+
+SERVER_STATUS = {
+    "self": TASK, "incarnation": U64, "build": TEXT, "uptime": I64, "resident": U64, "graphs": U32, "runs": U32,
+    "runs_begun": U64, "runs_failed": U64, "devices": many({"name": TEXT, "bytes": U64}),
+    "connections": many({"incoming": U8, "peer": TASK, "role": TEXT, "incarnation": U64, "bytes_sent": U64,
+                         "bytes_received": U64, "messages_sent": U64, "messages_received": U64, "queued": U64,
+                         "open_calls": U64, "round_trip": I64, "silent": I64}),
+}
+CONTAINER_LIST = {"containers": many({"name": TEXT, "variables_apart": U8, "variables": U64, "bytes": U64, "others": U64,
+                                      "graphs": U32})}
+RESOURCE_LIST = {"resources": many({"kind": TEXT, "name": TEXT, "detail": TEXT, "spec": SPEC, "initialized": U8,
+                                    "closed": U8, "size": I64, "capacity": I64, "adding": U32, "taking": U32})}
+VARIABLE_LIST = {"variables": many({"name": TEXT, "spec": SPEC})}
+VARIABLE_VALUE = {"spec": SPEC, "not_finite": U64, "least": REAL, "most": REAL, "mean": REAL, "l1": REAL, "l2": REAL}
+RUN_LIST = {"runs": many({"graph": U64, "step": U64, "container": TEXT, "asked": U8, "age": I64,
+                          "edges": many({"number": I32, "waits": U8, "peer": TASK})})}
+RESET_RESULT = {"resources": U64, "graphs": U32}
+PROBE_RESULT = {"address": TEXT, "incarnation": U64, "connect": I64, "round_trip": I64}
+PART_RESULTS = {"specs": lambda r: r.list(Reader.spec)}
+TASK_LIST = {"self": TASK, "tasks": many({"id": TASK, "address": TEXT})}
+
+
+def add_part(graph, part, container, prefix, apart, seed, tasks):
+    w = Writer().u64(graph).i32(part).text(container, prefix).u8(apart).u64(seed).u32(len(tasks))
+    for job, number, address in tasks:
+        w.task(job, number).text(address)
+    return w.data
+
+
+def run_part(graph, step, outputs, feeds):
+    w = Writer().u64(graph, step).u32(len(outputs)).i32(*outputs).u32(len(feeds))
+    for nodes, spec in feeds:
+        w.u32(len(nodes)).i32(*nodes).spec(*spec)
+    return w.data
+
+
+def edge(graph, step, number, *spec):
+    return Writer().u64(graph, step).i32(number).spec(*(spec or (NONE,))).data
+
+
+def end_run(graph, step, code, why):
+    return Writer().u64(graph, step).u8(code).text(why).data
+
+
+def bodies():
+    """Those of the page."""
+    tasks = [("ps", 0, "a:1"), ("worker", 3, "[::1]:2")]
+    w = Writer
+    return {
+        "add_part": add_part(7, 1, "trial", "replica_3", 0, 42, tasks),
+        "run_part": run_part(7, 9, [0, 2], [([1, 4], (FLOAT32, 2, 3))]),
+        "part_results": w().u32(2).spec(NONE).spec(INT64, 5).data,
+        "tensor": edge(7, 9, 3, FLOAT32, 2, 3),
+        "wanted": edge(7, 9, 3),
+        "end_run": end_run(7, 9, 11, "index 7"),
+        "forget_graph": edge(7, 0, 0),
+        "variable_list": w().u32(2).text("w").spec(FLOAT32, 3).text("w/adam_m").spec(FLOAT32, 3).data,
+        "task_list": w().task("ps", 0).u32(2).task("ps", 0).text("a:1").task("worker", 3).text("[::1]:2").data,
+        "server_status": w().task("ps", 0).u64(0x0123456789ABCDEF).text("tagma").i64(90_000_000_000).u64(4096).u32(2, 1)
+                            .u64(12, 3).u32(1).text("/job:ps/replica:0/task:0/device:CPU:0").u64(24).u32(1).u8(1)
+                            .task("client", 0).text("client").u64(42, 100, 200, 3, 4, 1, 2).i64(50_000, 1_000_000).data,
+        "container_list": w().u32(2).text("").u8(1).u64(2, 24, 1).u32(1).text("trial").u8(0).u64(0, 0, 0).u32(0).data,
+        "resource_list": w().u32(2).text("queue", "q", "FIFO queue 'q' of int32 []").spec(NONE).u8(0, 1).i64(3, 8).u32(0, 2)
+                            .text("variable", "w", "variable 'w' float32 [3]").spec(FLOAT32, 3).u8(1, 0).i64(12, -1)
+                            .u32(0, 0).data,
+        "read_variable": w().text("trial", "w").u8(1).data,
+        "variable_value": w().spec(FLOAT32, 3).u64(1).real(-2, 3, 0.5, 5, 3.5).data,
+        "run_list": w().u32(2).u64(7, 9).text("trial").u8(1).i64(2_000_000_000).u32(2).i32(3).u8(0).task("worker", 3)
+                       .i32(4).u8(2).task("worker", 3).u64(7, 10).text("trial").u8(0).i64(0).u32(0).data,
+        "reset_result": w().u64(5).u32(2).data,
+        "probe": w().task("worker", 3).data,
+        "probe_result": w().text("[::1]:2").u64(42).i64(1_500_000, 90_000).data,
+    }
+
+
+def check(page):
+    text = pathlib.Path(page).read_text(encoding="utf-8")
+    found = {name: "".join(lines.split()) for name, lines in re.findall(r"^body (\w+)\n((?:[0-9a-f ]+\n)+)", text, re.M)}
+    written = {name: data.hex() for name, data in bodies().items()}
+    for name, data in written.items():
+        if found.get(name) != data:
+            print(f"body {name}")
+            print("\n".join(data[i:i + 96] for i in range(0, len(data), 96)))
+    assert found == written, f"{page} has other bodies"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "--check":
+        check(sys.argv[2])
+    else:
+        sys.exit(__doc__)
