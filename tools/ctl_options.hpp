@@ -116,7 +116,8 @@ class request_reader {
       if (equals == std::string::npos) result_.cluster.push_back(value(written));
       return;
     }
-    if (!keep(name, written, [&] { return equals == std::string::npos ? value(written) : argument.substr(equals + 1); }))
+    if (!keep(name, written,
+              [&] { return equals == std::string::npos ? value(written) : argument.substr(equals + 1); }))
       refuse(exit_status::usage, {"'", written, "' is no option; --help lists those that there are"});
   }
 
@@ -189,7 +190,8 @@ class request_reader {
     if (r.json && r.command == "metrics") refuse(exit_status::usage, {"metrics have one form; --json is no other"});
     if (r.task && r.job.empty()) refuse(exit_status::usage, {"--task needs a --job"});
     if (!r.target.empty() && !r.cluster.empty())
-      refuse(exit_status::usage, {"--target asks a server for the cluster, ", r.cluster[0], " describes it: one of both"});
+      refuse(exit_status::usage,
+             {"--target asks a server for the cluster, ", r.cluster[0], " describes it: one of both"});
   }
 
   std::vector<std::string> arguments_;
