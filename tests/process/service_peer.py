@@ -14,8 +14,11 @@ import re
 import struct
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "transport"))
-from wire_peer import (ACCEPTED, CHUNK, GOODBYE, IS_REPLY, MESSAGE, Peer, WANTS_REPLY, frame)  # noqa: E402
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path += [str(TESTS / "transport"), str(TESTS / "device")]
+import program_reader  # noqa: E402
+from wire_peer import (ACCEPTED, ANSWER, CHUNK, GOODBYE, HELLO, IS_REPLY, MESSAGE, PROOF, Peer, WANTS_REPLY, frame, greeting,  # noqa: E402
+                       proof)
 
 ADD_PART, RUN_PART, TENSOR, WANTED, END_RUN, FORGET_GRAPH, LIST_VARIABLES, LIST_TASKS = range(1, 9)
 STATUS, LIST_CONTAINERS, LIST_RESOURCES, READ_VARIABLE, LIST_RUNS, RESET_CONTAINER, PROBE = range(16, 23)
@@ -191,8 +194,136 @@ def check(page):
     assert found == written, f"{page} has other bodies"
 
 
+class Refused(Exception):
+    def __init__(self, code, sentence):
+        super().__init__(f"{code}: {sentence}")
+        self.code, self.sentence = code, sentence
+
+
+class Client(Peer):
+    """Calls of services over a connection."""
+
+    def __init__(self, host, port, secret):
+        super().__init__(host, port)
+        self.requests, self.transfers = 0, 0
+        hello = greeting("client", "client", 0, 4711, "", bytes(range(32)), secret)
+        self.socket.sendall(frame(HELLO, hello))
+        type_, _, kind, *_, answer = self.next()
+        assert type_ == ANSWER, (type_, kind, answer)
+        self.socket.sendall(frame(PROOF, proof(b"tagma/1 client", secret, hello, answer) if secret else b""))
+        type_, _, kind, *_, payload = self.next()
+        assert type_ == ACCEPTED, (type_, kind, payload)
+
+    def send(self, kind, body, bulk=b"", flags=0, request=0):
+        transfer = 0
+        if bulk:
+            self.transfers += 1
+            transfer = self.transfers
+        self.socket.sendall(frame(MESSAGE, body, flags, kind=kind, transfer=transfer, request=request, value=len(bulk),
+                                  time_left=30_000 if request else 0))
+        if bulk:
+            self.socket.sendall(frame(CHUNK, bulk, transfer=transfer))
+
+    def call(self, kind, body=b"", bulk=b""):
+        """Body and bulk of the answer."""
+        self.requests += 1
+        self.send(kind, body, bulk, WANTS_REPLY, self.requests)
+        type_, flags, kind, transfer, request, size, payload = self.next()
+        assert type_ == MESSAGE and flags & IS_REPLY and request == self.requests, (type_, flags, request)
+        if flags & IS_ERROR:
+            raise Refused(kind, payload.decode())
+        came = b""
+        while len(came) < size:
+            type_, _, _, number, _, at, chunk = self.next()
+            assert (type_, number, at) == (CHUNK, transfer, len(came))
+            came += chunk
+        return payload, came
+
+    def refuses(self, code, part, kind, body=b"", bulk=b""):
+        try:
+            self.call(kind, body, bulk)
+        except Refused as e:
+            assert e.code == code and part in e.sentence, (e, code, part)
+            return
+        raise AssertionError(f"{kind} is not refused")
+
+    def leave(self):
+        self.socket.sendall(frame(GOODBYE))
+        assert self.next()[0] == GOODBYE
+        assert self.socket.recv(1) == b"", "the server closes"
+
+
+def floats(data):
+    return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+
+def use(host, port, secret, program):
+    client = Client(host, int(port), secret.encode())
+    status = read(client.call(STATUS)[1], SERVER_STATUS)
+    assert status["self"] == ("local", 0) and status["incarnation"] and status["uptime"] > 0, status
+    assert "tagma" in status["build"] and status["devices"][0]["name"].endswith("/device:CPU:0"), status
+    me = [c for c in status["connections"] if c["role"] == "client" and c["incarnation"] == 4711]
+    assert len(me) == 1 and me[0]["incoming"] == 1 and me[0]["messages_received"] >= 1, status
+    known = read(client.call(LIST_TASKS)[0], TASK_LIST)
+    assert known["self"] == ("local", 0), known
+    home = known["tasks"][0]["address"]
+
+    data = pathlib.Path(program).read_bytes()
+    nodes = [line.split() for line in program_reader.tables(data) if line.startswith("node ")]
+    x = [int(words[1]) for words in nodes if words[2] == "placeholder" and words[-1] == "x"]
+    assert len(x) == 1, nodes
+    assert read(client.call(LIST_VARIABLES, b"python")[1], VARIABLE_LIST) == {"variables": []}
+    client.refuses(NOT_FOUND, "'python'", LIST_RESOURCES, b"python")
+    graph = 0x1234567890ABCDEF
+    client.call(ADD_PART, add_part(graph, 0, "python", "", 1, 42, [("local", 0, home)]), data)
+    client.refuses(6, "known already", ADD_PART, add_part(graph, 0, "python", "", 1, 42, [("local", 0, home)]), data)
+    client.refuses(15, "bytes", ADD_PART, add_part(graph + 1, 0, "python", "", 1, 42, [("local", 0, home)]), data[:-1])
+    assert read(client.call(LIST_VARIABLES, b"python")[1], VARIABLE_LIST) == {
+        "variables": [{"name": "total", "spec": (FLOAT32, [3])}]}
+
+    values = struct.pack("<3f", 1, -2, 3)
+    for step in (0, 1):
+        body, bulk = client.call(RUN_PART, run_part(graph, step, [0], [(x, (FLOAT32, 3))]), values)
+        assert len(read(body, PART_RESULTS)["specs"]) == 1
+        client.send(END_RUN, end_run(graph, step, 0, ""))
+    body, bulk = client.call(RUN_PART, run_part(graph, 2, [1], []))
+    assert read(body, PART_RESULTS) == {"specs": [(FLOAT32, [3])]} and floats(bulk) == [4, -8, 12], (body, bulk)
+    client.send(END_RUN, end_run(graph, 2, 0, ""))
+    client.refuses(3, "output 7", RUN_PART, run_part(graph, 3, [7], []))
+    client.refuses(3, "is no placeholder", RUN_PART, run_part(graph, 4, [0], [([99], (FLOAT32, 3))]), values)
+    client.refuses(3, "bytes", RUN_PART, run_part(graph, 5, [0], [(x, (FLOAT32, 4))]), values)
+
+    body, bulk = client.call(READ_VARIABLE, Writer().text("python", "total").u8(1).data)
+    value = read(body, VARIABLE_VALUE)
+    assert floats(bulk) == [2, -4, 6] and value["spec"] == (FLOAT32, [3]), bulk
+    assert (value["least"], value["most"], value["l1"], value["not_finite"]) == (-4, 6, 12, 0), value
+    assert abs(value["l2"] ** 2 - 56) < 1e-9, value
+    containers = read(client.call(LIST_CONTAINERS)[1], CONTAINER_LIST)["containers"]
+    assert [c for c in containers if c["name"] == "python"] == [
+        {"name": "python", "variables_apart": 1, "variables": 1, "bytes": 12, "others": 0, "graphs": 1}], containers
+    resources = read(client.call(LIST_RESOURCES, b"python")[1], RESOURCE_LIST)["resources"]
+    assert [(r["kind"], r["name"], r["spec"], r["size"], r["initialized"]) for r in resources] == [
+        ("variable", "total", (FLOAT32, [3]), 12, 1)], resources
+    under_way = read(client.call(LIST_RUNS)[1], RUN_LIST)["runs"]
+    assert all(not run["edges"] for run in under_way), under_way
+    reached = read(client.call(PROBE, Writer().task("local", 0).data)[0], PROBE_RESULT)
+    assert reached["incarnation"] == status["incarnation"] and reached["round_trip"] > 0, reached
+    client.refuses(NOT_FOUND, "task 9", PROBE, Writer().task("local", 9).data)
+    client.refuses(3, "'read_variable'", READ_VARIABLE, b"\1")
+    client.refuses(12, "77", 77)
+
+    assert read(client.call(RESET_CONTAINER, b"python")[0], RESET_RESULT) == {"resources": 1, "graphs": 1}
+    client.refuses(ABORTED, "container 'python' was reset", RUN_PART, run_part(graph, 6, [1], []))
+    client.send(FORGET_GRAPH, edge(graph, 0, 0))
+    client.refuses(ABORTED, "is not known here", RUN_PART, run_part(graph, 7, [1], []))
+    client.leave()
+    print("a program of a file was run, and what it left was seen")
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "--check":
         check(sys.argv[2])
+    elif len(sys.argv) == 6 and sys.argv[1] == "--use":
+        use(*sys.argv[2:])
     else:
         sys.exit(__doc__)
