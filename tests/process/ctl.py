@@ -124,6 +124,29 @@ def main(server, ctl, client, write_program):
             check(done.returncode == 0, done.stdout, done.stderr)
             status = json.loads(run("status", "--json", *where, "--secret-file", str(secret)))["tasks"][0]
             check(status["runs_begun"] == 4 and status["runs_failed"] == 1, status)
+
+            # A run that waits is seen, with what it waits at, and is ended by who resets its container.
+            given = [*where, "--secret-file", str(secret)]
+            waits = subprocess.Popen([sys.executable, peer, "--wait", host, port, "open sesame", program],
+                                     stdout=subprocess.PIPE, text=True)
+            check(waits.stdout.readline() == "begun\n", "a run has begun")
+            why = {"runs": [], "resources": []}
+            for _ in range(2000):  # each of which is a process that asks
+                why = json.loads(run("why", "--json", *given))
+                if why["runs"] and why["resources"]:
+                    break
+            check([r["container"] for r in why["runs"]] == ["waiting"], why)
+            check([(r["name"], r["size"], r["adding"], r["taking"]) for r in why["resources"]] == [("work", 0, 0, 1)], why)
+            said = run("why", *given)
+            check("run 5 of graph 0000000000000001 in container 'waiting'" in said, said)
+            check("FIFO queue 'work' of float32 [], 0 elements of 4: 0 wait to add, 1 to take" in said, said)
+            row = cells(run("queues", "--container", "waiting", *given))[1]
+            check(row[2:8] == ["queue", "work", "0", "4", "0", "1"], row)
+            check('kind="queue",name="work"} 1\n' in run("metrics", *given), "metrics")
+            run("reset", "waiting", *given)
+            said = waits.communicate(timeout=60)[0]
+            check(said.startswith("10: ") and "container 'waiting' was reset" in said, said)
+            check(run("why", *given) == "no runs are under way\n", "why")
         finally:
             guarded.process.kill()
     print("servers were looked into, and a client of another language has used one")

@@ -4,9 +4,10 @@
 
     service_peer.py --check PAGE                      compares the bodies of the page with what is written here
     service_peer.py --use HOST PORT SECRET PROGRAM    looks into a server, gives it a program, and runs it
+    service_peer.py --wait HOST PORT SECRET PROGRAM   begins a run that waits at a queue, and says how it ends
 
 PROGRAM is what tests/process/write_program.cpp writes: a placeholder x, float32 [3], and an output that adds it to the
-variable total, and one that is twice the total."""
+variable total, one that is twice the total, and one that takes an element from the queue work."""
 
 import operator
 import pathlib
@@ -228,6 +229,9 @@ class Client(Peer):
         """Body and bulk of the answer."""
         self.requests += 1
         self.send(kind, body, bulk, WANTS_REPLY, self.requests)
+        return self.answer()
+
+    def answer(self):
         type_, flags, kind, transfer, request, size, payload = self.next()
         assert type_ == MESSAGE and flags & IS_REPLY and request == self.requests, (type_, flags, request)
         if flags & IS_ERROR:
@@ -300,10 +304,10 @@ def use(host, port, secret, program):
     assert abs(value["l2"] ** 2 - 56) < 1e-9, value
     containers = read(client.call(LIST_CONTAINERS)[1], CONTAINER_LIST)["containers"]
     assert [c for c in containers if c["name"] == "python"] == [
-        {"name": "python", "variables_apart": 1, "variables": 1, "bytes": 12, "others": 0, "graphs": 1}], containers
+        {"name": "python", "variables_apart": 1, "variables": 1, "bytes": 12, "others": 1, "graphs": 1}], containers
     resources = read(client.call(LIST_RESOURCES, b"python")[1], RESOURCE_LIST)["resources"]
-    assert [(r["kind"], r["name"], r["spec"], r["size"], r["initialized"]) for r in resources] == [
-        ("variable", "total", (FLOAT32, [3]), 12, 1)], resources
+    assert [(r["kind"], r["name"], r["spec"], r["size"], r["initialized"], r["capacity"]) for r in resources] == [
+        ("queue", "work", (NONE, []), 0, 0, 4), ("variable", "total", (FLOAT32, [3]), 12, 1, -1)], resources
     under_way = read(client.call(LIST_RUNS)[1], RUN_LIST)["runs"]
     assert all(not run["edges"] for run in under_way), under_way
     reached = read(client.call(PROBE, Writer().task("local", 0).data)[0], PROBE_RESULT)
@@ -312,7 +316,7 @@ def use(host, port, secret, program):
     client.refuses(3, "'read_variable'", READ_VARIABLE, b"\1")
     client.refuses(12, "77", 77)
 
-    assert read(client.call(RESET_CONTAINER, b"python")[0], RESET_RESULT) == {"resources": 1, "graphs": 1}
+    assert read(client.call(RESET_CONTAINER, b"python")[0], RESET_RESULT) == {"resources": 2, "graphs": 1}
     client.refuses(ABORTED, "container 'python' was reset", RUN_PART, run_part(graph, 6, [1], []))
     client.send(FORGET_GRAPH, edge(graph, 0, 0))
     client.refuses(ABORTED, "is not known here", RUN_PART, run_part(graph, 7, [1], []))
@@ -320,10 +324,26 @@ def use(host, port, secret, program):
     print("a program of a file was run, and what it left was seen")
 
 
+def wait(host, port, secret, program):
+    client = Client(host, int(port), secret.encode())
+    home = read(client.call(LIST_TASKS)[0], TASK_LIST)["tasks"][0]["address"]
+    client.call(ADD_PART, add_part(1, 0, "waiting", "", 1, 42, [("local", 0, home)]), pathlib.Path(program).read_bytes())
+    client.requests += 1
+    client.send(RUN_PART, run_part(1, 5, [2], []), b"", WANTS_REPLY, client.requests)
+    print("begun", flush=True)
+    try:
+        client.answer()
+        print("answered")
+    except Refused as e:
+        print(e)
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "--check":
         check(sys.argv[2])
     elif len(sys.argv) == 6 and sys.argv[1] == "--use":
         use(*sys.argv[2:])
+    elif len(sys.argv) == 6 and sys.argv[1] == "--wait":
+        wait(*sys.argv[2:])
     else:
         sys.exit(__doc__)

@@ -4,6 +4,7 @@
 
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
+#include "tagma/queues.hpp"
 #include "tagma/tagma.hpp"
 
 int main(int count, char** arguments) {
@@ -16,6 +17,8 @@ int main(int count, char** arguments) {
   const auto total = tg::variable<"total", float, 3>(tg::zeros);
   const auto add = tg::assign_add(total, x);
   const auto twice = total * 2.0f;
-  const auto program = tg::compile([=] { return tg::outputs(add, twice); });
-  tg::write_program(tg::any_program(program, {"add", "twice"}), arguments[1]);
+  constexpr tg::queue_of<"work", tg::queue_options{.capacity = 4}, tg::spec<float>> queue;
+  const auto take = tg::dequeue(queue);
+  const auto program = tg::compile([=] { return tg::outputs(add, twice, take); });
+  tg::write_program(tg::any_program(program, {"add", "twice", "take"}), arguments[1]);
 }
