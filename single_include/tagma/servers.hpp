@@ -1531,7 +1531,10 @@ TAGMA_DECL void crew::finish() {
 /// @file
 /// What a server finds out to say it of itself.
 
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 // ---- tagma/cluster/service/reports.hpp
 
@@ -1912,6 +1915,48 @@ TAGMA_DECL probe_result probe_result::read(std::string_view body) {
 
 namespace tagma::service {
 
+namespace detail {
+
+template <class T>
+[[nodiscard]] element_norms norms_of_type(const T* elements, std::size_t count) {
+  element_norms n;
+  double squares = 0;
+  std::uint64_t finite = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    double x = 0;
+    if constexpr (std::is_arithmetic_v<T>)
+      x = static_cast<double>(elements[i]);
+    else
+      x = static_cast<double>(static_cast<float>(elements[i]));
+    if (!std::isfinite(x)) {
+      ++n.not_finite;
+      continue;
+    }
+    if (finite == 0 || x < n.least) n.least = x;
+    if (finite == 0 || x > n.most) n.most = x;
+    ++finite;
+    n.mean += (x - n.mean) / static_cast<double>(finite);
+    n.l1 += std::fabs(x);
+    squares += x * x;
+  }
+  n.l2 = std::sqrt(squares);
+  return n;
+}
+
+template <std::size_t... Types>
+[[nodiscard]] element_norms norms_of_any(const raw_view& v, std::size_t count, std::index_sequence<Types...>) {
+  element_norms found;
+  const auto one = [&]<dtype Type>() {
+    using T = typename element_traits<Type>::type;
+    if constexpr (Type != dtype::none && Type != dtype::string)
+      if (v.type == Type) found = norms_of_type(static_cast<const T*>(v.data), count);
+  };
+  (one.template operator()<static_cast<dtype>(Types)>(), ...);
+  return found;
+}
+
+}  // namespace detail
+
 /// Of the elements of a tensor; none of texts.
 [[nodiscard]] element_norms norms_of(const raw_view& elements);
 
@@ -1934,10 +1979,7 @@ namespace tagma::service {
 
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
-#include <type_traits>
-#include <utility>
 
 // ---- tagma/runtime/queue.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_QUEUE_HPP
@@ -2996,48 +3038,6 @@ TAGMA_COLD TAGMA_DECL std::exception_ptr serving::error_of_cancelled() const noe
 #endif  // TAGMA_SINGLE_RUNTIME_SERVING_HPP
 
 namespace tagma::service {
-
-namespace detail {
-
-template <class T>
-[[nodiscard]] element_norms norms_of_type(const T* elements, std::size_t count) {
-  element_norms n;
-  double squares = 0;
-  std::uint64_t finite = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    double x = 0;
-    if constexpr (std::is_arithmetic_v<T>)
-      x = static_cast<double>(elements[i]);
-    else
-      x = static_cast<double>(static_cast<float>(elements[i]));
-    if (!std::isfinite(x)) {
-      ++n.not_finite;
-      continue;
-    }
-    if (finite == 0 || x < n.least) n.least = x;
-    if (finite == 0 || x > n.most) n.most = x;
-    ++finite;
-    n.mean += (x - n.mean) / static_cast<double>(finite);
-    n.l1 += std::fabs(x);
-    squares += x * x;
-  }
-  n.l2 = std::sqrt(squares);
-  return n;
-}
-
-template <std::size_t... Types>
-[[nodiscard]] element_norms norms_of_any(const raw_view& v, std::size_t count, std::index_sequence<Types...>) {
-  element_norms found;
-  const auto one = [&]<dtype Type>() {
-    using T = typename element_traits<Type>::type;
-    if constexpr (Type != dtype::none && Type != dtype::string)
-      if (v.type == Type) found = norms_of_type(static_cast<const T*>(v.data), count);
-  };
-  (one.template operator()<static_cast<dtype>(Types)>(), ...);
-  return found;
-}
-
-}  // namespace detail
 
 TAGMA_COLD TAGMA_DECL element_norms norms_of(const raw_view& elements) {
   return detail::norms_of_any(elements, static_cast<std::size_t>(elements.dims.elements()),
@@ -4308,7 +4308,6 @@ inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
 }
 
 }  // namespace tagma::service
-
 // ---- tagma/cluster/service/worker_look.hpp
 
 /// @file
@@ -4640,6 +4639,154 @@ inline remote_session::remote_session(const any_program& program, std::string_vi
 }
 
 }  // namespace tagma
+// ---- tagma/cluster/service/inquiry.hpp
+
+/// @file
+/// Questions to several servers at a time, for whoever looks into a cluster: one that is not there is one answer less.
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tagma::service {
+
+/// A call to a server.
+struct inquiry_question {
+  placed_task whom;  ///< task -1: whoever is at the address
+  message kind = message::status;
+  std::string body{};
+};
+
+/// What came of it.
+struct inquiry_answer {
+  std::optional<error> problem;  ///< set if there is no answer, or an error is the answer
+  std::string body;
+  std::vector<std::byte> bulk;
+
+  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
+};
+
+namespace detail {
+
+/// Calls whose ends one thread waits for.
+class open_questions {
+ public:
+  class one final : public transport::call {
+   public:
+    one(open_questions& of, inquiry_answer& to) : of_(of), to_(to) {}
+    void replied(transport::incoming& reply) noexcept override {
+      try {
+        to_.body = std::string(reply.body);
+        to_.bulk = std::move(reply.buffer);
+      } catch (const std::exception& e) {
+        to_.problem.emplace(status_code::internal, e.what());
+      }
+      of_.come();
+    }
+    void failed(const error& why) noexcept override {
+      to_.problem.emplace(why);
+      of_.come();
+    }
+
+   private:
+    open_questions& of_;
+    inquiry_answer& to_;
+  };
+
+  explicit open_questions(std::size_t count) : open_(count) {}
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (open_ != 0) changed_.wait(lock);
+  }
+
+ private:
+  void come() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --open_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t open_;
+};
+
+}  // namespace detail
+
+/// For one thread. Connections are made when somebody is asked, and kept until the end.
+class inquiry {
+ public:
+  /// @param by outlives it
+  /// @param how who asks, and the secret
+  /// @param within_ns how long each question may take, connecting included
+  inquiry(transport::network& by, transport::options how, std::int64_t within_ns)
+      : network_(by), how_(std::move(how)), within_ns_(within_ns) {}
+  inquiry(const inquiry&) = delete;
+  inquiry& operator=(const inquiry&) = delete;
+  ~inquiry();
+
+  /// Asks all of them at once, and waits for what becomes of each; answers are in the order of the questions.
+  [[nodiscard]] std::vector<inquiry_answer> ask(const std::vector<inquiry_question>& questions);
+  /// One alone. Throws what is wrong.
+  [[nodiscard]] inquiry_answer ask(const inquiry_question& question);
+
+ private:
+  transport::network& network_;
+  transport::options how_;
+  std::int64_t within_ns_;
+  std::map<std::string, std::shared_ptr<outlet>> outlets_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/inquiry.ipp
+
+/// @file
+/// Definitions of inquiry.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_COLD TAGMA_DECL inquiry::~inquiry() {
+  for (const auto& [address, out] : outlets_) out->close();
+}
+
+TAGMA_COLD TAGMA_DECL std::vector<inquiry_answer> inquiry::ask(const std::vector<inquiry_question>& questions) {
+  std::vector<inquiry_answer> answers(questions.size());
+  detail::open_questions open(questions.size());
+  std::vector<std::unique_ptr<detail::open_questions::one>> calls;
+  std::vector<std::shared_ptr<outlet>> whom;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const placed_task& t = questions[i].whom;
+    std::shared_ptr<outlet>& out = outlets_[t.address];
+    if (out == nullptr) out = std::make_shared<outlet>(network_, t.address, how_, t.id, within_ns_, loss());
+    whom.push_back(out);
+    calls.push_back(std::make_unique<detail::open_questions::one>(open, answers[i]));
+  }
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(questions[i].kind);
+    m.body = questions[i].body;
+    whom[i]->ask(std::move(m), within_ns_, *calls[i]);
+  }
+  open.wait();
+  return answers;
+}
+
+TAGMA_COLD TAGMA_DECL inquiry_answer inquiry::ask(const inquiry_question& question) {
+  std::vector<inquiry_answer> one = ask(std::vector<inquiry_question>{question});
+  if (one[0].problem.has_value()) throw error(*one[0].problem);
+  return std::move(one[0]);
+}
+
+}  // namespace tagma::service
 
 // ---- tagma/base/epilogue.hpp
 
