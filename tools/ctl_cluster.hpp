@@ -94,9 +94,11 @@ class asked_cluster {
     if (!given_.target.empty()) {
       const std::string at =
           or_refuse(exit_status::usage, "--target: ", [&] { return to_string(target_address(given_.target)); });
-      const service::inquiry_answer answer = or_refuse(exit_status::run_failed, "the server at " + at + ": ", [&] {
-        return inquiry_.ask(service::inquiry_question{{{"", -1}, at}, service::message::list_tasks, {}});
-      });
+      service::inquiry_question question;
+      question.whom = {{"", -1}, at};
+      question.kind = service::message::list_tasks;
+      const service::inquiry_answer answer =
+          or_refuse(exit_status::run_failed, "the server at " + at + ": ", [&] { return inquiry_.ask(question); });
       all = service::task_list::read(answer.body).tasks;
     } else {
       const std::optional<cluster> found =
