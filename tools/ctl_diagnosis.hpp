@@ -17,46 +17,58 @@ namespace tagma::tools::ctl {
 
 /// Asks each task to ask each other one, and whether all know the same cluster.
 inline void examine(asked_cluster& all, const request& given) {
-  std::vector<std::pair<service::placed_task, std::string>> questions;
-  std::vector<task_id> whom;
-  std::set<task_id> well;
+  std::vector<service::placed_task> well, ill;
+  std::map<task_id, std::uint64_t> incarnations;
   const auto statuses = all.ask_all<service::server_status>(service::message::status);
-  for (const auto& s : statuses)
-    if (!s.problem) well.insert(s.task.id);
-  for (const auto& from : all.tasks())
-    for (const auto& to : all.tasks())
-      if (well.count(from.id) != 0) {
-        questions.emplace_back(from, service::probe{to.id}.body());
-        whom.push_back(to.id);
-      }
-  const auto probes = all.ask<service::probe_result>(service::message::probe, questions, false);
+  for (const auto& s : statuses) {
+    (s.problem ? ill : well).push_back(s.task);
+    if (!s.problem) incarnations[s.task.id] = s.report.incarnation;
+  }
+  // Round by round, so that each is asked by one at a time; those that are not well cost their time once.
+  std::vector<task_report<service::probe_result>> probes;
+  std::vector<service::placed_task> whom;
+  const auto probe = [&](const std::vector<std::pair<service::placed_task, service::placed_task>>& pairs) {
+    std::vector<std::pair<service::placed_task, std::string>> questions;
+    for (const auto& [from, to] : pairs) {
+      questions.emplace_back(from, service::probe{to.id}.body());
+      whom.push_back(to);
+    }
+    for (auto& r : all.ask<service::probe_result>(service::message::probe, questions, false))
+      probes.push_back(std::move(r));
+  };
+  for (std::size_t shift = 0; shift < well.size(); ++shift) {
+    std::vector<std::pair<service::placed_task, service::placed_task>> pairs;
+    for (std::size_t i = 0; i < well.size(); ++i) pairs.emplace_back(well[i], well[(i + shift) % well.size()]);
+    probe(pairs);
+  }
+  std::vector<std::pair<service::placed_task, service::placed_task>> hopeless;
+  for (const auto& from : well)
+    for (const auto& to : ill) hopeless.emplace_back(from, to);
+  probe(hopeless);
   table t({"FROM", "TO", "STATE", "ROUND TRIP", "TO CONNECT"});
   json_text j;
   j.begin('{').name("pairs").begin('[');
   for (std::size_t i = 0; i < probes.size(); ++i) {
     const auto& p = probes[i];
     const service::probe_result& r = p.report;
-    j.begin('{').name("from").value(short_name(p.task.id)).name("to").value(short_name(whom[i]));
+    j.begin('{').name("from").value(short_name(p.task.id)).name("to").value(short_name(whom[i].id));
     j.name("ok").value(!p.problem.has_value());
     if (p.problem) {
-      t.add({short_name(p.task.id), short_name(whom[i]), std::string(to_string(p.problem->code()))});
+      t.add({short_name(p.task.id), short_name(whom[i].id), std::string(to_string(p.problem->code()))});
       j.name("error").value(std::string_view(p.problem->what())).end('}');
       continue;
     }
-    t.add({short_name(p.task.id), short_name(whom[i]), "ok", time_text(r.round_trip_ns), time_text(r.connect_ns)});
+    t.add({short_name(p.task.id), short_name(whom[i].id), "ok", time_text(r.round_trip_ns), time_text(r.connect_ns)});
     j.name("address").value(r.address).name("round_trip_ns").value(r.round_trip_ns);
     j.name("connect_ns").value(r.connect_ns).end('}');
-    for (const auto& s : statuses)
-      if (s.task.id == whom[i] && !s.problem && s.report.incarnation != r.incarnation)
-        all.add_problem(
-            sentence({short_name(p.task.id), " finds another process at ", r.address, " than tagma-ctl finds at ",
-                      s.task.address, ", where ", short_name(whom[i]), " is"}));
+    if (const auto known = incarnations.find(whom[i].id); known != incarnations.end() && known->second != r.incarnation)
+      all.add_problem(sentence({short_name(p.task.id), " finds another process at ", r.address, " than tagma-ctl at ",
+                                whom[i].address, ", where ", short_name(whom[i].id), " is"}));
   }
   j.end(']');
   // What they know of the cluster, and what they were compiled with.
   std::vector<std::pair<service::placed_task, std::string>> everybody;
-  for (const auto& task : all.tasks())
-    if (well.count(task.id) != 0) everybody.emplace_back(task, std::string());
+  for (const auto& task : well) everybody.emplace_back(task, std::string());
   std::map<std::string, std::string> clusters, builds;  // with one that says so
   for (const auto& r : all.ask<service::task_list>(service::message::list_tasks, everybody, false)) {
     if (r.problem) continue;
@@ -140,8 +152,8 @@ inline void explain_waits(asked_cluster& all, const request& given) {
       append_parts(
           text, {"  ", short_name(task), run.asked ? " waits for no other task" : " has not been asked for it", "\n"});
       if (!run.asked) continue;
-      each_waited_for([&, id = task, in = run.container](const container_report& c, const auto& e) {
-        if (c.task.id == id && c.container == in) append_parts(text, {"    there: ", describe(e), "\n"});
+      each_waited_for([&, here = task, in = run.container](const container_report& c, const auto& e) {
+        if (c.task.id == here && c.container == in) append_parts(text, {"    there: ", describe(e), "\n"});
       });
     }
     j.end(']').name("all_wait_for").begin('[');

@@ -3672,13 +3672,11 @@ struct worker_view {
 struct inspection {
   std::string body;
   std::shared_ptr<const std::string> bulk;
+  std::vector<counted<runtime::resource>> gone;  ///< left their container; the end of one may wait
 };
 
 /// True for those that are answered from what is there, without waiting for anybody.
-[[nodiscard]] constexpr bool is_answered_at_once(message kind) {
-  return kind == message::status || kind == message::list_containers || kind == message::list_resources ||
-         kind == message::list_runs;
-}
+[[nodiscard]] constexpr bool is_answered_at_once(message kind) { return kind != message::read_variable; }
 
 TAGMA_COLD inline container_option worker_view::find(const std::string& name) const {
   const auto found = states.find(name);
@@ -3784,14 +3782,17 @@ TAGMA_COLD inline inspection value_of(const worker_view& view, const read_variab
   return answer;
 }
 
-TAGMA_COLD inline reset_result reset_of(const worker_view& v, const std::string& name) {
+TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& name) {
+  inspection answer;
   reset_result r;
   const container_option in = v.find(name);
-  in.state()->each([&](runtime::resource&) { ++r.resources; });
+  in.state()->each([&](runtime::resource& one) { answer.gone.emplace_back(&one); });
+  r.resources = answer.gone.size();
   for (const auto& part : v.parts)
     if (part->what().container == name) part->begin_reset(), ++r.graphs;
   in.state()->reset();
-  return r;
+  answer.body = r.body();
+  return answer;
 }
 
 }  // namespace detail
@@ -3801,7 +3802,7 @@ TAGMA_COLD inline reset_result reset_of(const worker_view& v, const std::string&
 [[nodiscard]] TAGMA_COLD inline inspection inspect(const worker_view& v, message kind, const std::string& body,
                                                    std::int64_t time_left_ns) {
   const auto bulk = [](std::string bytes) {
-    return inspection{{}, std::make_shared<const std::string>(std::move(bytes))};
+    return inspection{{}, std::make_shared<const std::string>(std::move(bytes)), {}};
   };
   switch (kind) {
     case message::status:
@@ -3818,7 +3819,7 @@ TAGMA_COLD inline reset_result reset_of(const worker_view& v, const std::string&
     case message::read_variable:
       return detail::value_of(v, read_variable::read(body), time_left_ns);
     case message::reset_container:
-      return {detail::reset_of(v, body).body(), {}};
+      return detail::reset_of(v, body);
     default:
       fail(status_code::unimplemented, {"messages of kind ", static_cast<int>(kind), " look into nothing"});
   }
@@ -4467,11 +4468,12 @@ TAGMA_COLD inline void worker_core::inspect_for(const std::shared_ptr<inlet_hand
                          inspection a = inspect(look(), kind, body, left);
                          by->reply(request, std::move(a.body), std::move(a.bulk));
                        });
-  // By this thread, since those of the crew may all wait for runs, which is when somebody asks.
+  // By this thread, since those of the crew may all wait for runs, which is when somebody asks, and resets.
   inspection a = inspect(look(), kind, std::string(m.body), m.time_left_ns);
   transport::outgoing reply;
   reply.body = std::move(a.body);
   if (a.bulk != nullptr) detail::keep_bulk(reply, std::move(a.bulk));
+  if (!a.gone.empty()) (void)crew_.add([gone = std::move(a.gone)]() mutable { gone.clear(); });
   transport::send_attempt* const kept = reply.attempt;
   if (!from.reply(m.request, std::move(reply)) && kept != nullptr) kept->ended(nullptr);
 }

@@ -185,6 +185,26 @@ TEST_CASE("a run that waits is seen, with what it waits for, and a reset ends it
   CHECK(look.bulk<service::server_status>(ps, message::status).runs_failed == 2);
 }
 
+TEST_CASE("a server whose threads all wait is looked into, and helped") {
+  servers all(two, 1);
+  looking look(all);
+  constexpr tg::queue_of<"work", tg::queue_options{.capacity = 4}, tg::spec<float>> queue;
+  const auto item = tg::on<"/job:ps/task:0">(tg::dequeue(queue));
+  const tg::any_program program(tg::compile([=] { return tg::outputs(item); }), {"item"});
+  tg::cluster_session session(all.network, two, {"ps", 0}, program, all.client());
+  std::vector<std::string> texts(3);
+  std::vector<std::thread> runs;
+  for (std::string& text : texts) runs.emplace_back([&] { text = tg::test::text_of([&] { session.run("item"); }); });
+  tg::test::comes([&] {
+    const auto resources = look.bulk<service::resource_list>(ps, message::list_resources);
+    return resources.resources.size() == 1 && resources.resources[0].taking == 1;
+  });
+  CHECK(look.bulk<service::run_list>(ps, message::list_runs).runs.size() == 1);
+  CHECK(look.body<service::reset_result>(ps, message::reset_container).graphs == 1);
+  for (std::thread& run : runs) run.join();
+  for (const std::string& text : texts) CHECK(text.find("container '' was reset") != std::string::npos);
+}
+
 TEST_CASE("a server reaches another one, or says why not") {
   servers all(two);
   looking look(all);

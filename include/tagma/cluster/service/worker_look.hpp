@@ -49,11 +49,12 @@ TAGMA_COLD inline void worker_core::inspect_for(const std::shared_ptr<inlet_hand
                          inspection a = inspect(look(), kind, body, left);
                          by->reply(request, std::move(a.body), std::move(a.bulk));
                        });
-  // By this thread, since those of the crew may all wait for runs, which is when somebody asks.
+  // By this thread, since those of the crew may all wait for runs, which is when somebody asks, and resets.
   inspection a = inspect(look(), kind, std::string(m.body), m.time_left_ns);
   transport::outgoing reply;
   reply.body = std::move(a.body);
   if (a.bulk != nullptr) detail::keep_bulk(reply, std::move(a.bulk));
+  if (!a.gone.empty()) (void)crew_.add([gone = std::move(a.gone)]() mutable { gone.clear(); });
   transport::send_attempt* const kept = reply.attempt;
   if (!from.reply(m.request, std::move(reply)) && kept != nullptr) kept->ended(nullptr);
 }
