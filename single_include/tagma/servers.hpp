@@ -3718,7 +3718,7 @@ TAGMA_COLD inline container_list containers_of(const worker_view& v) {
   for (const auto& [name, c] : v.states) {
     container_list::entry e;
     e.name = name, e.graphs = v.graphs_of(name);
-    const counted<runtime::state_container>& state = container_option(c).state();
+    const counted<runtime::state_container> state = container_option(c).state();
     e.kept_apart = state->access() == nullptr ? isolation::runs : isolation::variables;
     state->each([&](runtime::resource& r) {
       if (r.kind() != "variable") {
