@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """tagma-ctl and a client in Python against servers that are processes of their own.
 
-    ctl.py TAGMA_SERVER TAGMA_CTL CLUSTER_CLIENT WRITE_PROGRAM"""
+    ctl.py TAGMA_SERVER TAGMA_CTL CLUSTER_CLIENT WRITE_PROGRAM WAITING_CLIENT"""
 
 import json
 import pathlib
@@ -14,7 +14,7 @@ import tempfile
 from servers import Server, check, free_ports, refused
 
 
-def main(server, ctl, client, write_program):
+def main(server, ctl, client, write_program, waiting_client):
     def run(*arguments, status=0):
         done = subprocess.run([ctl, *arguments], capture_output=True, text=True, timeout=120)
         check(done.returncode == status, arguments, "ends with", done.returncode, done.stdout, done.stderr)
@@ -78,6 +78,21 @@ def main(server, ctl, client, write_program):
         rows = cells(run("reset", "", *target))
         check([row[2:] for row in rows[1:]] == [["0", "0"], ["1", "0"]], rows)
         check("total" not in run("variables", *target), "what was reset")
+
+        # Task 0 waits for task 1, which waits at a queue.
+        waits = subprocess.Popen([waiting_client, target[1]], stdout=subprocess.PIPE, text=True)
+        for _ in range(2000):  # each of which is a process that asks
+            said = run("why", *target)
+            if "others wait for" in said and "somebody waits at" in said:
+                break
+        parts = (f"  {names[0]} waits for edge 0 from {names[1]}\n", f"  {names[1]} waits for no other task\n",
+                 "    there: FIFO queue 'work' of float32 [], 0 elements of 4: 0 wait to add, 1 to take\n",
+                 f"  so it is {names[1]} that others wait for\n")
+        check(all(part in said for part in parts), said)
+        check(json.loads(run("why", "--json", *target))["runs"][0]["all_wait_for"] == [names[1]], "why --json")
+        run("reset", "", *target)
+        said = waits.communicate(timeout=60)[0]
+        check(said.startswith("Aborted: /job:local") and "container '' was reset" in said, said)
 
         # One that is dead is named, and takes nothing from the others.
         servers[1].end(signal.SIGKILL)
