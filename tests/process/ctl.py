@@ -16,6 +16,8 @@ from servers import Server, check, free_ports, refused
 
 def main(server, ctl, client, write_program, waiting_client):
     def run(*arguments, status=0):
+        if "--timeout" not in arguments and "--help" not in arguments:
+            arguments += ("--timeout", "60")
         done = subprocess.run([ctl, *arguments], capture_output=True, text=True, timeout=120)
         check(done.returncode == status, arguments, "ends with", done.returncode, done.stdout, done.stderr)
         check(status != 0 or done.stderr == "", arguments, "says", done.stderr)
@@ -96,7 +98,7 @@ def main(server, ctl, client, write_program, waiting_client):
 
         # One that is dead is named, and takes nothing from the others.
         servers[1].end(signal.SIGKILL)
-        brief = [*target, "--timeout", "2"]
+        brief = [*target, "--timeout", "6"]  # the one that is dead is waited for so long
         said = run("status", *brief, status=1)
         check(f"{names[1]} at 127.0.0.1:{ports[1]}: Unavailable" in said and cells(said)[1][2] == "ok", said)
         status = json.loads(subprocess.run([ctl, "status", "--json", *brief], capture_output=True, text=True).stdout)
@@ -110,7 +112,7 @@ def main(server, ctl, client, write_program, waiting_client):
 
         # Another cluster than the servers know is found out.
         other = {"local": [f"127.0.0.1:{p}" for p in reversed(ports)]}
-        said = run("status", "--cluster", json.dumps(other), "--timeout", "2", status=1)
+        said = run("status", "--cluster", json.dumps(other), "--timeout", "30", status=1)
         check("was expected" in said, said)
     finally:
         for one in servers:
@@ -130,10 +132,10 @@ def main(server, ctl, client, write_program, waiting_client):
         guarded = Server(server, alone, 0, "--secret-file", str(secret))
         try:
             run("status", *where, "--secret-file", str(secret))
-            said = run("status", *where, "--secret-file", str(wrong), "--timeout", "2", status=1)
+            said = run("status", *where, "--secret-file", str(wrong), "--timeout", "30", status=1)
             check("PermissionDenied" in said and "secret" in said, said)
-            check("secret" in run("status", *where, "--timeout", "2", status=1), "no secret")
-            check("secret" in run("status", "--target", "tagma://" + alone["local"][0], "--timeout", "2", status=1), "no secret")
+            check("secret" in run("status", *where, "--timeout", "30", status=1), "no secret")
+            check("secret" in run("status", "--target", "tagma://" + alone["local"][0], "--timeout", "30", status=1), "no secret")
             done = subprocess.run([sys.executable, peer, "--use", host, port, "open sesame", program], capture_output=True,
                                   text=True, timeout=120)
             check(done.returncode == 0, done.stdout, done.stderr)
