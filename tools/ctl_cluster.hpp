@@ -95,7 +95,7 @@ class asked_cluster {
       const std::string at =
           or_refuse(exit_status::usage, "--target: ", [&] { return to_string(target_address(given_.target)); });
       service::inquiry_question question;
-      question.whom = {{"", -1}, at};
+      question.whom.id.task = -1, question.whom.address = at;
       question.kind = service::message::list_tasks;
       const service::inquiry_answer answer =
           or_refuse(exit_status::run_failed, "the server at " + at + ": ", [&] { return inquiry_.ask(question); });
