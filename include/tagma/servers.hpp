@@ -104,6 +104,7 @@
 
 #include "tagma/cluster.hpp"
 #include "tagma/cluster/server.hpp"
+#include "tagma/cluster/service/inquiry.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/sockets.hpp"
 

@@ -1644,6 +1644,7 @@ TAGMA_DECL replica_device_setter setter_of(const cluster& c, replica_device_sett
 /// come before all others there, too. A rank of a launcher is a role if its launcher started as many processes as the
 /// cluster has tasks, or as the job has that is said.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -2635,8 +2636,11 @@ class discoverer {
   discoverer(const sources::arguments& options, const environment& variables)
       : options_(options), variables_(variables), settings_(sources::launch_settings_from(options, variables)) {}
   discovery result();
+  /// The cluster alone, if a source describes one.
+  [[nodiscard]] std::optional<cluster> members();
 
  private:
+  void ask_all();
   [[nodiscard]] bool complete() const;
 
   void own(const char* name, bool (*has)(const environment&), sources::finding (*read)(const environment&),
@@ -2662,6 +2666,7 @@ class discoverer {
   cluster members_;
   role_options options_found_;
   std::string source_, helper_, note_;
+  bool only_members_ = false;
 };
 
 }  // namespace detail
@@ -2673,6 +2678,11 @@ class discoverer {
 /// Of a program's arguments, as `main` has them.
 [[nodiscard]] discovery discover(int argc, const char* const* argv,
                                  const environment& variables = environment::of_process());
+
+/// The cluster alone, for whoever is no task of it, such as a command that looks into it; nothing if no source
+/// describes one. Throws what the sources that are asked throw.
+[[nodiscard]] std::optional<cluster> discover_cluster(const sources::arguments& options,
+                                                      const environment& variables = environment::of_process());
 
 /// The role alone.
 [[nodiscard]] role role_from(int argc, const char* const* argv,
@@ -3449,7 +3459,7 @@ namespace tagma {
 
 namespace detail {
 
-TAGMA_DECL discovery discoverer::result() {
+TAGMA_DECL void discoverer::ask_all() {
   // A role that is said outright is one of any cluster; that of another source is one of its own, or of one before it.
   if (sources::has_command_line(options_)) ask("the command line", sources::command_line(options_), true);
   own(sources::own_variables_there(variables_).c_str(), sources::has_own_variables, sources::own_variables, true);
@@ -3460,11 +3470,23 @@ TAGMA_DECL discovery discoverer::result() {
   own(launcher.c_str(), sources::has_mpi, sources::mpi);
   own("DMLC", sources::has_dmlc, sources::dmlc);
   own("Slurm", sources::has_slurm, sources::slurm);
+}
+
+TAGMA_DECL discovery discoverer::result() {
+  ask_all();
   return finish();
+}
+
+TAGMA_DECL std::optional<cluster> discoverer::members() {
+  only_members_ = true;
+  ask_all();
+  if (source_.empty()) return std::nullopt;
+  return std::move(members_);
 }
 
 TAGMA_DECL bool discoverer::complete() const {
   if (source_.empty()) return false;
+  if (only_members_) return true;
   const std::string& job = options_found_.job;
   if (job.empty()) return members_.num_tasks() == 1;
   return options_found_.task >= 0 || (members_.has_job(job) && members_.num_tasks(job) == 1);
@@ -3582,6 +3604,10 @@ TAGMA_DECL discovery discover(const sources::arguments& options, const environme
 
 TAGMA_DECL discovery discover(int argc, const char* const* argv, const environment& variables) {
   return discover(argc > 1 ? sources::arguments(argv + 1, argv + argc) : sources::arguments(), variables);
+}
+
+TAGMA_DECL std::optional<cluster> discover_cluster(const sources::arguments& options, const environment& variables) {
+  return detail::discoverer(options, variables).members();
 }
 
 TAGMA_DECL role role_from(int argc, const char* const* argv, const environment& variables) {

@@ -292,6 +292,8 @@
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
 // ---- tagma/device/cpu/build_info.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
 
 /// @file
 /// What this program was compiled with, for reports of errors and of measurements.
@@ -307,6 +309,8 @@ namespace tagma {
 }  // namespace tagma
 
 // ---- tagma/device/cpu/build_info.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_IPP
 
 /// @file
 /// Definitions of build_info.hpp: in the compiled half, or else in each file that includes it.
@@ -344,6 +348,8 @@ TAGMA_DECL std::string build_info() {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
 // ---- tagma/graph/placement.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PLACEMENT_HPP
 #define TAGMA_SINGLE_GRAPH_PLACEMENT_HPP

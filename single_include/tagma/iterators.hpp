@@ -5546,6 +5546,8 @@ class serving : public resource {
   void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
   void settle() const;
+  /// Requests that wait, or are served.
+  [[nodiscard]] std::size_t waiting();
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
 
@@ -5617,6 +5619,11 @@ TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
   }
   request.ended(error_of_cancelled());
   telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t serving::waiting() {
+  const mutex_lock lock(mutex_);
+  return requests_.size() + (now_ != nullptr);
 }
 
 TAGMA_DECL void serving::settle() const {

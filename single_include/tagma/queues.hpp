@@ -1726,6 +1726,11 @@ class queue final : public resource {
   /// Elements in it; those that an attempt of several holds do not count.
   [[nodiscard]] extent size();
   [[nodiscard]] bool is_closed();
+  /// Attempts that wait: to enqueue or to close, and to dequeue.
+  struct waiting_attempts {
+    std::size_t adding = 0, taking = 0;
+  };
+  [[nodiscard]] waiting_attempts waiting();
 
   /// A tuple for `enqueue`, with copies of the tensors.
   /// @param priority of a priority queue
@@ -1909,6 +1914,14 @@ TAGMA_DECL extent queue::size() {
 TAGMA_DECL bool queue::is_closed() {
   const mutex_lock lock(mutex_);
   return closed_;
+}
+
+TAGMA_COLD TAGMA_DECL queue::waiting_attempts queue::waiting() {
+  waiting_attempts all;
+  const mutex_lock lock(mutex_);
+  for (const queue_attempt* a = writers_.first; a != nullptr; a = a->behind_) ++all.adding;
+  for (const queue_attempt* a = readers_.first; a != nullptr; a = a->behind_) ++all.taking;
+  return all;
 }
 
 TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {

@@ -5979,6 +5979,8 @@ class serving : public resource {
   void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
   void settle() const;
+  /// Requests that wait, or are served.
+  [[nodiscard]] std::size_t waiting();
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
 
@@ -6050,6 +6052,11 @@ TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
   }
   request.ended(error_of_cancelled());
   telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t serving::waiting() {
+  const mutex_lock lock(mutex_);
+  return requests_.size() + (now_ != nullptr);
 }
 
 TAGMA_DECL void serving::settle() const {
@@ -6733,6 +6740,11 @@ class queue final : public resource {
   /// Elements in it; those that an attempt of several holds do not count.
   [[nodiscard]] extent size();
   [[nodiscard]] bool is_closed();
+  /// Attempts that wait: to enqueue or to close, and to dequeue.
+  struct waiting_attempts {
+    std::size_t adding = 0, taking = 0;
+  };
+  [[nodiscard]] waiting_attempts waiting();
 
   /// A tuple for `enqueue`, with copies of the tensors.
   /// @param priority of a priority queue
@@ -6916,6 +6928,14 @@ TAGMA_DECL extent queue::size() {
 TAGMA_DECL bool queue::is_closed() {
   const mutex_lock lock(mutex_);
   return closed_;
+}
+
+TAGMA_COLD TAGMA_DECL queue::waiting_attempts queue::waiting() {
+  waiting_attempts all;
+  const mutex_lock lock(mutex_);
+  for (const queue_attempt* a = writers_.first; a != nullptr; a = a->behind_) ++all.adding;
+  for (const queue_attempt* a = readers_.first; a != nullptr; a = a->behind_) ++all.taking;
+  return all;
 }
 
 TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {

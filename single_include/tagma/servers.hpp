@@ -413,7 +413,15 @@ enum class message : std::uint16_t {
   end_run,         ///< nobody needs a run any more, or it has failed
   forget_graph,    ///< a client is gone
   list_variables,  ///< a call
-  list_tasks       ///< a call
+  list_tasks,      ///< a call
+  // Those of reports.hpp: calls that look into a server.
+  status = 16,      ///< how it is
+  list_containers,  ///< its containers
+  list_resources,   ///< what a container has
+  read_variable,    ///< norms of a variable, perhaps with its elements
+  list_runs,        ///< runs that are under way, and what they wait for
+  reset_container,  ///< empties a container, which ends the sessions that use it
+  probe             ///< whether it reaches another task
 };
 
 /// A task, and where it is.
@@ -529,6 +537,7 @@ struct task_list {
 /// @file
 /// Numbers and texts of the bodies of messages, little-endian and without padding.
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -542,6 +551,10 @@ class word_writer {
   void number(T value) {
     transport::put_number(bytes_, value);
   }
+  /// The bits of a number of 64 bits, as IEEE 754 has them.
+  void real(double value) { number(std::bit_cast<std::uint64_t>(value)); }
+  /// One byte.
+  void flag(bool value) { number(static_cast<std::uint8_t>(value)); }
   /// A length of four bytes, and the characters.
   void text(std::string_view t);
   /// A type, a rank and as many extents.
@@ -562,6 +575,8 @@ class word_reader {
   [[nodiscard]] T number() {
     return transport::get_number<T>(take(sizeof(T)).data());
   }
+  [[nodiscard]] double real() { return std::bit_cast<double>(number<std::uint64_t>()); }
+  [[nodiscard]] bool flag();
   [[nodiscard]] std::string text();
   /// Of a tensor that there is: without open extents, of a size that is allowed.
   [[nodiscard]] tensor_spec spec();
@@ -608,6 +623,12 @@ TAGMA_DECL std::string_view word_reader::take(std::size_t size) {
   const std::string_view part = bytes_.substr(at_, size);
   at_ += size;
   return part;
+}
+
+TAGMA_DECL bool word_reader::flag() {
+  const auto value = number<std::uint8_t>();
+  if (value > 1) refuse("a flag that is neither 0 nor 1");
+  return value == 1;
 }
 
 TAGMA_DECL std::string word_reader::text() { return std::string(take(number<std::uint32_t>())); }
@@ -836,6 +857,8 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   void post(transport::outgoing m);
   /// Asks; the call ends whatever becomes of it.
   void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with);
+  /// The link, if the process is there.
+  [[nodiscard]] std::shared_ptr<transport::link> current();
   /// Ends the link, and connects no more.
   void close();
 
@@ -979,6 +1002,11 @@ TAGMA_DECL void outlet::closed(transport::link& with) {
 }
 
 TAGMA_DECL void outlet::lost(transport::link& with, const error& why) { over(with, why, true); }
+
+TAGMA_COLD TAGMA_DECL std::shared_ptr<transport::link> outlet::current() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return up_ ? link_ : nullptr;
+}
 
 TAGMA_DECL void outlet::close() {
   std::shared_ptr<transport::link> open;
@@ -1392,6 +1420,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -1488,6 +1517,1585 @@ TAGMA_DECL void crew::finish() {
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/service/inspect.hpp
+
+/// @file
+/// What a server answers to those who look into it.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/facts.hpp
+
+/// @file
+/// What a server finds out to say it of itself.
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+// ---- tagma/cluster/service/reports.hpp
+
+/// @file
+/// What a server says of itself when somebody looks into it: messages 16 and up, byte by byte in docs/wire.md. Times
+/// are nanoseconds on the clock of the server.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// The answer to `status`, as bulk.
+struct server_status {
+  /// Memory of a device.
+  struct device {
+    std::string name;                  ///< the complete one
+    std::uint64_t variable_bytes = 0;  ///< of the current values of variables
+  };
+  /// A connection to another process.
+  struct connection {
+    bool incoming = false;  ///< the other process made it
+    task_id peer;           ///< who it says it is
+    std::string role;       ///< such as "client"
+    std::uint64_t incarnation = 0;
+    std::uint64_t bytes_sent = 0, bytes_received = 0;
+    std::uint64_t messages_sent = 0, messages_received = 0;
+    std::uint64_t queued = 0;        ///< messages that wait to be sent
+    std::uint64_t open_calls = 0;    ///< questions of this end without an answer
+    std::int64_t round_trip_ns = 0;  ///< 0: not known yet
+    std::int64_t silent_ns = 0;      ///< since the last byte came
+  };
+
+  task_id self;
+  std::uint64_t incarnation = 0;  ///< 0: it has none
+  std::string build;              ///< the line of `build_info`
+  std::int64_t uptime_ns = 0;
+  std::uint64_t resident_bytes = 0;  ///< of the process; 0: the system does not say
+  std::uint32_t graphs = 0;          ///< parts of graphs that it has
+  std::uint32_t runs = 0;            ///< runs of them that are under way
+  std::uint64_t runs_begun = 0;      ///< since it started, those under way included
+  std::uint64_t runs_failed = 0;     ///< of them, those that ended with an error
+  std::vector<device> devices;
+  std::vector<connection> connections;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static server_status read(std::string_view body);
+};
+
+/// The answer to `list_containers`, as bulk; in the order of the names.
+struct container_list {
+  struct entry {
+    std::string name;  ///< empty: the default one
+    isolation kept_apart = isolation::variables;
+    std::uint64_t variables = 0;
+    std::uint64_t variable_bytes = 0;  ///< of the current values
+    std::uint64_t others = 0;          ///< queues, readers, iterators and so on
+    std::uint32_t graphs = 0;          ///< parts of graphs that use it
+  };
+  std::vector<entry> containers;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static container_list read(std::string_view body);
+};
+
+/// The answer to `list_resources`, whose body is the name of a container, as bulk; in the order of kinds and names.
+struct resource_list {
+  struct entry {
+    std::string kind;  ///< "variable", "queue", "reader", "iterator", or one of somebody's own
+    std::string name;
+    std::string detail;          ///< what it is, for people
+    tensor_spec spec{};          ///< of a variable; of type `none` for all others
+    bool initialized = false;    ///< a variable that has a value
+    bool closed = false;         ///< a queue that takes no more
+    std::int64_t size = 0;       ///< elements in a queue; bytes of the current value of a variable
+    std::int64_t capacity = -1;  ///< of a queue; -1: no limit
+    std::uint32_t adding = 0;    ///< who waits to add something to a queue
+    std::uint32_t taking = 0;    ///< who waits for something from a queue, a reader or an iterator
+  };
+  std::vector<entry> resources;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static resource_list read(std::string_view body);
+};
+
+/// A question for the value of a variable.
+struct read_variable {
+  std::string container;
+  std::string name;
+  bool elements = false;  ///< the answer has them as bulk; otherwise only what is computed of them
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static read_variable read(std::string_view body);
+};
+
+/// What the elements of a tensor are like, computed as doubles; those that are not finite are counted and left out.
+struct element_norms {
+  std::uint64_t not_finite = 0;
+  double least = 0, most = 0;  ///< 0 without finite elements, as all that follows
+  double mean = 0;
+  double l1 = 0;  ///< the sum of absolute values
+  double l2 = 0;  ///< the root of the sum of squares
+};
+
+/// The answer to `read_variable`: its body, beside elements that were asked for.
+struct variable_value {
+  tensor_spec spec{};
+  element_norms norms{};
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static variable_value read(std::string_view body);
+};
+
+/// The answer to `list_runs`, as bulk.
+struct run_list {
+  /// What an edge of a part waits for.
+  enum class wait : std::uint8_t {
+    comes = 0,  ///< for the tensor, of which nothing is here
+    arrives,    ///< for the rest of the tensor
+    wanted      ///< to be asked for the tensor, which is here
+  };
+  struct edge {
+    std::int32_t number = 0;  ///< of the graph
+    wait waits = wait::comes;
+    task_id peer;  ///< the other end
+  };
+  struct run {
+    std::uint64_t graph = 0;
+    std::uint64_t step = 0;
+    std::string container;
+    bool asked = false;       ///< false: only others have said something of it
+    std::int64_t age_ns = 0;  ///< since it was asked for
+    std::vector<edge> edges;  ///< those that wait
+  };
+  std::vector<run> runs;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static run_list read(std::string_view body);
+};
+
+/// The answer to `reset_container`, whose body is the name of a container.
+struct reset_result {
+  std::uint64_t resources = 0;  ///< that the container had
+  std::uint32_t graphs = 0;     ///< parts of graphs whose sessions were ended
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static reset_result read(std::string_view body);
+};
+
+/// Asks a server to connect to a task of its cluster and to ask that one for an empty `probe`, which is answered at
+/// once.
+struct probe {
+  task_id whom{"", -1};  ///< task -1: nobody, the empty one
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static probe read(std::string_view body);
+};
+
+/// The answer.
+struct probe_result {
+  std::string address;             ///< where the server looked for the other
+  std::uint64_t incarnation = 0;   ///< of the other
+  std::int64_t connect_ns = 0;     ///< until both had proven who they are; 0: it is the server itself
+  std::int64_t round_trip_ns = 0;  ///< of a question, the fastest of several
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static probe_result read(std::string_view body);
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/reports.ipp
+
+/// @file
+/// Definitions of reports.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL std::string server_status::body() const {
+  word_writer to;
+  to.text(self.job), to.number(static_cast<std::int32_t>(self.task)), to.number(incarnation), to.text(build);
+  to.number(uptime_ns), to.number(resident_bytes), to.number(graphs), to.number(runs);
+  to.number(runs_begun), to.number(runs_failed);
+  to.number(static_cast<std::uint32_t>(devices.size()));
+  for (const device& d : devices) to.text(d.name), to.number(d.variable_bytes);
+  to.number(static_cast<std::uint32_t>(connections.size()));
+  for (const connection& c : connections) {
+    to.flag(c.incoming), to.text(c.peer.job), to.number(static_cast<std::int32_t>(c.peer.task)), to.text(c.role);
+    to.number(c.incarnation), to.number(c.bytes_sent), to.number(c.bytes_received);
+    to.number(c.messages_sent), to.number(c.messages_received), to.number(c.queued), to.number(c.open_calls);
+    to.number(c.round_trip_ns), to.number(c.silent_ns);
+  }
+  return to.take();
+}
+
+TAGMA_DECL server_status server_status::read(std::string_view body) {
+  word_reader from(body, "server_status");
+  server_status m;
+  m.self.job = from.text(), m.self.task = from.number<std::int32_t>(), m.incarnation = from.number<std::uint64_t>();
+  m.build = from.text(), m.uptime_ns = from.number<std::int64_t>(), m.resident_bytes = from.number<std::uint64_t>();
+  m.graphs = from.number<std::uint32_t>(), m.runs = from.number<std::uint32_t>();
+  m.runs_begun = from.number<std::uint64_t>(), m.runs_failed = from.number<std::uint64_t>();
+  m.devices.resize(from.count(12));
+  for (device& d : m.devices) d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
+  m.connections.resize(from.count(85));
+  for (connection& c : m.connections) {
+    c.incoming = from.flag(), c.peer.job = from.text(), c.peer.task = from.number<std::int32_t>();
+    c.role = from.text(), c.incarnation = from.number<std::uint64_t>();
+    c.bytes_sent = from.number<std::uint64_t>(), c.bytes_received = from.number<std::uint64_t>();
+    c.messages_sent = from.number<std::uint64_t>(), c.messages_received = from.number<std::uint64_t>();
+    c.queued = from.number<std::uint64_t>(), c.open_calls = from.number<std::uint64_t>();
+    c.round_trip_ns = from.number<std::int64_t>(), c.silent_ns = from.number<std::int64_t>();
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string container_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(containers.size()));
+  for (const entry& c : containers) {
+    to.text(c.name), to.flag(c.kept_apart == isolation::variables), to.number(c.variables);
+    to.number(c.variable_bytes), to.number(c.others), to.number(c.graphs);
+  }
+  return to.take();
+}
+
+TAGMA_DECL container_list container_list::read(std::string_view body) {
+  word_reader from(body, "container_list");
+  container_list m;
+  m.containers.resize(from.count(33));
+  for (entry& c : m.containers) {
+    c.name = from.text(), c.kept_apart = from.flag() ? isolation::variables : isolation::runs;
+    c.variables = from.number<std::uint64_t>(), c.variable_bytes = from.number<std::uint64_t>();
+    c.others = from.number<std::uint64_t>(), c.graphs = from.number<std::uint32_t>();
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string resource_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(resources.size()));
+  for (const entry& r : resources) {
+    to.text(r.kind), to.text(r.name), to.text(r.detail), to.spec(r.spec), to.flag(r.initialized), to.flag(r.closed);
+    to.number(r.size), to.number(r.capacity), to.number(r.adding), to.number(r.taking);
+  }
+  return to.take();
+}
+
+TAGMA_DECL resource_list resource_list::read(std::string_view body) {
+  word_reader from(body, "resource_list");
+  resource_list m;
+  m.resources.resize(from.count(40));
+  for (entry& r : m.resources) {
+    r.kind = from.text(), r.name = from.text(), r.detail = from.text(), r.spec = from.spec();
+    r.initialized = from.flag(), r.closed = from.flag();
+    r.size = from.number<std::int64_t>(), r.capacity = from.number<std::int64_t>();
+    r.adding = from.number<std::uint32_t>(), r.taking = from.number<std::uint32_t>();
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string read_variable::body() const {
+  word_writer to;
+  to.text(container), to.text(name), to.flag(elements);
+  return to.take();
+}
+
+TAGMA_DECL read_variable read_variable::read(std::string_view body) {
+  word_reader from(body, "read_variable");
+  read_variable m;
+  m.container = from.text(), m.name = from.text(), m.elements = from.flag();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string variable_value::body() const {
+  word_writer to;
+  to.spec(spec), to.number(norms.not_finite);
+  to.real(norms.least), to.real(norms.most), to.real(norms.mean), to.real(norms.l1), to.real(norms.l2);
+  return to.take();
+}
+
+TAGMA_DECL variable_value variable_value::read(std::string_view body) {
+  word_reader from(body, "variable_value");
+  variable_value m;
+  m.spec = from.spec(), m.norms.not_finite = from.number<std::uint64_t>();
+  m.norms.least = from.real(), m.norms.most = from.real(), m.norms.mean = from.real();
+  m.norms.l1 = from.real(), m.norms.l2 = from.real();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string run_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(runs.size()));
+  for (const run& r : runs) {
+    to.number(r.graph), to.number(r.step), to.text(r.container), to.flag(r.asked), to.number(r.age_ns);
+    to.number(static_cast<std::uint32_t>(r.edges.size()));
+    for (const edge& e : r.edges) {
+      to.number(e.number), to.number(static_cast<std::uint8_t>(e.waits));
+      to.text(e.peer.job), to.number(static_cast<std::int32_t>(e.peer.task));
+    }
+  }
+  return to.take();
+}
+
+TAGMA_DECL run_list run_list::read(std::string_view body) {
+  word_reader from(body, "run_list");
+  run_list m;
+  m.runs.resize(from.count(33));
+  for (run& r : m.runs) {
+    r.graph = from.number<std::uint64_t>(), r.step = from.number<std::uint64_t>(), r.container = from.text();
+    r.asked = from.flag(), r.age_ns = from.number<std::int64_t>();
+    r.edges.resize(from.count(13));
+    for (edge& e : r.edges) {
+      e.number = from.number<std::int32_t>();
+      const auto waits = from.number<std::uint8_t>();
+      if (waits > static_cast<std::uint8_t>(wait::wanted))
+        fail(status_code::invalid_argument,
+             {"message 'run_list': an edge waits in way ", waits, ", which is not known"});
+      e.waits = static_cast<wait>(waits);
+      e.peer.job = from.text(), e.peer.task = from.number<std::int32_t>();
+    }
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string reset_result::body() const {
+  word_writer to;
+  to.number(resources), to.number(graphs);
+  return to.take();
+}
+
+TAGMA_DECL reset_result reset_result::read(std::string_view body) {
+  word_reader from(body, "reset_result");
+  reset_result m;
+  m.resources = from.number<std::uint64_t>(), m.graphs = from.number<std::uint32_t>();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string probe::body() const {
+  word_writer to;
+  to.text(whom.job), to.number(static_cast<std::int32_t>(whom.task));
+  return to.take();
+}
+
+TAGMA_DECL probe probe::read(std::string_view body) {
+  word_reader from(body, "probe");
+  probe m;
+  m.whom.job = from.text(), m.whom.task = from.number<std::int32_t>();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string probe_result::body() const {
+  word_writer to;
+  to.text(address), to.number(incarnation), to.number(connect_ns), to.number(round_trip_ns);
+  return to.take();
+}
+
+TAGMA_DECL probe_result probe_result::read(std::string_view body) {
+  word_reader from(body, "probe_result");
+  probe_result m;
+  m.address = from.text(), m.incarnation = from.number<std::uint64_t>();
+  m.connect_ns = from.number<std::int64_t>(), m.round_trip_ns = from.number<std::int64_t>();
+  from.end();
+  return m;
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+namespace detail {
+
+template <class T>
+[[nodiscard]] element_norms norms_of_type(const T* elements, std::size_t count) {
+  element_norms n;
+  double squares = 0;
+  std::uint64_t finite = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    double x = 0;
+    if constexpr (std::is_arithmetic_v<T>)
+      x = static_cast<double>(elements[i]);
+    else
+      x = static_cast<double>(static_cast<float>(elements[i]));
+    if (!std::isfinite(x)) {
+      ++n.not_finite;
+      continue;
+    }
+    if (finite == 0 || x < n.least) n.least = x;
+    if (finite == 0 || x > n.most) n.most = x;
+    ++finite;
+    n.mean += (x - n.mean) / static_cast<double>(finite);
+    n.l1 += std::fabs(x);
+    squares += x * x;
+  }
+  n.l2 = std::sqrt(squares);
+  return n;
+}
+
+template <std::size_t... Types>
+[[nodiscard]] element_norms norms_of_any(const raw_view& v, std::size_t count, std::index_sequence<Types...>) {
+  element_norms found;
+  const auto one = [&]<dtype Type>() {
+    using T = typename element_traits<Type>::type;
+    if constexpr (Type != dtype::none && Type != dtype::string)
+      if (v.type == Type) found = norms_of_type(static_cast<const T*>(v.data), count);
+  };
+  (one.template operator()<static_cast<dtype>(Types)>(), ...);
+  return found;
+}
+
+}  // namespace detail
+
+/// Of the elements of a tensor; none of texts.
+[[nodiscard]] element_norms norms_of(const raw_view& elements);
+
+/// Memory of this process that is in use, in bytes, as Linux says; 0 if it does not.
+[[nodiscard]] std::uint64_t resident_bytes();
+
+/// A resource of a container as it is now. Waits for nobody: not for an update of a variable, either.
+[[nodiscard]] resource_list::entry entry_of(runtime::resource& r);
+
+/// A connection as it is now.
+/// @param now_ns on the clock of its network
+[[nodiscard]] server_status::connection connection_of(const transport::link& at, bool incoming, std::int64_t now_ns);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/facts.ipp
+
+/// @file
+/// Definitions of facts.hpp: in the compiled half, or else in each file that includes it.
+
+#include <unistd.h>
+
+#include <cstdio>
+
+// ---- tagma/runtime/queue.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_HPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_HPP
+
+/// @file
+/// Queues of tuples: first in first out, shuffled, of tensors that are padded, by priority. The rules are TensorFlow's:
+/// attempts to enqueue and to dequeue wait in two lines, and only the first of each line may do something; an attempt
+/// of several elements moves them as there is room, or as they come. Here nothing is lost: what an attempt holds that
+/// is cancelled, late or too large for a closed queue goes back to where it was.
+
+#include <exception>
+
+// ---- tagma/runtime/queue_element.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
+
+/// @file
+/// What queues hold: tuples of tensors, each in one piece of memory.
+
+#include <cstdint>
+
+namespace tagma::runtime {
+
+/// A tuple of tensors. Strings have their characters behind them, in the same memory.
+class queue_element {
+ public:
+  queue_element(const queue_element&) = delete;
+  queue_element& operator=(const queue_element&) = delete;
+
+  [[nodiscard]] std::size_t components() const { return count_; }
+  [[nodiscard]] raw_view component(std::size_t i) const { return parts()[i]; }
+  /// Of a priority queue: the smallest leaves first.
+  std::int64_t priority = 0;
+
+ private:
+  friend class queue_elements;
+  friend class queue;
+
+  static constexpr std::size_t boundary = 64;
+  [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) {
+    return (bytes + boundary - 1) / boundary * boundary;
+  }
+
+  explicit queue_element(std::size_t count, std::size_t room);
+  [[nodiscard]] raw_view* parts() { return reinterpret_cast<raw_view*>(this + 1); }
+  [[nodiscard]] const raw_view* parts() const { return reinterpret_cast<const raw_view*>(this + 1); }
+
+  /// Bytes that a copy of these tensors takes.
+  [[nodiscard]] static std::size_t bytes_for(array_view<const raw_view> tensors);
+  [[nodiscard]] static std::size_t characters_of(const raw_view& t);
+  /// An element with room for so many bytes, or nullptr.
+  [[nodiscard]] static queue_element* make(std::size_t count, std::size_t bytes);
+  static void destroy(queue_element* e);
+
+  /// Takes copies of tensors, for which there is room.
+  void take(array_view<const raw_view> tensors);
+  static std::size_t take_characters(const raw_view& own, std::byte* to);
+
+  queue_element* next_ = nullptr;
+  std::uint64_t order_ = 0;  // of equal priority, the first to come leaves first
+  std::size_t count_ = 0;
+  std::size_t room_ = 0;
+};
+
+/// Elements one behind the other; owns them.
+class queue_elements {
+ public:
+  queue_elements() = default;
+  queue_elements(queue_elements&& other) noexcept;
+  queue_elements& operator=(queue_elements&& other) noexcept;
+  queue_elements(const queue_elements&) = delete;
+  queue_elements& operator=(const queue_elements&) = delete;
+  ~queue_elements() {
+    if (count_ > 0) clear();
+  }
+
+  [[nodiscard]] extent size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] const queue_element& front() const { return *first_; }
+  /// Calls `f(position, element)` for each.
+  template <class F>
+  void each(const F& f) const {
+    extent i = 0;
+    for (const queue_element* e = first_; e != nullptr; e = e->next_) f(i++, *e);
+  }
+
+ private:
+  friend class queue;
+
+  void push_back(queue_element* e);
+  [[nodiscard]] queue_element* pop_front();
+  /// All of `others` before these.
+  void push_front(queue_elements& others);
+  void clear();
+
+  queue_element* first_ = nullptr;
+  queue_element* last_ = nullptr;
+  extent count_ = 0;
+};
+
+/// The extents of component `i` of all elements together: how many they are, and of each axis the largest.
+/// @param declared those of one element, as the queue has them
+[[nodiscard]] shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared);
+
+/// Copies a tensor into the corner of a larger one that begins at `to`.
+void copy_into_corner(std::byte* to, const shape& large, const raw_view& from);
+
+/// Writes component `i` of all elements, one behind the other; `to` holds zeros where they do not fill `dims`.
+void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to);
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/queue_element.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
+
+/// @file
+/// Definitions of queue_element.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+#include <new>
+
+namespace tagma::runtime {
+
+TAGMA_DECL queue_element::queue_element(std::size_t count, std::size_t room) : count_(count), room_(room) {
+  for (std::size_t i = 0; i < count; ++i) new (parts() + i) raw_view;
+}
+
+TAGMA_DECL std::size_t queue_element::bytes_for(array_view<const raw_view> tensors) {
+  std::size_t bytes = 0;
+  for (const raw_view& t : tensors) {
+    bytes += rounded(t.bytes());
+    if (t.type == dtype::string) bytes += rounded(characters_of(t));
+  }
+  return bytes;
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t queue_element::characters_of(const raw_view& t) {
+  std::size_t bytes = 0;
+  const auto* const texts = static_cast<const string_element*>(t.data);
+  for (extent i = 0; i < t.dims.elements(); ++i) bytes += texts[i].size();
+  return bytes;
+}
+
+TAGMA_COLD TAGMA_DECL queue_element* queue_element::make(std::size_t count, std::size_t bytes) {
+  const std::size_t head = rounded(sizeof(queue_element) + count * sizeof(raw_view));
+  void* const memory = ::operator new (head + bytes, std::align_val_t{boundary}, std::nothrow);
+  return memory == nullptr ? nullptr : new (memory) queue_element(count, bytes);
+}
+
+TAGMA_COLD TAGMA_DECL void queue_element::destroy(queue_element* e) {
+  ::operator delete (e, std::align_val_t{boundary});
+}
+
+TAGMA_DECL void queue_element::take(array_view<const raw_view> tensors) {
+  std::byte* to = reinterpret_cast<std::byte*>(this) + rounded(sizeof(queue_element) + count_ * sizeof(raw_view));
+  for (std::size_t i = 0; i < count_; ++i) {
+    const raw_view& from = tensors[i];
+    parts()[i] = from;
+    parts()[i].data = to;
+    if (from.bytes() > 0) std::memcpy(to, from.data, from.bytes());
+    to += rounded(from.bytes());
+    if (from.type == dtype::string) to += take_characters(parts()[i], to);
+  }
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t queue_element::take_characters(const raw_view& own, std::byte* to) {
+  auto* const texts = static_cast<string_element*>(const_cast<void*>(own.data));
+  char* at = reinterpret_cast<char*>(to);
+  for (extent i = 0; i < own.dims.elements(); ++i) {
+    if (!texts[i].empty()) std::memcpy(at, texts[i].data(), texts[i].size());
+    texts[i] = {at, texts[i].size()};
+    at += texts[i].size();
+  }
+  return rounded(static_cast<std::size_t>(at - reinterpret_cast<char*>(to)));
+}
+
+TAGMA_DECL queue_elements::queue_elements(queue_elements&& other) noexcept
+    : first_(other.first_), last_(other.last_), count_(other.count_) {
+  other.first_ = other.last_ = nullptr;
+  other.count_ = 0;
+}
+
+TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
+  if (this == &other) return *this;
+  if (count_ > 0) clear();
+  first_ = other.first_, last_ = other.last_, count_ = other.count_;
+  other.first_ = other.last_ = nullptr;
+  other.count_ = 0;
+  return *this;
+}
+
+TAGMA_DECL void queue_elements::push_back(queue_element* e) {
+  e->next_ = nullptr;
+  (first_ == nullptr ? first_ : last_->next_) = e;
+  last_ = e;
+  ++count_;
+}
+
+TAGMA_DECL queue_element* queue_elements::pop_front() {
+  queue_element* const e = first_;
+  first_ = e->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  --count_;
+  return e;
+}
+
+TAGMA_COLD TAGMA_DECL void queue_elements::push_front(queue_elements& others) {
+  if (others.first_ == nullptr) return;
+  others.last_->next_ = first_;
+  if (first_ == nullptr) last_ = others.last_;
+  first_ = others.first_;
+  count_ += others.count_;
+  others.first_ = others.last_ = nullptr;
+  others.count_ = 0;
+}
+
+TAGMA_COLD TAGMA_DECL void queue_elements::clear() {
+  while (!empty()) queue_element::destroy(pop_front());
+}
+
+TAGMA_COLD TAGMA_DECL shape dims_of_batch(const queue_elements& elements, std::size_t i, const shape& declared) {
+  shape dims{elements.size()};
+  for (const extent e : declared.span()) dims.push_back(e == dyn ? 0 : e);
+  elements.each([&](extent, const queue_element& e) {
+    const shape& one = e.component(i).dims;
+    for (int axis = 0; axis < one.rank; ++axis)
+      if (one[axis] > dims[axis + 1]) dims.extents[axis + 1] = one[axis];
+  });
+  return dims;
+}
+
+TAGMA_DECL void copy_into_corner(std::byte* to, const shape& large, const raw_view& from) {
+  if (from.bytes() == 0) return;
+  const int rank = from.dims.rank;
+  if (rank == 0 || from.dims == large) {
+    std::memcpy(to, from.data, from.bytes());
+    return;
+  }
+  const std::size_t one = from.bytes() / static_cast<std::size_t>(from.dims.elements());
+  const auto row = static_cast<std::size_t>(from.dims[rank - 1]) * one;
+  const auto* at = static_cast<const std::byte*>(from.data);
+  const extent rows = from.dims.elements() / from.dims[rank - 1];
+  for (extent r = 0; r < rows; ++r, at += row) {
+    extent left = r, place = 0, step = large[rank - 1];
+    for (int axis = rank - 2; axis >= 0; --axis) {
+      place += left % from.dims[axis] * step;
+      left /= from.dims[axis];
+      step *= large[axis];
+    }
+    std::memcpy(to + static_cast<std::size_t>(place) * one, at, row);
+  }
+}
+
+TAGMA_DECL void write_batch(const queue_elements& elements, std::size_t i, const shape& dims, std::byte* to) {
+  const shape one = dims.sub(1, dims.rank);
+  elements.each([&](extent, const queue_element& e) {
+    const raw_view& from = e.component(i);
+    copy_into_corner(to, one, from);
+    to += raw_view{nullptr, from.type, one}.bytes();
+  });
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
+
+namespace tagma::runtime {
+
+/// An attempt to enqueue, to dequeue or to close. It is told once when it has ended, and may be begun again then.
+class queue_attempt {
+ public:
+  queue_attempt() = default;
+  queue_attempt(const queue_attempt&) = delete;
+  queue_attempt& operator=(const queue_attempt&) = delete;
+
+  /// What it has dequeued.
+  queue_elements elements;
+
+ protected:
+  ~queue_attempt() = default;
+
+ private:
+  friend class queue;
+
+  /// Told by any thread that uses the queue, also before the call that began it has returned. It may copy what it has
+  /// dequeued: no lock is held.
+  /// @param error nullptr if it did what it was to do
+  virtual void ended(std::exception_ptr error) noexcept = 0;
+
+  enum class what : unsigned char { enqueue, dequeue, close };
+  what does_ = what::enqueue;
+  bool waits_ = false;
+  bool up_to_ = false;
+  extent wanted_ = 0;
+  queue_attempt* before_ = nullptr;
+  queue_attempt* behind_ = nullptr;
+  std::exception_ptr error_;  // until it is told
+};
+
+class queue final : public resource {
+ public:
+  /// @param components of each tuple; open extents are `dyn`
+  /// Throws InvalidArgument for a minimum that is negative or not below the capacity.
+  queue(std::string name, const queue_options& options, array_view<const tensor_spec> components);
+  TAGMA_DECL ~queue() override;
+
+  [[nodiscard]] const queue_options& options() const { return options_; }
+  [[nodiscard]] array_view<const tensor_spec> components() const { return components_; }
+  /// "FIFO queue 'examples'".
+  [[nodiscard]] std::string text() const;
+
+  /// Throws InvalidArgument that names both sides if this is not the queue that somebody else asks for.
+  void check(const queue_options& other, array_view<const tensor_spec> components) const;
+  /// Throws InvalidArgument if several elements may have no common shape.
+  void check_batches() const;
+
+  /// Elements in it; those that an attempt of several holds do not count.
+  [[nodiscard]] extent size();
+  [[nodiscard]] bool is_closed();
+  /// Attempts that wait: to enqueue or to close, and to dequeue.
+  struct waiting_attempts {
+    std::size_t adding = 0, taking = 0;
+  };
+  [[nodiscard]] waiting_attempts waiting();
+
+  /// A tuple for `enqueue`, with copies of the tensors.
+  /// @param priority of a priority queue
+  /// Throws InvalidArgument that says which component is not what the queue has.
+  [[nodiscard]] queue_elements make(array_view<const raw_view> tensors, std::int64_t priority = 0);
+  /// A tuple for each row of the tensors.
+  /// @param priorities of a priority queue, one for each row
+  [[nodiscard]] queue_elements make_rows(array_view<const raw_view> tensors,
+                                         array_view<const std::int64_t> priorities = {});
+  /// Keeps the memory of elements that nobody needs any more for others.
+  void reuse(queue_elements&& elements) noexcept;
+
+  /// @name Attempts
+  /// `attempt` lives until it has ended. It ends with Cancelled if the queue is closed or it is cancelled, a dequeue
+  /// with OutOfRange if a closed queue has too few elements.
+  /// @{
+
+  /// Adds elements, one after the other, as there is room.
+  void enqueue(queue_attempt& attempt, queue_elements&& elements);
+  /// Takes `count` elements; if `up_to`, those that are left where a closed queue has fewer, but at least one.
+  /// Throws InvalidArgument for a negative count, and one that a priority queue cannot have at once.
+  void dequeue(queue_attempt& attempt, extent count, bool up_to = false);
+  /// Closes the queue behind the attempts to enqueue that wait already. Ends with Cancelled if it is closed.
+  void close(queue_attempt& attempt);
+  /// Closes it at once: what waits to enqueue or to close is cancelled. Does nothing the second time.
+  void close_now();
+  void left_container() override { close_now(); }
+  /// Ends an attempt with Cancelled, unless it has ended.
+  void cancel(queue_attempt& attempt);
+  /// Returns when nobody is in `ended` of an attempt that has ended: then it may be destroyed.
+  void settle() const;
+  /// @}
+
+ private:
+  static constexpr extent most_spare = 256;
+
+  /// Attempts in the order in which they came.
+  struct line {
+    queue_attempt* first = nullptr;
+    queue_attempt* last = nullptr;
+
+    void push(queue_attempt& a);
+    void remove(queue_attempt& a);
+  };
+
+  /// Holds the lock, and tells the attempts that have ended meanwhile when it has given it up.
+  class change {
+   public:
+    explicit change(queue& of) : queue_(of) { of.mutex_.lock(); }
+    change(const change&) = delete;
+    change& operator=(const change&) = delete;
+    ~change();
+
+   private:
+    queue& queue_;
+  };
+
+  [[noreturn]] void refuse_count(extent count) const;
+  [[noreturn]] void refuse_bytes(std::size_t bytes) const;
+  /// An attempt takes its place in a line.
+  void begin(line& of, queue_attempt& attempt);
+  void check_count(std::size_t count) const;
+  void check_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
+  [[noreturn]] void refuse_component(std::size_t i, const raw_view& t, const shape& dims, std::string_view rows) const;
+  /// Adds a tuple with copies of tensors.
+  void add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority);
+
+  // What follows needs the lock.
+
+  [[nodiscard]] bool is_list() const;
+  [[nodiscard]] bool is_full() const { return options_.capacity >= 0 && held_ >= options_.capacity; }
+  /// Elements that may leave.
+  [[nodiscard]] extent available() const;
+
+  /// Lets the first of both lines do what they can, until neither can do more.
+  void flush();
+  /// True if the attempt has ended.
+  /// @param moved set if elements were
+  bool write(queue_attempt& a, bool& moved);
+  bool read(queue_attempt& a, bool& moved);
+
+  void put(queue_element* e);
+  [[nodiscard]] queue_element* take();
+  void put_into_heap(queue_element* e);
+  [[nodiscard]] queue_element* take_from_heap();
+  /// What an attempt holds goes back to where it was.
+  void put_back(queue_attempt& a);
+  /// A number from 0 to `n` - 1.
+  [[nodiscard]] extent draw(extent n);
+  void grow();
+  [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
+  void rise(extent i);
+  void sink(extent i);
+  void swap(extent a, extent b);
+
+  void end(line& of, queue_attempt& a, std::exception_ptr error);
+  static std::exception_ptr error_of(status_code code, const std::string& text) noexcept;
+  std::exception_ptr error_of_closed(std::string_view how) const noexcept;
+  /// Of a dequeue of more elements than a closed queue has.
+  std::exception_ptr error_of_few(const queue_attempt& a) const noexcept;
+  std::exception_ptr cancelled(const queue_attempt& a) const noexcept;
+
+  const queue_options options_;
+  heap_array<tensor_spec> components_;
+  mutex mutex_;
+  line writers_, readers_, ended_;
+  atomic<int> telling_{0};  // threads that tell attempts how they ended
+  bool closed_ = false;
+  extent held_ = 0;
+  queue_elements list_;              // of those that keep their order
+  heap_array<queue_element*> heap_;  // of others: in any order, or a binary heap
+  queue_elements spare_;
+  std::uint64_t arrivals_ = 0, draws_ = 0;
+};
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/queue.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_QUEUE_IPP
+#define TAGMA_SINGLE_RUNTIME_QUEUE_IPP
+
+/// @file
+/// Definitions of queue.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL queue::queue(std::string name, const queue_options& options,
+                                   array_view<const tensor_spec> components)
+    : resource("queue", std::move(name)), options_(options), components_(components.size()) {
+  for (std::size_t i = 0; i < components.size(); ++i) components_[i] = components[i];
+  const extent least = options.min_after_dequeue;
+  if (least < 0 || (options.capacity >= 0 && least >= options.capacity && least > 0))
+    fail(status_code::invalid_argument,
+         {text(), ": min_after_dequeue is ", least, ", which must be at least 0 and less than the capacity of ",
+          options.capacity});
+  if (least > 0 && options.kind != queue_kind::shuffle)
+    fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
+}
+
+TAGMA_DECL queue::~queue() {
+  for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
+}
+
+TAGMA_COLD TAGMA_DECL std::string queue::text() const {
+  return sentence({to_string(options_.kind), " '", name(), "'"});
+}
+
+TAGMA_COLD TAGMA_DECL void queue::check(const queue_options& other, array_view<const tensor_spec> components) const {
+  const auto refuse = [&](std::string_view what, const text_part& own, const text_part& asked) {
+    fail(status_code::invalid_argument,
+         {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
+  };
+  if (options_.kind != other.kind) refuse("which is a", to_string(options_.kind), to_string(other.kind));
+  if (options_.capacity != other.capacity) refuse("with a capacity of", options_.capacity, other.capacity);
+  if (options_.min_after_dequeue != other.min_after_dequeue)
+    refuse("with min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue);
+  if (other.seed != 0 && options_.seed != other.seed) refuse("with seed", options_.seed, other.seed);
+  if (components.size() != components_.size())
+    refuse("with so many components:", components_.size(), components.size());
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (!(components[i] == components_[i]))
+      refuse(sentence({"with component ", i}), to_string(components_[i]), to_string(components[i]));
+}
+
+TAGMA_DECL void queue::check_batches() const {
+  if (options_.kind == queue_kind::padding) return;
+  for (std::size_t i = 0; i < components_.size(); ++i)
+    if (!components_[i].dims.is_static())
+      fail(status_code::invalid_argument,
+           {text(), ": several elements at once need components without open extents, or a padding queue; component ",
+            i, " is ", to_string(components_[i])});
+}
+
+TAGMA_DECL extent queue::size() {
+  const mutex_lock lock(mutex_);
+  return held_;
+}
+
+TAGMA_DECL bool queue::is_closed() {
+  const mutex_lock lock(mutex_);
+  return closed_;
+}
+
+TAGMA_COLD TAGMA_DECL queue::waiting_attempts queue::waiting() {
+  waiting_attempts all;
+  const mutex_lock lock(mutex_);
+  for (const queue_attempt* a = writers_.first; a != nullptr; a = a->behind_) ++all.adding;
+  for (const queue_attempt* a = readers_.first; a != nullptr; a = a->behind_) ++all.taking;
+  return all;
+}
+
+TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {
+  check_count(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});
+  queue_elements made;
+  add_copy(made, tensors, priority);
+  return made;
+}
+
+TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view> tensors,
+                                                      array_view<const std::int64_t> priorities) {
+  check_count(tensors.size());
+  extent rows = -1;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const shape& dims = tensors[i].dims;
+    if (dims.rank == 0)
+      fail(status_code::invalid_argument, {text(), ": component ", i, " is a scalar, which has no rows to enqueue"});
+    check_component(i, tensors[i], dims.sub(1, dims.rank), "rows of ");
+    if (rows >= 0 && dims[0] != rows)
+      fail(status_code::invalid_argument, {text(), ": all components need the same number of rows; component ", i,
+                                           " has ", dims[0], ", those before ", rows});
+    rows = dims[0];
+  }
+  if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
+    fail(status_code::invalid_argument, {text(), ": ", priorities.size(), " priorities for ", rows, " rows"});
+  queue_elements made;
+  const heap_array<raw_view> row(tensors.size());
+  for (extent r = 0; r < rows; ++r) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      row[i] = {nullptr, tensors[i].type, tensors[i].dims.sub(1, tensors[i].dims.rank)};
+      row[i].data = static_cast<const std::byte*>(tensors[i].data) + static_cast<std::size_t>(r) * row[i].bytes();
+    }
+    add_copy(made, row, priorities.empty() ? 0 : priorities[static_cast<std::size_t>(r)]);
+  }
+  return made;
+}
+
+[[gnu::noinline]] TAGMA_DECL void queue::reuse(queue_elements&& elements) noexcept {
+  queue_elements unused = static_cast<queue_elements&&>(elements);
+  const mutex_lock lock(mutex_);
+  while (!unused.empty() && spare_.size() < most_spare) spare_.push_back(unused.pop_front());
+}
+
+TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
+  attempt.elements = static_cast<queue_elements&&>(elements);
+  attempt.does_ = queue_attempt::what::enqueue;
+  if (attempt.elements.empty()) return attempt.ended(nullptr);
+  begin(writers_, attempt);
+}
+
+TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to) {
+  if (count < 0 || (options_.kind == queue_kind::priority && options_.capacity >= 0 && count > options_.capacity))
+    refuse_count(count);
+  attempt.elements = {};
+  attempt.does_ = queue_attempt::what::dequeue;
+  attempt.wanted_ = count;
+  attempt.up_to_ = up_to;
+  if (count == 0) return attempt.ended(nullptr);
+  begin(readers_, attempt);
+}
+
+[[gnu::noinline]] TAGMA_DECL void queue::begin(line& of, queue_attempt& attempt) {
+  const change now(*this);
+  of.push(attempt);
+  flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse_count(extent count) const {
+  if (count < 0)
+    fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
+  fail(status_code::invalid_argument,
+       {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
+}
+
+TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
+  attempt.does_ = queue_attempt::what::close;
+  begin(writers_, attempt);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::close_now() {
+  const change now(*this);
+  closed_ = true;
+  while (writers_.first != nullptr) end(writers_, *writers_.first, cancelled(*writers_.first));
+  flush();
+}
+
+TAGMA_COLD TAGMA_DECL void queue::cancel(queue_attempt& attempt) {
+  const change now(*this);
+  if (!attempt.waits_) return;
+  put_back(attempt);
+  end(attempt.does_ == queue_attempt::what::dequeue ? readers_ : writers_, attempt, cancelled(attempt));
+  flush();
+}
+
+TAGMA_DECL void queue::settle() const {
+  while (telling_.load(memory_order::acquire) != 0) sched_yield();
+}
+
+TAGMA_DECL void queue::line::push(queue_attempt& a) {
+  a.waits_ = true;
+  a.before_ = last;
+  a.behind_ = nullptr;
+  (last == nullptr ? first : last->behind_) = &a;
+  last = &a;
+}
+
+TAGMA_DECL void queue::line::remove(queue_attempt& a) {
+  a.waits_ = false;
+  (a.before_ == nullptr ? first : a.before_->behind_) = a.behind_;
+  (a.behind_ == nullptr ? last : a.behind_->before_) = a.before_;
+}
+
+TAGMA_DECL queue::change::~change() {
+  queue_attempt* next = queue_.ended_.first;
+  queue_.ended_ = {};
+  if (next != nullptr) queue_.telling_.fetch_add(1);
+  queue_.mutex_.unlock();
+  if (next == nullptr) return;
+  while (next != nullptr) {
+    queue_attempt& a = *next;
+    next = a.behind_;  // once it is told, it may be begun again, or be no more
+    a.ended(static_cast<std::exception_ptr&&>(a.error_));
+  }
+  queue_.telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::check_count(std::size_t count) const {
+  if (count != components_.size())
+    fail(status_code::invalid_argument, {text(), ": a tuple has ", components_.size(), " components, not ", count});
+}
+
+TAGMA_DECL void queue::check_component(std::size_t i, const raw_view& t, const shape& dims,
+                                       std::string_view rows) const {
+  if (t.type == components_[i].type && dims.rank == components_[i].dims.rank && compatible(dims, components_[i].dims))
+    return;
+  refuse_component(i, t, dims, rows);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse_component(std::size_t i, const raw_view& t, const shape& dims,
+                                                   std::string_view rows) const {
+  fail(status_code::invalid_argument, {text(), ": component ", i, " is ", to_string(components_[i]), ", not ", rows,
+                                       to_string(tensor_spec{t.type, dims})});
+}
+
+TAGMA_DECL void queue::add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority) {
+  const std::size_t bytes = queue_element::bytes_for(tensors);
+  queue_element* e = nullptr;
+  {
+    const mutex_lock lock(mutex_);
+    if (!spare_.empty()) e = spare_.pop_front();
+  }
+  if (e != nullptr && (e->room_ < bytes || e->room_ > 2 * bytes + 4096)) {
+    queue_element::destroy(e);
+    e = nullptr;
+  }
+  if (e == nullptr) e = queue_element::make(components_.size(), bytes);
+  if (e == nullptr) refuse_bytes(bytes);
+  e->priority = priority;
+  e->take(tensors);
+  to.push_back(e);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse_bytes(std::size_t bytes) const {
+  fail(status_code::resource_exhausted, {text(), ": there is no memory for an element of ", bytes, " bytes"});
+}
+
+TAGMA_DECL bool queue::is_list() const {
+  return options_.kind == queue_kind::fifo || options_.kind == queue_kind::padding;
+}
+
+TAGMA_DECL extent queue::available() const {
+  if (closed_) return held_;
+  return held_ > options_.min_after_dequeue ? held_ - options_.min_after_dequeue : 0;
+}
+
+TAGMA_DECL void queue::flush() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    while (writers_.first != nullptr && write(*writers_.first, moved)) {
+    }
+    while (readers_.first != nullptr && read(*readers_.first, moved)) {
+    }
+  }
+}
+
+TAGMA_DECL bool queue::write(queue_attempt& a, bool& moved) {
+  if (a.does_ == queue_attempt::what::close) {
+    end(writers_, a, closed_ ? error_of_closed(" is already closed") : nullptr);
+    closed_ = true;
+    return true;
+  }
+  if (closed_) {  // by an attempt before this one
+    end(writers_, a, error_of_closed(" is closed"));
+    return true;
+  }
+  while (!a.elements.empty() && !is_full()) {
+    put(a.elements.pop_front());
+    moved = true;
+  }
+  if (!a.elements.empty()) return false;
+  end(writers_, a, nullptr);
+  return true;
+}
+
+TAGMA_DECL bool queue::read(queue_attempt& a, bool& moved) {
+  const extent missing = a.wanted_ - a.elements.size(), now = available();
+  // Those of a priority queue leave together, so that they are in order.
+  const bool together = options_.kind == queue_kind::priority && !(closed_ && a.up_to_);
+  const extent taken = now >= missing ? missing : together ? 0 : now;
+  for (extent i = 0; i < taken; ++i) a.elements.push_back(take());
+  moved = moved || taken > 0;
+  const bool complete = taken == missing || (closed_ && a.up_to_ && !a.elements.empty());
+  if (!complete && !closed_) return false;
+  if (complete) {
+    end(readers_, a, nullptr);
+  } else {
+    put_back(a);
+    end(readers_, a, error_of_few(a));
+  }
+  return true;
+}
+
+TAGMA_DECL void queue::put(queue_element* e) {
+  if (!is_list()) return put_into_heap(e);
+  list_.push_back(e);
+  ++held_;
+}
+
+TAGMA_COLD TAGMA_DECL void queue::put_into_heap(queue_element* e) {
+  e->order_ = ++arrivals_;
+  grow();
+  heap_[held_++] = e;
+  if (options_.kind == queue_kind::priority) rise(held_ - 1);
+}
+
+TAGMA_DECL queue_element* queue::take() {
+  --held_;
+  return is_list() ? list_.pop_front() : take_from_heap();
+}
+
+TAGMA_COLD TAGMA_DECL queue_element* queue::take_from_heap() {
+  const extent at = options_.kind == queue_kind::shuffle ? draw(held_ + 1) : 0;
+  queue_element* const e = heap_[at];
+  heap_[at] = heap_[held_];
+  if (options_.kind == queue_kind::priority) sink(0);
+  return e;
+}
+
+TAGMA_COLD TAGMA_DECL void queue::put_back(queue_attempt& a) {
+  if (a.does_ != queue_attempt::what::dequeue || a.elements.empty()) return;
+  if (is_list()) {
+    held_ += a.elements.size();
+    list_.push_front(a.elements);
+    return;
+  }
+  while (!a.elements.empty()) put(a.elements.pop_front());
+}
+
+TAGMA_COLD TAGMA_DECL extent queue::draw(extent n) {
+  const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
+  const std::uint64_t count = draws_++;
+  const philox_block bits =
+      philox(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
+             {{static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count >> 32), 0, 0}});
+  const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
+  return static_cast<extent>(word % static_cast<std::uint64_t>(n));
+}
+
+TAGMA_COLD TAGMA_DECL void queue::grow() {
+  if (held_ < static_cast<extent>(heap_.size())) return;
+  heap_array<queue_element*> more(2 * heap_.size() + 16);
+  for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
+  heap_ = static_cast<heap_array<queue_element*>&&>(more);
+}
+
+TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element& b) {
+  return a.priority != b.priority ? a.priority < b.priority : a.order_ < b.order_;
+}
+
+TAGMA_COLD TAGMA_DECL void queue::rise(extent i) {
+  for (; i > 0 && comes_before(*heap_[i], *heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
+}
+
+TAGMA_COLD TAGMA_DECL void queue::sink(extent i) {
+  for (;;) {
+    extent least = i;
+    for (extent child = 2 * i + 1; child <= 2 * i + 2 && child < held_; ++child)
+      if (comes_before(*heap_[child], *heap_[least])) least = child;
+    if (least == i) return;
+    swap(i, least);
+    i = least;
+  }
+}
+
+TAGMA_DECL void queue::swap(extent a, extent b) {
+  queue_element* const e = heap_[a];
+  heap_[a] = heap_[b];
+  heap_[b] = e;
+}
+
+TAGMA_DECL void queue::end(line& of, queue_attempt& a, std::exception_ptr error) {
+  of.remove(a);
+  ended_.push(a);
+  a.waits_ = false;
+  a.error_ = static_cast<std::exception_ptr&&>(error);
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of(status_code code, const std::string& text) noexcept {
+  try {
+    fail(code, {text});
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of_closed(std::string_view how) const noexcept {
+  return error_of(status_code::cancelled, sentence({text(), how}));
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of_few(const queue_attempt& a) const noexcept {
+  return error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
+                                                       a.wanted_, ", current size ", held_, ")"}));
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr queue::cancelled(const queue_attempt& a) const noexcept {
+  const std::string_view did = a.does_ == queue_attempt::what::dequeue   ? "dequeue"
+                               : a.does_ == queue_attempt::what::enqueue ? "enqueue"
+                                                                         : "close";
+  return error_of(status_code::cancelled, sentence({text(), ": the ", did, " operation was cancelled"}));
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_QUEUE_HPP
+// ---- tagma/runtime/serving.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_SERVING_HPP
+#define TAGMA_SINGLE_RUNTIME_SERVING_HPP
+
+/// @file
+/// Resources that serve one request after the other, with a thread of their own that sleeps while nobody asks. So what
+/// waits for a disk or for somebody else's code holds no thread of a session.
+
+#include <deque>
+#include <exception>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace tagma::runtime {
+
+/// Somebody who asks for something. It is told once when it has it, and may ask again then.
+class served_request {
+ public:
+  served_request() = default;
+  served_request(const served_request&) = delete;
+  served_request& operator=(const served_request&) = delete;
+
+ protected:
+  ~served_request() = default;
+
+ private:
+  friend class serving;
+
+  /// Told by any thread; no lock is held.
+  /// @param error nullptr if it has what it asked for
+  virtual void ended(std::exception_ptr error) noexcept = 0;
+
+  bool cancelled_ = false;
+};
+
+class serving : public resource {
+ public:
+  using resource::resource;
+
+  /// Ends a request with Cancelled, unless it has ended.
+  void cancel(served_request& request);
+  /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
+  void settle() const;
+  /// Requests that wait, or are served.
+  [[nodiscard]] std::size_t waiting();
+  /// What errors call it.
+  [[nodiscard]] virtual std::string text() const = 0;
+
+ protected:
+  /// `request` lives until it is told. Throws ResourceExhausted if the system has no thread.
+  void ask(served_request& request);
+  /// Ends the thread; whoever derives from this calls it as it is destroyed. Nobody asks any more.
+  void stop();
+  [[nodiscard]] mutex& lock() { return mutex_; }
+  /// With the lock.
+  [[nodiscard]] static bool is_cancelled(const served_request& request) { return request.cancelled_; }
+
+  /// On the thread: does what is asked, or throws.
+  virtual void serve(served_request& request) = 0;
+  /// With the lock, while `request` is served: whoever serves it need not go on. Nobody that this tells may ask for the
+  /// lock.
+  virtual void interrupt(served_request& request) = 0;
+  /// With the lock: `request` was served.
+  virtual void given(served_request&) {}
+  /// The same, but nobody wants it any more.
+  virtual void take_back(served_request&) {}
+
+ private:
+  void start();
+  void work();
+  void serve_now();
+  [[nodiscard]] std::exception_ptr error_of_cancelled() const noexcept;
+
+  mutex mutex_;
+  wait_word asked_;
+  std::deque<served_request*> requests_;
+  served_request* now_ = nullptr;  // the thread alone changes it, with the lock
+  atomic<int> telling_{0};
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/serving.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_SERVING_IPP
+#define TAGMA_SINGLE_RUNTIME_SERVING_IPP
+
+/// @file
+/// Definitions of serving.hpp: in the compiled half, or else in each file that includes it.
+
+#include <sched.h>
+
+#include <system_error>
+
+namespace tagma::runtime {
+
+TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
+  {
+    const mutex_lock lock(mutex_);
+    if (now_ == &request) {
+      request.cancelled_ = true;
+      return interrupt(request);
+    }
+    bool waited = false;
+    for (auto at = requests_.begin(); at != requests_.end() && !waited; ++at)
+      if (*at == &request) {
+        requests_.erase(at);
+        waited = true;
+        break;
+      }
+    if (!waited) return;
+    telling_.fetch_add(1);
+  }
+  request.ended(error_of_cancelled());
+  telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL std::size_t serving::waiting() {
+  const mutex_lock lock(mutex_);
+  return requests_.size() + (now_ != nullptr);
+}
+
+TAGMA_DECL void serving::settle() const {
+  while (telling_.load(memory_order::acquire) != 0) sched_yield();
+}
+
+TAGMA_COLD TAGMA_DECL void serving::ask(served_request& request) {
+  request.cancelled_ = false;
+  {
+    const mutex_lock lock(mutex_);
+    if (!thread_.joinable()) start();
+    requests_.push_back(&request);
+  }
+  asked_.change(true);
+}
+
+TAGMA_COLD TAGMA_DECL void serving::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const mutex_lock lock(mutex_);
+    stopping_ = true;
+  }
+  asked_.change(true);
+  thread_.join();
+}
+
+TAGMA_DECL void serving::start() {
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error&) {
+    fail(status_code::resource_exhausted, {text(), ": the system has no thread for it"});
+  }
+}
+
+TAGMA_DECL void serving::work() {
+  for (;;) {
+    const std::uint32_t seen = asked_.load(memory_order::acquire);
+    {
+      const mutex_lock lock(mutex_);
+      if (stopping_) return;
+      if (!requests_.empty()) {
+        now_ = requests_.front();
+        requests_.pop_front();
+      }
+    }
+    if (now_ == nullptr)
+      asked_.wait(seen);
+    else
+      serve_now();
+  }
+}
+
+TAGMA_DECL void serving::serve_now() {
+  served_request& r = *now_;
+  std::exception_ptr error;
+  try {
+    serve(r);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  {
+    const mutex_lock lock(mutex_);
+    if (error == nullptr) r.cancelled_ ? take_back(r) : given(r);
+    if (r.cancelled_) error = error_of_cancelled();
+    now_ = nullptr;
+    telling_.fetch_add(1);
+  }
+  r.ended(std::move(error));
+  telling_.fetch_sub(1, memory_order::release);
+}
+
+TAGMA_COLD TAGMA_DECL std::exception_ptr serving::error_of_cancelled() const noexcept {
+  try {
+    fail(status_code::cancelled, {text(), ": the request was cancelled"});
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_SERVING_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_SERVING_HPP
+
+namespace tagma::service {
+
+TAGMA_COLD TAGMA_DECL element_norms norms_of(const raw_view& elements) {
+  return detail::norms_of_any(elements, static_cast<std::size_t>(elements.dims.elements()),
+                              std::make_index_sequence<tagma::detail::dtype_count>{});
+}
+
+TAGMA_COLD TAGMA_DECL std::uint64_t resident_bytes() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  unsigned long long all = 0, resident = 0;
+  const bool read = std::fscanf(file, "%llu %llu", &all, &resident) == 2;
+  (void)std::fclose(file);
+  return read ? resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+TAGMA_COLD TAGMA_DECL resource_list::entry entry_of(runtime::resource& r) {
+  resource_list::entry e;
+  e.kind = r.kind(), e.name = r.name();
+  if (e.kind == "variable") {
+    const auto& v = static_cast<const runtime::stored_variable&>(r);
+    e.spec = v.spec(), e.detail = v.text(), e.initialized = v.initialized(),
+    e.size = static_cast<std::int64_t>(v.bytes());
+  } else if (e.kind == "queue") {
+    auto& q = static_cast<runtime::queue&>(r);
+    e.detail = q.text();
+    for (std::size_t i = 0; i < q.components().size(); ++i)
+      append_parts(e.detail, {i == 0 ? " of " : "; ", to_string(q.components()[i])});
+    const runtime::queue::waiting_attempts waiting = q.waiting();
+    e.adding = static_cast<std::uint32_t>(waiting.adding), e.taking = static_cast<std::uint32_t>(waiting.taking);
+    e.size = q.size(), e.capacity = q.options().capacity < 0 ? -1 : q.options().capacity, e.closed = q.is_closed();
+  } else if (e.kind == "reader" || e.kind == "iterator") {
+    auto& s = static_cast<runtime::serving&>(r);
+    e.detail = s.text(), e.taking = static_cast<std::uint32_t>(s.waiting());
+  }
+  return e;
+}
+
+TAGMA_COLD TAGMA_DECL server_status::connection connection_of(const transport::link& at, bool incoming,
+                                                              std::int64_t now_ns) {
+  const transport::identity who = at.peer();
+  const transport::link_counters seen = at.counters();
+  server_status::connection c;
+  c.incoming = incoming, c.peer = {who.job, who.task}, c.role = who.role, c.incarnation = who.incarnation;
+  c.bytes_sent = seen.bytes_sent, c.bytes_received = seen.bytes_received;
+  c.messages_sent = seen.messages_sent, c.messages_received = seen.messages_received;
+  c.queued = seen.queued, c.open_calls = seen.open_calls;
+  c.round_trip_ns = seen.round_trip_ns, c.silent_ns = now_ns > seen.last_contact_ns ? now_ns - seen.last_contact_ns : 0;
+  return c;
+}
+
+}  // namespace tagma::service
 // ---- tagma/cluster/service/registered_part.hpp
 
 /// @file
@@ -1556,6 +3164,13 @@ class meeting final : public runtime::rendezvous {
   void cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept override;
   /// Everything that waits, and that comes later, ends with this error.
   void abort(const error& why);
+  /// An edge that waits; its peer is a number of a task among those of the graph.
+  struct waiting_edge {
+    std::int32_t number, peer;
+    run_list::wait waits;
+  };
+  /// Those of this part that wait now.
+  [[nodiscard]] std::vector<waiting_edge> waiting();
 
   /// @name What the other parts say; by the thread of the network
   /// @{
@@ -1572,7 +3187,7 @@ class meeting final : public runtime::rendezvous {
   /// An edge of this part, on its way.
   struct state {
     runtime::send_attempt* sends = nullptr;  ///< waits until it is wanted
-    std::int32_t to = 0;
+    std::int32_t peer = 0;                   ///< the other end
     bool is_wanted = false;
     runtime::receive_attempt* receives = nullptr;  ///< waits until it comes
     transport::link* from = nullptr;               ///< brings it now, to its place
@@ -1646,7 +3261,7 @@ TAGMA_DECL void meeting::send(std::int32_t edge, std::int32_t task, runtime::sen
     state& s = edges_[edge];
     if (!s.is_wanted && attempt.value.bytes() > eager_bytes) {
       s.sends = &attempt;
-      s.to = task;
+      s.peer = task;
       return;
     }
   }
@@ -1662,7 +3277,7 @@ TAGMA_DECL void meeting::wanted(std::int32_t edge) {
     state& s = edges_[edge];
     s.is_wanted = true;
     attempt = std::exchange(s.sends, nullptr);
-    task = s.to;
+    task = s.peer;
   }
   if (attempt != nullptr) leave(edge, task, *attempt);
 }
@@ -1676,6 +3291,7 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
     state& s = edges_[edge];
     if (!s.has_come) {
       s.receives = &attempt;
+      s.peer = task;
     } else {
       spec = s.spec;
       elements.swap(s.elements);
@@ -1777,6 +3393,20 @@ TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& at
   attempt.ended(std::make_exception_ptr(error(status_code::cancelled, "the run was told to stop")));
 }
 
+TAGMA_COLD TAGMA_DECL std::vector<meeting::waiting_edge> meeting::waiting() {
+  std::vector<waiting_edge> all;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [edge, s] : edges_) {
+    if (s.from != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::arrives});
+    else if (s.receives != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::comes});
+    else if (s.sends != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::wanted});
+  }
+  return all;
+}
+
 TAGMA_DECL void meeting::abort(const error& why) {
   std::vector<runtime::exchange_attempt*> ends;
   {
@@ -1824,6 +3454,20 @@ struct run_state {
   run_state(std::uint64_t graph, std::uint64_t step, post out) : edges(graph, step, std::move(out)) {}
   meeting edges;
   cancellation stop;
+  atomic<std::int64_t> asked_ns{0};  ///< when it was asked for; 0: only others have said something of it
+  atomic<bool> done{false};          ///< it has ended here; perhaps not for others
+};
+
+/// Says of a run that it is under way, while this lives.
+class under_way {
+ public:
+  under_way(run_state& run, std::int64_t now_ns) : run_(run) { run_.asked_ns.store(now_ns | 1, memory_order::relaxed); }
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+  ~under_way() { run_.done.store(true, memory_order::relaxed); }
+
+ private:
+  run_state& run_;
 };
 
 /// A part of a graph, and its session.
@@ -1843,6 +3487,12 @@ class registered_part {
   void end(std::uint64_t step, const error* why);
   /// Ends all runs.
   void abort(const error& why);
+  /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
+  void begin_reset();
+  /// That error, if there is one; otherwise the one that a run has ended with.
+  [[nodiscard]] error reason_of(const error& caught);
+  /// Adds the runs that are under way.
+  void list_runs(run_list& to, std::int64_t now_ns);
 
   [[nodiscard]] const add_part& what() const { return what_; }
   [[nodiscard]] session<any_program>& plans() { return session_; }
@@ -1857,6 +3507,7 @@ class registered_part {
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
   std::set<std::uint64_t> ended_;  // the last ones
+  bool reset_ = false;
 };
 
 inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
@@ -1901,6 +3552,39 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   r->edges.abort(*why);
 }
 
+TAGMA_COLD inline void registered_part::begin_reset() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    reset_ = true;
+  }
+  abort(reason_of(error(status_code::aborted, "")));
+}
+
+TAGMA_COLD inline error registered_part::reason_of(const error& caught) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!reset_) return caught;
+  return {status_code::aborted,
+          sentence({"container '", what_.container, "' was reset; sessions that are opened now begin anew"})};
+}
+
+TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now_ns) {
+  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all = runs_;
+  }
+  for (const auto& [step, r] : all) {
+    if (r->done.load(memory_order::relaxed)) continue;
+    const std::int64_t asked = r->asked_ns.load(memory_order::relaxed);
+    run_list::run one{what_.graph, step, what_.container, asked != 0, asked == 0 ? 0 : now_ns - asked, {}};
+    for (const meeting::waiting_edge& e : r->edges.waiting()) {
+      const bool known = e.peer >= 0 && static_cast<std::size_t>(e.peer) < what_.tasks.size();
+      one.edges.push_back({e.number, e.waits, known ? what_.tasks[static_cast<std::size_t>(e.peer)].id : task_id{}});
+    }
+    to.runs.push_back(std::move(one));
+  }
+}
+
 inline void registered_part::abort(const error& why) {
   std::vector<std::shared_ptr<run_state>> all;
   {
@@ -1914,6 +3598,241 @@ inline void registered_part::abort(const error& why) {
 }
 
 }  // namespace tagma::service
+// ---- tagma/device/cpu/build_info.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
+
+/// @file
+/// What this program was compiled with, for reports of errors and of measurements.
+
+#include <string>
+
+namespace tagma {
+
+/// One line: the version, the compiler, the library behind matrix products, the instruction set that loops use on this
+/// machine, the threads that a session starts by default, and the optional parts that are compiled in.
+[[nodiscard]] std::string build_info();
+
+}  // namespace tagma
+
+// ---- tagma/device/cpu/build_info.ipp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_IPP
+#define TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_IPP
+
+/// @file
+/// Definitions of build_info.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL std::string build_info() {
+  std::string text = "tagma " TAGMA_VERSION ", " TAGMA_COMPILER;
+  text += ", matrix products by " + std::string(device::cpu::gemm_library());
+#if defined(__AVX2__) && defined(__FMA__)
+  constexpr bool everywhere = true;
+#else
+  constexpr bool everywhere = false;
+#endif
+  text += everywhere || device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA"
+                                                                            : ", loops for the baseline";
+  const int threads = device::cpu::available_cpus();
+  text += ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  std::string parts;
+  const auto add_part = [&parts](const char* name) { parts += (parts.empty() ? "; with " : ", ") + std::string(name); };
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+  add_part("zlib");
+#endif
+#if defined(TAGMA_WITH_PNG) && TAGMA_WITH_PNG
+  add_part("libpng");
+#endif
+#if defined(TAGMA_WITH_JPEG) && TAGMA_WITH_JPEG
+  add_part("libjpeg");
+#endif
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+  add_part("Boost.Asio");
+#endif
+  (void)add_part;
+  return text + parts;
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_IPP
+#endif  // TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
+
+namespace tagma::service {
+
+/// What a server has at a moment.
+struct worker_view {
+  task_id self;
+  std::uint64_t incarnation = 0;
+  std::int64_t now_ns = 0, uptime_ns = 0;
+  std::uint64_t runs_begun = 0, runs_failed = 0;
+  std::map<std::string, container> states;
+  std::vector<std::shared_ptr<registered_part>> parts;
+  std::vector<server_status::connection> connections;
+
+  /// The container of a name. Throws NotFound, with those that there are.
+  [[nodiscard]] container_option find(const std::string& name) const;
+  [[nodiscard]] std::uint32_t graphs_of(const std::string& name) const;
+};
+
+/// Of a call: its body, and its bulk if there is any.
+struct inspection {
+  std::string body;
+  std::shared_ptr<const std::string> bulk;
+  std::vector<counted<runtime::resource>> gone;  ///< left their container; the end of one may wait
+};
+
+/// True for those that are answered from what is there, without waiting for anybody.
+[[nodiscard]] constexpr bool is_answered_at_once(message kind) { return kind != message::read_variable; }
+
+TAGMA_COLD inline container_option worker_view::find(const std::string& name) const {
+  const auto found = states.find(name);
+  if (found != states.end()) return found->second;
+  std::string known;
+  for (const auto& [other, c] : states) append_parts(known, {known.empty() ? "" : ", ", "'", other, "'"});
+  fail(status_code::not_found,
+       {"there is no container '", name, "' here", known.empty() ? ", nor any other" : "; there are ", known});
+}
+
+TAGMA_COLD inline std::uint32_t worker_view::graphs_of(const std::string& name) const {
+  std::uint32_t count = 0;
+  for (const auto& part : parts) count += part->what().container == name;
+  return count;
+}
+
+namespace detail {
+
+TAGMA_COLD inline server_status status_of(const worker_view& v) {
+  server_status s;
+  s.self = v.self, s.incarnation = v.incarnation, s.build = build_info();
+  s.uptime_ns = v.uptime_ns, s.resident_bytes = resident_bytes(), s.graphs = static_cast<std::uint32_t>(v.parts.size());
+  run_list runs;
+  for (const auto& part : v.parts) part->list_runs(runs, v.now_ns);
+  for (const run_list::run& r : runs.runs) s.runs += r.asked;
+  s.runs_begun = v.runs_begun, s.runs_failed = v.runs_failed;
+  server_status::device cpu{to_string(task_device(v.self, "CPU", 0)), 0};
+  for (const auto& [name, c] : v.states)
+    container_option(c).state()->each([&](runtime::resource& r) {
+      if (r.kind() == "variable") cpu.variable_bytes += static_cast<const runtime::stored_variable&>(r).bytes();
+    });
+  s.devices.push_back(std::move(cpu));
+  s.connections = v.connections;
+  return s;
+}
+
+TAGMA_COLD inline container_list containers_of(const worker_view& v) {
+  container_list all;
+  for (const auto& [name, c] : v.states) {
+    container_list::entry e;
+    e.name = name, e.graphs = v.graphs_of(name);
+    const counted<runtime::state_container> state = container_option(c).state();
+    e.kept_apart = state->access() == nullptr ? isolation::runs : isolation::variables;
+    state->each([&](runtime::resource& r) {
+      if (r.kind() != "variable") {
+        ++e.others;
+        return;
+      }
+      ++e.variables;
+      e.variable_bytes += static_cast<const runtime::stored_variable&>(r).bytes();
+    });
+    all.containers.push_back(std::move(e));
+  }
+  return all;
+}
+
+TAGMA_COLD inline resource_list resources_of(const worker_view& v, const std::string& name) {
+  resource_list all;
+  v.find(name).state()->each([&](runtime::resource& r) { all.resources.push_back(entry_of(r)); });
+  std::sort(all.resources.begin(), all.resources.end(),
+            [](const auto& a, const auto& b) { return std::tie(a.kind, a.name) < std::tie(b.kind, b.name); });
+  return all;
+}
+
+/// Holds a version of a variable, and where runs are kept apart as a whole, those that update.
+class held_variable {
+ public:
+  held_variable(runtime::state_container& in, runtime::stored_variable& v, std::int64_t within_ns)
+      : in_(in), limit_(timeout(std::chrono::nanoseconds(within_ns))) {
+    if (gated()) in_.runs().enter(false, runtime::run_guard(limit_));
+    version_ = &v.pin();
+  }
+  held_variable(const held_variable&) = delete;
+  held_variable& operator=(const held_variable&) = delete;
+  ~held_variable() {
+    runtime::stored_variable::unpin(*version_);
+    if (gated()) in_.runs().leave(false);
+  }
+  [[nodiscard]] const runtime::variable_version& version() const { return *version_; }
+
+ private:
+  [[nodiscard]] bool gated() const { return in_.access() == nullptr; }
+
+  runtime::state_container& in_;
+  run_limits limit_;
+  runtime::variable_version* version_ = nullptr;
+};
+
+TAGMA_COLD inline inspection value_of(const worker_view& view, const read_variable& m, std::int64_t within_ns) {
+  const container_option in = view.find(m.container);
+  const counted<runtime::resource> found = in.state()->find("variable", m.name);
+  if (!found)
+    fail(status_code::not_found, {"there is no variable '", m.name, "' in container '", m.container, "' here"});
+  auto& v = static_cast<runtime::stored_variable&>(*found);
+  if (!v.initialized()) v.refuse_to_read();
+  const held_variable held(*in.state(), v, within_ns);
+  runtime::aligned_bytes copy;
+  const std::byte* const elements = v.read(held.version(), copy);
+  inspection answer;
+  answer.body = variable_value{v.spec(), norms_of({elements, v.spec().type, v.spec().dims})}.body();
+  if (m.elements && v.bytes() > 0)
+    answer.bulk = std::make_shared<const std::string>(reinterpret_cast<const char*>(elements), v.bytes());
+  return answer;
+}
+
+TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& name) {
+  inspection answer;
+  reset_result r;
+  const container_option in = v.find(name);
+  in.state()->each([&](runtime::resource& one) { answer.gone.emplace_back(&one); });
+  r.resources = answer.gone.size();
+  for (const auto& part : v.parts)
+    if (part->what().container == name) part->begin_reset(), ++r.graphs;
+  in.state()->reset();
+  answer.body = r.body();
+  return answer;
+}
+
+}  // namespace detail
+
+/// Answers a call of reports.hpp but `probe`. Throws NotFound for what the server has not.
+/// @param time_left_ns of the call
+[[nodiscard]] TAGMA_COLD inline inspection inspect(const worker_view& v, message kind, const std::string& body,
+                                                   std::int64_t time_left_ns) {
+  const auto bulk = [](std::string bytes) {
+    return inspection{{}, std::make_shared<const std::string>(std::move(bytes)), {}};
+  };
+  switch (kind) {
+    case message::status:
+      return bulk(detail::status_of(v).body());
+    case message::list_containers:
+      return bulk(detail::containers_of(v).body());
+    case message::list_resources:
+      return bulk(detail::resources_of(v, body).body());
+    case message::list_runs: {
+      run_list all;
+      for (const auto& part : v.parts) part->list_runs(all, v.now_ns);
+      return bulk(all.body());
+    }
+    case message::read_variable:
+      return detail::value_of(v, read_variable::read(body), time_left_ns);
+    case message::reset_container:
+      return detail::reset_of(v, body);
+    default:
+      fail(status_code::unimplemented, {"messages of kind ", static_cast<int>(kind), " look into nothing"});
+  }
+}
+
+}  // namespace tagma::service
 
 namespace tagma::service {
 
@@ -1922,7 +3841,7 @@ class inlet_handler;
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
   worker_core(transport::network& by, worker_options options)
-      : network_(by), options_(std::move(options)), crew_(options_.most_runs) {}
+      : network_(by), options_(std::move(options)), started_ns_(by.now()), crew_(options_.most_runs) {}
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
@@ -1950,11 +3869,16 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const std::vector<std::byte>& elements,
            std::uint64_t request, std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
+  [[nodiscard]] worker_view look();
+  void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
+  void probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
   /// Does something for a call on a thread that may wait; what it throws is the answer.
   void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
 
   transport::network& network_;
   worker_options options_;
+  std::int64_t started_ns_;
+  atomic<std::uint64_t> runs_begun_{0}, runs_failed_{0};
   std::mutex mutex_;
   bool stopped_ = false;
   std::map<std::string, container> states_;
@@ -1997,6 +3921,8 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
   void abort(const error& why);
+  /// As it is now, if it is open.
+  [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
   /// The graph of a client goes with its connection.
   void owns(std::uint64_t graph);
 
@@ -2207,6 +4133,15 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
           by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));
         });
+      case message::status:
+      case message::list_containers:
+      case message::list_resources:
+      case message::read_variable:
+      case message::list_runs:
+      case message::reset_container:
+        return inspect_for(by, from, m);
+      case message::probe:
+        return probe_for(by, m);
     }
     fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
   } catch (...) {
@@ -2266,6 +4201,8 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
   run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
   const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
+  const under_way marked(*run, network_.now());
+  runs_begun_.fetch_add(1, memory_order::relaxed);
   try {
     part->plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
@@ -2277,9 +4214,10 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
         },
         &numbers);
   } catch (...) {
-    const error why = detail::caught_error();
+    const error why = part->reason_of(detail::caught_error());
+    runs_failed_.fetch_add(1, memory_order::relaxed);
     run->edges.abort(why);
-    throw;
+    throw error(why);
   }
   auto bulk = std::make_shared<std::string>();
   for (const std::string& v : values) {
@@ -2375,6 +4313,196 @@ inline void inlet_handler::reply(std::uint64_t request, std::string body, std::s
 
 inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
   answer([&](transport::link& to) { return to.fail(request, why); });
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/worker_look.hpp
+
+/// @file
+/// How a worker answers those who look into it.
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/probing.hpp
+
+/// @file
+/// Whether a server reaches another one: it connects, and asks for an answer a few times.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace tagma::service {
+
+/// Told once how a probe ended, by the thread of the network.
+/// @param why nullptr if the other answered
+using probed = std::function<void(const error* why, const probe_result& result)>;
+
+/// One connection that is made for this alone, and closed then.
+class probing final : public transport::handler, public transport::call {
+ public:
+  static constexpr int rounds = 5;
+
+  /// Begins, and returns at once.
+  /// @param how whom it believes, and whom it expects there
+  /// @param within_ns how long it tries to connect, and how long it waits for each answer
+  static void start(transport::network& by, const std::string& address, const transport::options& how,
+                    std::int64_t within_ns, probed done);
+
+  probing(transport::network& by, std::int64_t within_ns, probed done);
+
+  void connected(transport::link& with) override;
+  void received(transport::link&, transport::incoming&) override {}
+  void closed(transport::link& with) override;
+  void lost(transport::link& with, const error& why) override;
+  void replied(transport::incoming& reply) noexcept override;
+  void failed(const error& why) noexcept override;
+
+ private:
+  void ask();
+  void finish(const error* why);
+
+  transport::network& network_;
+  std::int64_t within_ns_, began_ns_, asked_ns_ = 0;
+  probed done_;
+  probe_result result_;
+  int answers_ = 0;
+  transport::link* link_ = nullptr;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/probing.ipp
+
+/// @file
+/// Definitions of probing.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_COLD TAGMA_DECL void probing::start(transport::network& by, const std::string& address,
+                                          const transport::options& how, std::int64_t within_ns, probed done) {
+  const auto made = std::make_shared<probing>(by, within_ns, std::move(done));
+  made->result_.address = address;
+  (void)by.connect(address, how, made, within_ns);
+}
+
+TAGMA_COLD TAGMA_DECL probing::probing(transport::network& by, std::int64_t within_ns, probed done)
+    : network_(by), within_ns_(within_ns), began_ns_(by.now()), done_(std::move(done)) {}
+
+TAGMA_COLD TAGMA_DECL void probing::connected(transport::link& with) {
+  link_ = &with;
+  result_.connect_ns = network_.now() - began_ns_;
+  result_.incarnation = with.peer().incarnation;
+  ask();
+}
+
+TAGMA_COLD TAGMA_DECL void probing::ask() {
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(message::probe);
+  m.body = probe().body();
+  asked_ns_ = network_.now();
+  if (link_->start(std::move(m), within_ns_, *this)) return;
+  const error why(status_code::unavailable, "the connection to " + result_.address + " takes no question");
+  finish(&why);
+}
+
+TAGMA_COLD TAGMA_DECL void probing::replied(transport::incoming&) noexcept {
+  const std::int64_t took = network_.now() - asked_ns_;
+  if (answers_ == 0 || took < result_.round_trip_ns) result_.round_trip_ns = took;
+  if (++answers_ < rounds && link_ != nullptr) return ask();
+  finish(nullptr);
+}
+
+TAGMA_COLD TAGMA_DECL void probing::failed(const error& why) noexcept { finish(&why); }
+
+TAGMA_COLD TAGMA_DECL void probing::closed(transport::link&) {
+  link_ = nullptr;
+  const error why(status_code::unavailable, result_.address + " has closed the connection");
+  finish(&why);
+}
+
+TAGMA_COLD TAGMA_DECL void probing::lost(transport::link&, const error& why) {
+  link_ = nullptr;
+  finish(&why);
+}
+
+TAGMA_COLD TAGMA_DECL void probing::finish(const error* why) {
+  const probed done = std::exchange(done_, nullptr);
+  if (!done) return;
+  done(why, result_);
+  if (link_ != nullptr) link_->close();
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+TAGMA_COLD inline worker_view worker_core::look() {
+  worker_view v;
+  std::vector<std::shared_ptr<outlet>> outlets;
+  std::vector<std::shared_ptr<inlet_handler>> inlets;
+  v.self = {options_.link.self.job, options_.link.self.task}, v.incarnation = options_.link.self.incarnation;
+  v.now_ns = network_.now(), v.uptime_ns = v.now_ns - started_ns_;
+  v.runs_begun = runs_begun_.load(memory_order::relaxed), v.runs_failed = runs_failed_.load(memory_order::relaxed);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    v.states = states_;
+    for (const auto& [graph, part] : parts_) v.parts.push_back(part);
+    for (const auto& [address, out] : outlets_) outlets.push_back(out);
+    for (const auto& in : inlets_)
+      if (auto alive = in.lock()) inlets.push_back(std::move(alive));
+  }
+  for (const auto& in : inlets)
+    if (auto c = in->seen(v.now_ns)) v.connections.push_back(std::move(*c));
+  for (const auto& out : outlets)
+    if (const auto link = out->current()) v.connections.push_back(connection_of(*link, false, v.now_ns));
+  return v;
+}
+
+TAGMA_COLD inline void worker_core::inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                                const transport::incoming& m) {
+  const auto kind = static_cast<message>(m.kind);
+  if (!is_answered_at_once(kind))
+    return answer_soon(by, m.request,
+                       [this, by, kind, request = m.request, left = m.time_left_ns, body = std::string(m.body)] {
+                         inspection a = inspect(look(), kind, body, left);
+                         by->reply(request, std::move(a.body), std::move(a.bulk));
+                       });
+  // By this thread, since those of the crew may all wait for runs, which is when somebody asks, and resets.
+  inspection a = inspect(look(), kind, std::string(m.body), m.time_left_ns);
+  transport::outgoing reply;
+  reply.body = std::move(a.body);
+  if (a.bulk != nullptr) detail::keep_bulk(reply, std::move(a.bulk));
+  if (!a.gone.empty()) (void)crew_.add([gone = std::move(a.gone)]() mutable { gone.clear(); });
+  transport::send_attempt* const kept = reply.attempt;
+  if (!from.reply(m.request, std::move(reply)) && kept != nullptr) kept->ended(nullptr);
+}
+
+TAGMA_COLD inline void worker_core::probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m) {
+  const task_id whom = probe::read(m.body).whom;
+  if (whom.task < 0) return by->reply(m.request, probe_result{{}, options_.link.self.incarnation, 0, 0}.body());
+  if (!options_.members.has_task(whom.job, whom.task))
+    fail(status_code::not_found, {to_string(whom), " is not in the cluster as this server knows it"});
+  transport::options how = options_.link;
+  how.wanted_job = whom.job, how.wanted_task = whom.task;
+  // Who asks hears what was wrong before its own patience ends.
+  probing::start(network_, to_string(options_.members.task_address(whom.job, whom.task)), how, m.time_left_ns / 4 * 3,
+                 [by, request = m.request](const error* why, const probe_result& r) {
+                   why != nullptr ? by->refuse(request, *why) : by->reply(request, r.body());
+                 });
+}
+
+TAGMA_COLD inline std::optional<server_status::connection> inlet_handler::seen(std::int64_t now_ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ == nullptr) return std::nullopt;
+  return connection_of(*link_, true, now_ns);
 }
 
 }  // namespace tagma::service
@@ -2520,6 +4648,154 @@ inline remote_session::remote_session(const any_program& program, std::string_vi
 }
 
 }  // namespace tagma
+// ---- tagma/cluster/service/inquiry.hpp
+
+/// @file
+/// Questions to several servers at a time, for whoever looks into a cluster: one that is not there is one answer less.
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tagma::service {
+
+/// A call to a server.
+struct inquiry_question {
+  placed_task whom;  ///< task -1: whoever is at the address
+  message kind = message::status;
+  std::string body{};
+};
+
+/// What came of it.
+struct inquiry_answer {
+  std::optional<error> problem;  ///< set if there is no answer, or an error is the answer
+  std::string body;
+  std::vector<std::byte> bulk;
+
+  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
+};
+
+namespace detail {
+
+/// Calls whose ends one thread waits for.
+class open_questions {
+ public:
+  class one final : public transport::call {
+   public:
+    one(open_questions& of, inquiry_answer& to) : of_(of), to_(to) {}
+    void replied(transport::incoming& reply) noexcept override {
+      try {
+        to_.body = std::string(reply.body);
+        to_.bulk = std::move(reply.buffer);
+      } catch (const std::exception& e) {
+        to_.problem.emplace(status_code::internal, e.what());
+      }
+      of_.come();
+    }
+    void failed(const error& why) noexcept override {
+      to_.problem.emplace(why);
+      of_.come();
+    }
+
+   private:
+    open_questions& of_;
+    inquiry_answer& to_;
+  };
+
+  explicit open_questions(std::size_t count) : open_(count) {}
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (open_ != 0) changed_.wait(lock);
+  }
+
+ private:
+  void come() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --open_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t open_;
+};
+
+}  // namespace detail
+
+/// For one thread. Connections are made when somebody is asked, and kept until the end.
+class inquiry {
+ public:
+  /// @param by outlives it
+  /// @param how who asks, and the secret
+  /// @param within_ns how long each question may take, connecting included
+  inquiry(transport::network& by, transport::options how, std::int64_t within_ns)
+      : network_(by), how_(std::move(how)), within_ns_(within_ns) {}
+  inquiry(const inquiry&) = delete;
+  inquiry& operator=(const inquiry&) = delete;
+  ~inquiry();
+
+  /// Asks all of them at once, and waits for what becomes of each; answers are in the order of the questions.
+  [[nodiscard]] std::vector<inquiry_answer> ask(const std::vector<inquiry_question>& questions);
+  /// One alone. Throws what is wrong.
+  [[nodiscard]] inquiry_answer ask(const inquiry_question& question);
+
+ private:
+  transport::network& network_;
+  transport::options how_;
+  std::int64_t within_ns_;
+  std::map<std::string, std::shared_ptr<outlet>> outlets_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/inquiry.ipp
+
+/// @file
+/// Definitions of inquiry.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_COLD TAGMA_DECL inquiry::~inquiry() {
+  for (const auto& [address, out] : outlets_) out->close();
+}
+
+TAGMA_COLD TAGMA_DECL std::vector<inquiry_answer> inquiry::ask(const std::vector<inquiry_question>& questions) {
+  std::vector<inquiry_answer> answers(questions.size());
+  detail::open_questions open(questions.size());
+  std::vector<std::unique_ptr<detail::open_questions::one>> calls;
+  std::vector<std::shared_ptr<outlet>> whom;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const placed_task& t = questions[i].whom;
+    std::shared_ptr<outlet>& out = outlets_[t.address];
+    if (out == nullptr) out = std::make_shared<outlet>(network_, t.address, how_, t.id, within_ns_, loss());
+    whom.push_back(out);
+    calls.push_back(std::make_unique<detail::open_questions::one>(open, answers[i]));
+  }
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(questions[i].kind);
+    m.body = questions[i].body;
+    whom[i]->ask(std::move(m), within_ns_, *calls[i]);
+  }
+  open.wait();
+  return answers;
+}
+
+TAGMA_COLD TAGMA_DECL inquiry_answer inquiry::ask(const inquiry_question& question) {
+  std::vector<inquiry_answer> one = ask(std::vector<inquiry_question>{question});
+  if (one[0].problem.has_value()) throw error(*one[0].problem);
+  return std::move(one[0]);
+}
+
+}  // namespace tagma::service
 
 // ---- tagma/base/epilogue.hpp
 

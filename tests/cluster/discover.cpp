@@ -228,6 +228,18 @@ TEST_CASE("arguments of a program") {
   CHECK(role_from(0, nullptr, environment()).cluster() == cluster::local());
 }
 
+TEST_CASE("a cluster without a role in it") {
+  const sources::arguments options{"--worker_hosts", "a:1,b:1"};
+  CHECK(discover_cluster(options, environment())->num_tasks("worker") == 2);
+  CHECK(discover_cluster({"--job", "worker", "--worker_hosts", "a:1,b:1"}, environment())->num_tasks() == 2);
+  CHECK(!discover_cluster({}, environment()).has_value());
+  // What does not describe it is not read.
+  const environment config{{"TF_CONFIG", R"({"cluster": {"ps": ["a:1"], "worker": ["b:1", "c:1"]}})"},
+                           {"TAGMA_PODS", "?"}};
+  CHECK(discover_cluster({}, config)->num_tasks() == 3);
+  CHECK(discover_cluster(options, config)->num_tasks() == 2);
+}
+
 TEST_CASE("examples of the page are so") {
   const std::filesystem::path here = std::filesystem::absolute(__FILE__).parent_path();
   const std::string page = read_file((here / "../../docs/cluster.md").string());

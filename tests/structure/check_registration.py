@@ -12,7 +12,7 @@ import tempfile
 import tree
 
 # These folders register their sources in their own way, checked by their own scripts.
-ELSEWHERE = ("fuzz", "package", "structure", "reject", "support")
+ELSEWHERE = ("fuzz", "package", "process", "structure", "reject", "support")
 TEST_CASE = re.compile(r"^\s*(TEMPLATE_(PRODUCT_|LIST_)?)?(TEST_CASE|SCENARIO)(_METHOD)?\s*\(", re.M)
 
 

@@ -17,12 +17,14 @@ namespace tagma::test {
 
 /// Servers of a cluster within this process.
 struct servers {
-  explicit servers(const cluster& c) {
+  explicit servers(const cluster& c, std::size_t most = 256) : members(c), most_runs(most) {
     for (const auto& [job, tasks] : c.as_map())
       for (const auto& [task, at] : tasks) start({job, task}, to_string(at));
   }
   void start(const task_id& id, const std::string& at) {
     service::worker_options options;
+    options.members = members;
+    options.most_runs = most_runs;
     options.link.self = {.job = id.job, .task = id.task, .role = "server", .cluster = "test", .incarnation = ++started};
     options.link.insecure = true;
     options.intra_op_threads = options.inter_op_threads = 1;
@@ -37,6 +39,8 @@ struct servers {
     return options;
   }
 
+  cluster members;
+  std::size_t most_runs;  ///< at a time, of each
   transport::memory::network network;
   std::map<task_id, std::unique_ptr<service::worker>> workers;
   std::uint64_t started = 0;

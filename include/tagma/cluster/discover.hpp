@@ -16,6 +16,7 @@
 /// come before all others there, too. A rank of a launcher is a role if its launcher started as many processes as the
 /// cluster has tasks, or as the job has that is said.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,11 @@ class discoverer {
   discoverer(const sources::arguments& options, const environment& variables)
       : options_(options), variables_(variables), settings_(sources::launch_settings_from(options, variables)) {}
   discovery result();
+  /// The cluster alone, if a source describes one.
+  [[nodiscard]] std::optional<cluster> members();
 
  private:
+  void ask_all();
   [[nodiscard]] bool complete() const;
 
   void own(const char* name, bool (*has)(const environment&), sources::finding (*read)(const environment&),
@@ -70,6 +74,7 @@ class discoverer {
   cluster members_;
   role_options options_found_;
   std::string source_, helper_, note_;
+  bool only_members_ = false;
 };
 
 }  // namespace detail
@@ -81,6 +86,11 @@ class discoverer {
 /// Of a program's arguments, as `main` has them.
 [[nodiscard]] discovery discover(int argc, const char* const* argv,
                                  const environment& variables = environment::of_process());
+
+/// The cluster alone, for whoever is no task of it, such as a command that looks into it; nothing if no source
+/// describes one. Throws what the sources that are asked throw.
+[[nodiscard]] std::optional<cluster> discover_cluster(const sources::arguments& options,
+                                                      const environment& variables = environment::of_process());
 
 /// The role alone.
 [[nodiscard]] role role_from(int argc, const char* const* argv,

@@ -18,7 +18,7 @@ namespace tagma {
 
 namespace detail {
 
-TAGMA_DECL discovery discoverer::result() {
+TAGMA_DECL void discoverer::ask_all() {
   // A role that is said outright is one of any cluster; that of another source is one of its own, or of one before it.
   if (sources::has_command_line(options_)) ask("the command line", sources::command_line(options_), true);
   own(sources::own_variables_there(variables_).c_str(), sources::has_own_variables, sources::own_variables, true);
@@ -29,11 +29,23 @@ TAGMA_DECL discovery discoverer::result() {
   own(launcher.c_str(), sources::has_mpi, sources::mpi);
   own("DMLC", sources::has_dmlc, sources::dmlc);
   own("Slurm", sources::has_slurm, sources::slurm);
+}
+
+TAGMA_DECL discovery discoverer::result() {
+  ask_all();
   return finish();
+}
+
+TAGMA_DECL std::optional<cluster> discoverer::members() {
+  only_members_ = true;
+  ask_all();
+  if (source_.empty()) return std::nullopt;
+  return std::move(members_);
 }
 
 TAGMA_DECL bool discoverer::complete() const {
   if (source_.empty()) return false;
+  if (only_members_) return true;
   const std::string& job = options_found_.job;
   if (job.empty()) return members_.num_tasks() == 1;
   return options_found_.task >= 0 || (members_.has_job(job) && members_.num_tasks(job) == 1);
@@ -151,6 +163,10 @@ TAGMA_DECL discovery discover(const sources::arguments& options, const environme
 
 TAGMA_DECL discovery discover(int argc, const char* const* argv, const environment& variables) {
   return discover(argc > 1 ? sources::arguments(argv + 1, argv + argc) : sources::arguments(), variables);
+}
+
+TAGMA_DECL std::optional<cluster> discover_cluster(const sources::arguments& options, const environment& variables) {
+  return detail::discoverer(options, variables).members();
 }
 
 TAGMA_DECL role role_from(int argc, const char* const* argv, const environment& variables) {

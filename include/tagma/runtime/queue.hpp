@@ -72,6 +72,11 @@ class queue final : public resource {
   /// Elements in it; those that an attempt of several holds do not count.
   [[nodiscard]] extent size();
   [[nodiscard]] bool is_closed();
+  /// Attempts that wait: to enqueue or to close, and to dequeue.
+  struct waiting_attempts {
+    std::size_t adding = 0, taking = 0;
+  };
+  [[nodiscard]] waiting_attempts waiting();
 
   /// A tuple for `enqueue`, with copies of the tensors.
   /// @param priority of a priority queue

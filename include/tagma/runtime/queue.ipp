@@ -68,6 +68,14 @@ TAGMA_DECL bool queue::is_closed() {
   return closed_;
 }
 
+TAGMA_COLD TAGMA_DECL queue::waiting_attempts queue::waiting() {
+  waiting_attempts all;
+  const mutex_lock lock(mutex_);
+  for (const queue_attempt* a = writers_.first; a != nullptr; a = a->behind_) ++all.adding;
+  for (const queue_attempt* a = readers_.first; a != nullptr; a = a->behind_) ++all.taking;
+  return all;
+}
+
 TAGMA_DECL queue_elements queue::make(array_view<const raw_view> tensors, std::int64_t priority) {
   check_count(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) check_component(i, tensors[i], tensors[i].dims, {});

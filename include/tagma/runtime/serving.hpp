@@ -47,6 +47,8 @@ class serving : public resource {
   void cancel(served_request& request);
   /// Returns when nobody is in `ended` of a request that has ended: then it may be destroyed.
   void settle() const;
+  /// Requests that wait, or are served.
+  [[nodiscard]] std::size_t waiting();
   /// What errors call it.
   [[nodiscard]] virtual std::string text() const = 0;
 

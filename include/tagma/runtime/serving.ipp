@@ -34,6 +34,11 @@ TAGMA_COLD TAGMA_DECL void serving::cancel(served_request& request) {
   telling_.fetch_sub(1, memory_order::release);
 }
 
+TAGMA_COLD TAGMA_DECL std::size_t serving::waiting() {
+  const mutex_lock lock(mutex_);
+  return requests_.size() + (now_ != nullptr);
+}
+
 TAGMA_DECL void serving::settle() const {
   while (telling_.load(memory_order::acquire) != 0) sched_yield();
 }

@@ -86,7 +86,9 @@ TAGMA_DECL void driven_link::close() {
 TAGMA_DECL void driven_link::abort(error why) {
   closing_.store(true);
   silent_.store(true);
-  (void)post({.what = wish::kind::abort, .why = std::make_shared<error>(std::move(why))});
+  wish end;
+  end.what = wish::kind::abort, end.why = std::make_shared<error>(std::move(why));
+  (void)post(std::move(end));
 }
 
 TAGMA_DECL identity driven_link::peer() const {

@@ -17,6 +17,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/messages.hpp"
+#include "tagma/cluster/service/reports.hpp"
 #include "tagma/runtime/rendezvous.hpp"
 #include "tagma/transport/link.hpp"
 
@@ -59,6 +60,13 @@ class meeting final : public runtime::rendezvous {
   void cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept override;
   /// Everything that waits, and that comes later, ends with this error.
   void abort(const error& why);
+  /// An edge that waits; its peer is a number of a task among those of the graph.
+  struct waiting_edge {
+    std::int32_t number, peer;
+    run_list::wait waits;
+  };
+  /// Those of this part that wait now.
+  [[nodiscard]] std::vector<waiting_edge> waiting();
 
   /// @name What the other parts say; by the thread of the network
   /// @{
@@ -75,7 +83,7 @@ class meeting final : public runtime::rendezvous {
   /// An edge of this part, on its way.
   struct state {
     runtime::send_attempt* sends = nullptr;  ///< waits until it is wanted
-    std::int32_t to = 0;
+    std::int32_t peer = 0;                   ///< the other end
     bool is_wanted = false;
     runtime::receive_attempt* receives = nullptr;  ///< waits until it comes
     transport::link* from = nullptr;               ///< brings it now, to its place

@@ -54,7 +54,7 @@ TAGMA_DECL void meeting::send(std::int32_t edge, std::int32_t task, runtime::sen
     state& s = edges_[edge];
     if (!s.is_wanted && attempt.value.bytes() > eager_bytes) {
       s.sends = &attempt;
-      s.to = task;
+      s.peer = task;
       return;
     }
   }
@@ -70,7 +70,7 @@ TAGMA_DECL void meeting::wanted(std::int32_t edge) {
     state& s = edges_[edge];
     s.is_wanted = true;
     attempt = std::exchange(s.sends, nullptr);
-    task = s.to;
+    task = s.peer;
   }
   if (attempt != nullptr) leave(edge, task, *attempt);
 }
@@ -84,6 +84,7 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
     state& s = edges_[edge];
     if (!s.has_come) {
       s.receives = &attempt;
+      s.peer = task;
     } else {
       spec = s.spec;
       elements.swap(s.elements);
@@ -183,6 +184,20 @@ TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& at
       return;
   }
   attempt.ended(std::make_exception_ptr(error(status_code::cancelled, "the run was told to stop")));
+}
+
+TAGMA_COLD TAGMA_DECL std::vector<meeting::waiting_edge> meeting::waiting() {
+  std::vector<waiting_edge> all;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [edge, s] : edges_) {
+    if (s.from != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::arrives});
+    else if (s.receives != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::comes});
+    else if (s.sends != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::wanted});
+  }
+  return all;
 }
 
 TAGMA_DECL void meeting::abort(const error& why) {

@@ -27,7 +27,15 @@ enum class message : std::uint16_t {
   end_run,         ///< nobody needs a run any more, or it has failed
   forget_graph,    ///< a client is gone
   list_variables,  ///< a call
-  list_tasks       ///< a call
+  list_tasks,      ///< a call
+  // Those of reports.hpp: calls that look into a server.
+  status = 16,      ///< how it is
+  list_containers,  ///< its containers
+  list_resources,   ///< what a container has
+  read_variable,    ///< norms of a variable, perhaps with its elements
+  list_runs,        ///< runs that are under way, and what they wait for
+  reset_container,  ///< empties a container, which ends the sessions that use it
+  probe             ///< whether it reaches another task
 };
 
 /// A task, and where it is.

@@ -54,6 +54,8 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   void post(transport::outgoing m);
   /// Asks; the call ends whatever becomes of it.
   void ask(transport::outgoing m, std::int64_t timeout_ns, transport::call& with);
+  /// The link, if the process is there.
+  [[nodiscard]] std::shared_ptr<transport::link> current();
   /// Ends the link, and connects no more.
   void close();
 

@@ -112,6 +112,11 @@ TAGMA_DECL void outlet::closed(transport::link& with) {
 
 TAGMA_DECL void outlet::lost(transport::link& with, const error& why) { over(with, why, true); }
 
+TAGMA_COLD TAGMA_DECL std::shared_ptr<transport::link> outlet::current() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return up_ ? link_ : nullptr;
+}
+
 TAGMA_DECL void outlet::close() {
   std::shared_ptr<transport::link> open;
   {

@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/meeting.hpp"
 #include "tagma/cluster/service/messages.hpp"
+#include "tagma/cluster/service/reports.hpp"
 #include "tagma/cluster/service/worker_options.hpp"
 #include "tagma/expr/op/exchange.hpp"
 #include "tagma/runtime/any_session.hpp"
@@ -26,6 +28,20 @@ struct run_state {
   run_state(std::uint64_t graph, std::uint64_t step, post out) : edges(graph, step, std::move(out)) {}
   meeting edges;
   cancellation stop;
+  atomic<std::int64_t> asked_ns{0};  ///< when it was asked for; 0: only others have said something of it
+  atomic<bool> done{false};          ///< it has ended here; perhaps not for others
+};
+
+/// Says of a run that it is under way, while this lives.
+class under_way {
+ public:
+  under_way(run_state& run, std::int64_t now_ns) : run_(run) { run_.asked_ns.store(now_ns | 1, memory_order::relaxed); }
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+  ~under_way() { run_.done.store(true, memory_order::relaxed); }
+
+ private:
+  run_state& run_;
 };
 
 /// A part of a graph, and its session.
@@ -45,6 +61,12 @@ class registered_part {
   void end(std::uint64_t step, const error* why);
   /// Ends all runs.
   void abort(const error& why);
+  /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
+  void begin_reset();
+  /// That error, if there is one; otherwise the one that a run has ended with.
+  [[nodiscard]] error reason_of(const error& caught);
+  /// Adds the runs that are under way.
+  void list_runs(run_list& to, std::int64_t now_ns);
 
   [[nodiscard]] const add_part& what() const { return what_; }
   [[nodiscard]] session<any_program>& plans() { return session_; }
@@ -59,6 +81,7 @@ class registered_part {
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
   std::set<std::uint64_t> ended_;  // the last ones
+  bool reset_ = false;
 };
 
 inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
@@ -101,6 +124,39 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   if (why == nullptr) return;
   r->stop.cancel();
   r->edges.abort(*why);
+}
+
+TAGMA_COLD inline void registered_part::begin_reset() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    reset_ = true;
+  }
+  abort(reason_of(error(status_code::aborted, "")));
+}
+
+TAGMA_COLD inline error registered_part::reason_of(const error& caught) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!reset_) return caught;
+  return {status_code::aborted,
+          sentence({"container '", what_.container, "' was reset; sessions that are opened now begin anew"})};
+}
+
+TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now_ns) {
+  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all = runs_;
+  }
+  for (const auto& [step, r] : all) {
+    if (r->done.load(memory_order::relaxed)) continue;
+    const std::int64_t asked = r->asked_ns.load(memory_order::relaxed);
+    run_list::run one{what_.graph, step, what_.container, asked != 0, asked == 0 ? 0 : now_ns - asked, {}};
+    for (const meeting::waiting_edge& e : r->edges.waiting()) {
+      const bool known = e.peer >= 0 && static_cast<std::size_t>(e.peer) < what_.tasks.size();
+      one.edges.push_back({e.number, e.waits, known ? what_.tasks[static_cast<std::size_t>(e.peer)].id : task_id{}});
+    }
+    to.runs.push_back(std::move(one));
+  }
 }
 
 inline void registered_part::abort(const error& why) {

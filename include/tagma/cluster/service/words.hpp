@@ -4,6 +4,7 @@
 /// @file
 /// Numbers and texts of the bodies of messages, little-endian and without padding.
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ class word_writer {
   void number(T value) {
     transport::put_number(bytes_, value);
   }
+  /// The bits of a number of 64 bits, as IEEE 754 has them.
+  void real(double value) { number(std::bit_cast<std::uint64_t>(value)); }
+  /// One byte.
+  void flag(bool value) { number(static_cast<std::uint8_t>(value)); }
   /// A length of four bytes, and the characters.
   void text(std::string_view t);
   /// A type, a rank and as many extents.
@@ -42,6 +47,8 @@ class word_reader {
   [[nodiscard]] T number() {
     return transport::get_number<T>(take(sizeof(T)).data());
   }
+  [[nodiscard]] double real() { return std::bit_cast<double>(number<std::uint64_t>()); }
+  [[nodiscard]] bool flag();
   [[nodiscard]] std::string text();
   /// Of a tensor that there is: without open extents, of a size that is allowed.
   [[nodiscard]] tensor_spec spec();

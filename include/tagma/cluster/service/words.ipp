@@ -32,6 +32,12 @@ TAGMA_DECL std::string_view word_reader::take(std::size_t size) {
   return part;
 }
 
+TAGMA_DECL bool word_reader::flag() {
+  const auto value = number<std::uint8_t>();
+  if (value > 1) refuse("a flag that is neither 0 nor 1");
+  return value == 1;
+}
+
 TAGMA_DECL std::string word_reader::text() { return std::string(take(number<std::uint32_t>())); }
 
 TAGMA_DECL std::size_t word_reader::count(std::size_t least) {

@@ -11,6 +11,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/worker_core.hpp"
+#include "tagma/cluster/service/worker_look.hpp"
 
 namespace tagma::service {
 

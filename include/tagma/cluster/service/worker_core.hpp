@@ -10,12 +10,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/crew.hpp"
+#include "tagma/cluster/service/inspect.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/registered_part.hpp"
 #include "tagma/device/program_file.hpp"
@@ -30,7 +32,7 @@ class inlet_handler;
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
   worker_core(transport::network& by, worker_options options)
-      : network_(by), options_(std::move(options)), crew_(options_.most_runs) {}
+      : network_(by), options_(std::move(options)), started_ns_(by.now()), crew_(options_.most_runs) {}
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
@@ -58,11 +60,16 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const std::vector<std::byte>& elements,
            std::uint64_t request, std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
+  [[nodiscard]] worker_view look();
+  void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
+  void probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
   /// Does something for a call on a thread that may wait; what it throws is the answer.
   void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
 
   transport::network& network_;
   worker_options options_;
+  std::int64_t started_ns_;
+  atomic<std::uint64_t> runs_begun_{0}, runs_failed_{0};
   std::mutex mutex_;
   bool stopped_ = false;
   std::map<std::string, container> states_;
@@ -105,6 +112,8 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
   void abort(const error& why);
+  /// As it is now, if it is open.
+  [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
   /// The graph of a client goes with its connection.
   void owns(std::uint64_t graph);
 
@@ -315,6 +324,15 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
           by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));
         });
+      case message::status:
+      case message::list_containers:
+      case message::list_resources:
+      case message::read_variable:
+      case message::list_runs:
+      case message::reset_container:
+        return inspect_for(by, from, m);
+      case message::probe:
+        return probe_for(by, m);
     }
     fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
   } catch (...) {
@@ -374,6 +392,8 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
   run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
   const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
+  const under_way marked(*run, network_.now());
+  runs_begun_.fetch_add(1, memory_order::relaxed);
   try {
     part->plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
@@ -385,9 +405,10 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
         },
         &numbers);
   } catch (...) {
-    const error why = detail::caught_error();
+    const error why = part->reason_of(detail::caught_error());
+    runs_failed_.fetch_add(1, memory_order::relaxed);
     run->edges.abort(why);
-    throw;
+    throw error(why);
   }
   auto bulk = std::make_shared<std::string>();
   for (const std::string& v : values) {

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The command line of tagma-ctl.
+
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "refusal.hpp"
+
+namespace tagma::tools::ctl {
+
+/// What a command line asks for.
+struct request {
+  std::string command;
+  std::vector<std::string> names;  ///< behind the command
+  std::string target;              ///< "tagma://host:port": a server that is asked for the cluster
+  std::string job;                 ///< empty: of all jobs
+  std::optional<int> task;         ///< of that job; not set: all
+  std::optional<std::string> container;
+  bool norms = false, json = false, insecure = false, help = false, version = false;
+  std::string secret;
+  std::int64_t timeout_ns = 5'000'000'000;
+  std::vector<std::string> cluster;  ///< what is left, for those who find clusters
+};
+
+/// A command, and what help says about it.
+struct command_rule {
+  const char* name;
+  const char* arguments;
+  const char* help;
+};
+
+inline constexpr command_rule command_rules[] = {
+    {"status", "", "how each task is: since when, what it has, what it runs"},
+    {"devices", "", "devices, and the bytes of variables there"},
+    {"containers", "", "containers, and what they have"},
+    {"variables", "", "variables with their types, shapes and bytes; --norms: what their elements are like"},
+    {"queues", "", "queues, readers and iterators, and who waits at them"},
+    {"why", "", "runs that are under way, and who waits for whom"},
+    {"doctor", "", "whether every task reaches every other one, and what they disagree about"},
+    {"reset", "NAME...", "empty containers ('' is the default one), and end the sessions that use them"},
+    {"metrics", "", "numbers of all tasks for Prometheus"},
+};
+
+inline constexpr const char* options_text =
+    "  --target tagma://HOST:PORT  a server that is asked for the cluster; without it the cluster is looked for as\n"
+    "                              tagma-server does: --cluster, --ps_hosts and so on, TAGMA_CLUSTER, TF_CONFIG, ...\n"
+    "  --job NAME, --task INDEX    only the tasks of a job, or one of them\n"
+    "  --container NAME            only what is in this container (variables, queues)\n"
+    "  --norms                     of variables: least, most, mean, norms, as each server computes them\n"
+    "  --json                      everything that is printed, as one JSON object\n"
+    "  --secret-file FILE          what servers and clients share\n"
+    "  --insecure                  goes without, beyond this machine as well\n"
+    "  --timeout SECONDS           how long a task may take to answer (5)\n"
+    "  --help, --version\n\n"
+    "Exit status: 0 all is well; 1 a task is not, or what was asked for is not there; 2 the command line is wrong.\n";
+
+[[nodiscard]] inline std::string help_text() {
+  std::string text = "usage: tagma-ctl COMMAND [options]\n\nLooks into the servers of a cluster.\n\n";
+  for (const command_rule& c : command_rules) {
+    const std::string left = sentence({"  ", c.name, *c.arguments == '\0' ? "" : " ", c.arguments});
+    append_parts(text, {left, std::string(left.size() < 17 ? 17 - left.size() : 1, ' '), c.help, "\n"});
+  }
+  return text + "\n" + options_text;
+}
+
+/// Reads a command line. Refuses what makes no sense.
+class request_reader {
+ public:
+  explicit request_reader(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
+
+  [[nodiscard]] request read() {
+    while (at_ < arguments_.size()) take();
+    if (result_.help || result_.version) return std::move(result_);
+    check();
+    return std::move(result_);
+  }
+
+ private:
+  /// The options of tagma-server that describe a cluster, by their names without dashes.
+  [[nodiscard]] static bool describes_cluster(std::string_view name) {
+    return name == "cluster" || name == "jobs" || name == "port" || name == "ps_hosts" || name == "worker_hosts" ||
+           name == "chief_hosts" || name == "master_hosts" || name == "evaluator_hosts";
+  }
+
+  void take() {
+    const std::string argument = arguments_[at_++];
+    if (!argument.starts_with("--")) {
+      if (result_.command.empty())
+        result_.command = argument;
+      else
+        result_.names.push_back(argument);
+      return;
+    }
+    const std::size_t equals = argument.find('=');
+    const std::string written = argument.substr(0, equals);
+    std::string name = written.substr(2);
+    for (char& c : name)
+      if (c == '-') c = '_';
+    bool* const flag = flag_of(name);
+    if (flag != nullptr) {
+      if (equals != std::string::npos) refuse(exit_status::usage, {written, " takes nothing behind a '='"});
+      *flag = true;
+      return;
+    }
+    if (describes_cluster(name)) {
+      result_.cluster.push_back(argument);
+      if (equals == std::string::npos) result_.cluster.push_back(value(written));
+      return;
+    }
+    if (!keep(name, written,
+              [&] { return equals == std::string::npos ? value(written) : argument.substr(equals + 1); }))
+      refuse(exit_status::usage, {"'", written, "' is no option; --help lists those that there are"});
+  }
+
+  [[nodiscard]] std::string value(const std::string& of) {
+    if (at_ == arguments_.size()) refuse(exit_status::usage, {of, " needs a value"});
+    return arguments_[at_++];
+  }
+
+  [[nodiscard]] bool* flag_of(std::string_view name) {
+    if (name == "norms") return &result_.norms;
+    if (name == "json") return &result_.json;
+    if (name == "insecure") return &result_.insecure;
+    if (name == "help") return &result_.help;
+    if (name == "version") return &result_.version;
+    return nullptr;
+  }
+
+  template <class Value>
+  [[nodiscard]] bool keep(std::string_view name, const std::string& written, const Value& given) {
+    if (name == "target") {
+      result_.target = given();
+      if (result_.target.empty()) refuse(exit_status::usage, {"--target needs a value"});
+    } else if (name == "job" || name == "job_name") {
+      result_.job = given();
+    } else if (name == "task" || name == "task_index") {
+      result_.task = static_cast<int>(number(written, given(), 0, 65535));
+    } else if (name == "container") {
+      result_.container = given();
+    } else if (name == "timeout") {
+      result_.timeout_ns = number(written, given(), 1, 3600) * 1'000'000'000;
+    } else if (name == "secret_file") {
+      result_.secret = secret_in(given());
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] static std::int64_t number(const std::string& of, const std::string& text, std::int64_t least,
+                                           std::int64_t most) {
+    std::int64_t n = 0;
+    const auto [last, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (problem != std::errc{} || last != text.data() + text.size() || n < least || n > most)
+      refuse(exit_status::usage, {of, ": '", text, "' is no whole number from ", least, " to ", most});
+    return n;
+  }
+
+  [[nodiscard]] static std::string secret_in(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) refuse(exit_status::usage, {"--secret-file: cannot read '", path, "'"});
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    if (text.empty()) refuse(exit_status::usage, {"--secret-file: '", path, "' is empty"});
+    return text;
+  }
+
+  void check() const {
+    const request& r = result_;
+    if (r.command.empty()) refuse(exit_status::usage, {"it needs a command; --help lists those that there are"});
+    bool known = false;
+    for (const command_rule& c : command_rules) known = known || r.command == c.name;
+    if (!known) refuse(exit_status::usage, {"'", r.command, "' is no command; --help lists those that there are"});
+    if (r.command == "reset" && r.names.empty())
+      refuse(exit_status::usage, {"reset needs the name of a container, or several"});
+    if (r.command != "reset" && !r.names.empty())
+      refuse(exit_status::usage, {"'", r.names[0], "' is too much: ", r.command, " takes no names"});
+    if (r.norms && r.command != "variables") refuse(exit_status::usage, {"--norms is for variables"});
+    if (r.container && r.command != "variables" && r.command != "queues")
+      refuse(exit_status::usage, {"--container is for variables and queues"});
+    if (r.json && r.command == "metrics") refuse(exit_status::usage, {"metrics have one form; --json is no other"});
+    if (r.task && r.job.empty()) refuse(exit_status::usage, {"--task needs a --job"});
+    if (!r.target.empty() && !r.cluster.empty())
+      refuse(exit_status::usage,
+             {"--target asks a server for the cluster, ", r.cluster[0], " describes it: one of both"});
+  }
+
+  std::vector<std::string> arguments_;
+  std::size_t at_ = 0;
+  request result_;
+};
+
+}  // namespace tagma::tools::ctl
