@@ -10,6 +10,7 @@
 #include "tagma/cluster/service/meeting.ipp"
 #include "tagma/cluster/service/messages.ipp"
 #include "tagma/cluster/service/outlet.ipp"
+#include "tagma/cluster/service/threads.ipp"
 #include "tagma/cluster/service/words.ipp"
 #include "tagma/cluster/site.ipp"
 #include "tagma/cluster/sources/command_line.ipp"

@@ -40,14 +40,14 @@ TAGMA_DECL void crew::work() {
 }
 
 TAGMA_DECL void crew::finish() {
-  std::vector<std::thread> all;
+  std::vector<thread> all;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ends_ = true;
     all.swap(threads_);
   }
   wakes_.notify_all();
-  for (std::thread& t : all) t.join();
+  for (thread& t : all) t.join();
 }
 
 }  // namespace tagma::service

@@ -5,7 +5,6 @@
 /// What the handlers, runs and links of a worker share.
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "tagma/cluster/service/crew.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/registered_part.hpp"
+#include "tagma/cluster/service/threads.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/stored_variable.hpp"
@@ -114,7 +114,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
 
   inlet_calls worker_;
   std::mutex mutex_;
-  std::condition_variable room_;
+  condition room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
   std::vector<std::uint64_t> graphs_;
 };
@@ -466,7 +466,7 @@ inline void inlet_handler::owns(std::uint64_t graph) {
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (link_ != nullptr && send(*link_).status == transport::send_status::full)
-    room_.wait_for(lock, std::chrono::milliseconds(50));
+    room_.wait_for(lock, 50'000'000);
 }
 
 inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
+
+#include <random>
+#include <utility>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/service/threads.hpp"
+#include "tagma/runtime/event.hpp"
+#include "tagma/runtime/turns.hpp"
+
+namespace tagma::service {
+
+TAGMA_DECL void condition::wait_until(std::unique_lock<std::mutex>& lock, std::int64_t end_ns) {
+  const std::uint32_t seen = changes_.load(memory_order::acquire);
+  lock.unlock();
+  changes_.sleep_until(seen, end_ns);
+  lock.lock();
+}
+
+struct thread::state {
+  std::function<void()> what;
+  runtime::event ended{};
+
+  void run() {
+    what();
+    what = nullptr;
+    ended.set();
+  }
+};
+
+TAGMA_DECL thread::thread(std::function<void()> what) : state_(std::make_shared<state>()) {
+  state_->what = std::move(what);
+  if (runtime::turns_here == nullptr) {
+    real_ = std::thread([s = state_] { s->run(); });
+    return;
+  }
+  auto kept = std::make_unique<std::shared_ptr<state>>(state_);
+  const auto run = [](void* s) {
+    const std::unique_ptr<std::shared_ptr<state>> mine(static_cast<std::shared_ptr<state>*>(s));
+    (*mine)->run();
+  };
+  runtime::turns_here->start(run, kept.get());
+  (void)kept.release();
+}
+
+TAGMA_DECL void thread::join() {
+  state_->ended.wait();
+  if (real_.joinable()) real_.join();
+}
+
+TAGMA_DECL std::uint64_t draw_number() {
+  if (runtime::turns_here != nullptr) return runtime::turns_here->draw();
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+}  // namespace tagma::service
