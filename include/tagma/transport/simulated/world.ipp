@@ -211,11 +211,13 @@ TAGMA_DECL stream::stream(network& home, connection::setting s, std::shared_ptr<
 
 TAGMA_DECL void stream::meet(const std::shared_ptr<stream>& other) {
   other_ = other;
+  const at_home here(home_);
   with_connection([&](connection& c) { c.begin(clock()); });
   drive();
 }
 
 TAGMA_DECL void stream::fails(std::string_view how) {
+  const at_home here(home_);
   with_connection([&](connection& c) { c.broken(how, clock()); });
   drive();
 }
