@@ -22,6 +22,8 @@ class turns {
   virtual void sleep(const wait_word& at, std::int64_t end_ns) = 0;
   /// Lets up to so many threads go on that sleep there.
   virtual void wake(const wait_word& at, int count) = 0;
+  /// Others may go on before this thread does: a place where the system could take it off its processor.
+  virtual void pass() = 0;
   /// Calls a function soon, on a thread of its own.
   virtual void start(void (*what)(void*), void* with) = 0;
   /// A number that nobody else has.

@@ -138,7 +138,7 @@ class town {
       } catch (const error& e) {
         failed(i, home, e);
       }
-      pause(home, static_cast<std::int64_t>(drawn.below(400)) * ms);
+      pause(home, static_cast<std::int64_t>(drawn.below(100)) * ms);
     }
     if (clients_[i].lives == life) clients_[i].there = false;
   }
@@ -280,15 +280,16 @@ class town {
     transport::simulated::weather& w = world_.weather;
     w.delay_ns = static_cast<std::int64_t>(1 + dice_.below(20)) * ms / 10;
     w.jitter_ns = dice_.one_in(2) ? 5 * ms : 0;
+    w.passes = dice_.one_in(2) ? 2 + dice_.below(6) : 0;
     w.turn_ns = dice_.one_in(2) ? static_cast<std::int64_t>(1 + dice_.below(3000)) * 1000 : 0;
     w.bytes_per_second = may(fault::slow) && dice_.one_in(2) ? 5'000'000 : 0;
     w.pipe_bytes = may(fault::slow) ? 1000u << dice_.below(10) : 256 * 1024;
     w.splits = may(fault::splits) && dice_.one_in(2);
   }
   void draw_fault() {
-    const auto f = static_cast<fault>(dice_.below(static_cast<std::uint64_t>(fault::count)));
-    if (!may(f)) return;
-    const std::string a = draw_name(), b = draw_name();
+    if (faults_.empty()) return;
+    const auto f = *std::next(faults_.begin(), static_cast<std::ptrdiff_t>(dice_.below(faults_.size())));
+    const std::string a = draw_name(), b = name_of(id_of(dice_.below(servers_.size())));
     switch (f) {
       case fault::cut:
         return world_.cut(a, b);
@@ -345,7 +346,7 @@ class town {
         // Some come while much is under way, and some when nothing is.
         if (dice_.one_in(2)) world_.run_for(static_cast<std::int64_t>(dice_.below(20'000)) * 1000);
       }
-      world_.run_for(static_cast<std::int64_t>(dice_.below(1500)) * ms);
+      world_.run_for(static_cast<std::int64_t>(dice_.below(500)) * ms);
       bring_back(false);
     }
     bring_back(true);

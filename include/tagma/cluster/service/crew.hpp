@@ -33,7 +33,7 @@ class crew {
   void work();
 
   std::size_t most_;
-  std::mutex mutex_;
+  mutex mutex_;
   condition wakes_;
   std::deque<std::function<void()>> waiting_;
   std::vector<thread> threads_;

@@ -12,7 +12,7 @@
 namespace tagma::service {
 
 TAGMA_DECL bool crew::add(std::function<void()> what) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<mutex> lock(mutex_);
   if (ends_) return false;
   waiting_.push_back(std::move(what));
   if (waiting_.size() > idle_ && threads_.size() < most_)
@@ -23,7 +23,7 @@ TAGMA_DECL bool crew::add(std::function<void()> what) {
 }
 
 TAGMA_DECL void crew::work() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock<mutex> lock(mutex_);
   for (;;) {
     while (waiting_.empty()) {
       if (ends_) return;
@@ -42,7 +42,7 @@ TAGMA_DECL void crew::work() {
 TAGMA_DECL void crew::finish() {
   std::vector<thread> all;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     ends_ = true;
     all.swap(threads_);
   }

@@ -36,7 +36,7 @@ TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, tran
 TAGMA_DECL void outlet::add(item one) {
   bool refused = false;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     refused = closed_;
     if (!refused) {
       waiting_.push_back(std::move(one));
@@ -52,7 +52,7 @@ TAGMA_DECL void outlet::flush() {
     item one;
     std::shared_ptr<transport::link> to;
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<mutex> lock(mutex_);
       // One thread sends at a time, so that what is said stays in order.
       if (!up_ || flushing_ || waiting_.empty()) return;
       flushing_ = true;
@@ -71,7 +71,7 @@ TAGMA_DECL void outlet::flush() {
       give_up(one, e);
     }
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<mutex> lock(mutex_);
       flushing_ = false;
       if (again) {
         waiting_.push_front(std::move(one));
@@ -84,7 +84,7 @@ TAGMA_DECL void outlet::flush() {
 
 TAGMA_DECL void outlet::connected(transport::link&) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     up_ = true;
   }
   flush();
@@ -95,7 +95,7 @@ TAGMA_DECL void outlet::writable(transport::link&) { flush(); }
 TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool tell) {
   std::deque<item> left;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (link_.get() != &of) return;
     link_.reset();
     up_ = false;
@@ -115,7 +115,7 @@ TAGMA_DECL void outlet::lost(transport::link& with, const error& why) { over(wit
 TAGMA_DECL void outlet::close() {
   std::shared_ptr<transport::link> open;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     closed_ = true;
     open = link_;
   }

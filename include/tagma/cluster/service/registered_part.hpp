@@ -80,6 +80,7 @@ inline registered_part::registered_part(add_part what, const any_program& progra
 }
 
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
+  pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (ended_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
   std::shared_ptr<run_state>& r = runs_[step];
@@ -88,6 +89,7 @@ inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
 }
 
 inline void registered_part::end(std::uint64_t step, const error* why) {
+  pass();
   std::shared_ptr<run_state> r;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -104,6 +106,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
 }
 
 inline void registered_part::abort(const error& why) {
+  pass();
   std::vector<std::shared_ptr<run_state>> all;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

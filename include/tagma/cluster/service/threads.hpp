@@ -12,21 +12,52 @@
 #include <thread>
 
 #include "tagma/base/config.hpp"
+#include "tagma/runtime/turns.hpp"
 #include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::service {
 
-/// As std::condition_variable.
+/// A place where others may go on before this thread does, if it is simulated. It holds no lock there that handlers take.
+inline void pass() {
+  if (runtime::turns_here != nullptr) runtime::turns_here->pass();
+}
+
+/// As std::mutex; who waits for something holds none.
+class mutex {
+ public:
+  void lock() {
+    pass();
+    mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+/// As std::condition_variable_any.
 class condition {
  public:
-  void wait(std::unique_lock<std::mutex>& lock) { wait_until(lock, runtime::wait_word::never); }
+  template <class Lock>
+  void wait(Lock& lock) {
+    wait_until(lock, runtime::wait_word::never);
+  }
   /// For so many nanoseconds at most.
-  void wait_for(std::unique_lock<std::mutex>& lock, std::int64_t ns) { wait_until(lock, runtime::now_ns() + ns); }
+  template <class Lock>
+  void wait_for(Lock& lock, std::int64_t ns) {
+    wait_until(lock, runtime::now_ns() + ns);
+  }
   void notify_one() { changes_.change(false); }
   void notify_all() { changes_.change(true); }
 
  private:
-  void wait_until(std::unique_lock<std::mutex>& lock, std::int64_t end_ns);
+  template <class Lock>
+  void wait_until(Lock& lock, std::int64_t end_ns) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    lock.unlock();
+    changes_.sleep_until(seen, end_ns);
+    lock.lock();
+  }
 
   runtime::wait_word changes_;
 };

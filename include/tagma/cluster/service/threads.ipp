@@ -14,13 +14,6 @@
 
 namespace tagma::service {
 
-TAGMA_DECL void condition::wait_until(std::unique_lock<std::mutex>& lock, std::int64_t end_ns) {
-  const std::uint32_t seen = changes_.load(memory_order::acquire);
-  lock.unlock();
-  changes_.sleep_until(seen, end_ns);
-  lock.lock();
-}
-
 struct thread::state {
   std::function<void()> what;
   runtime::event ended{};

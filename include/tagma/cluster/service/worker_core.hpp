@@ -142,6 +142,7 @@ inline container worker_core::state(const std::string& name, isolation kept_apar
 }
 
 inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
+  pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = parts_.find(graph);
   return found == parts_.end() ? nullptr : found->second;
@@ -456,6 +457,7 @@ inline void inlet_handler::end() {
 }
 
 inline void inlet_handler::owns(std::uint64_t graph) {
+  pass();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (link_ != nullptr) return graphs_.push_back(graph);
@@ -464,6 +466,7 @@ inline void inlet_handler::owns(std::uint64_t graph) {
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
+  pass();
   std::unique_lock<std::mutex> lock(mutex_);
   while (link_ != nullptr && send(*link_).status == transport::send_status::full)
     room_.wait_for(lock, 50'000'000);

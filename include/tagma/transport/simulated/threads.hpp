@@ -25,6 +25,8 @@ class stage {
   [[nodiscard]] virtual std::int64_t draw_turn() = 0;
   /// In [0, bound), bound above 0.
   [[nodiscard]] virtual std::uint64_t draw_below(std::uint64_t bound) = 0;
+  /// Whether a thread lets others go first where it could.
+  [[nodiscard]] virtual bool draw_pass() = 0;
   /// Thread number `n` goes on.
   virtual void goes_on(std::uint64_t n) = 0;
 
@@ -48,6 +50,7 @@ class threads {
   /// @param end_ns on the clock of the world
   void sleep(const runtime::wait_word& at, std::int64_t end_ns);
   void wake(const runtime::wait_word& at, int count);
+  void pass();
 
   /// Whether one of them is who calls.
   [[nodiscard]] bool in_one() const { return current_ != nullptr; }
@@ -60,6 +63,9 @@ class threads {
 
   void plan(const std::shared_ptr<thread>& t, std::int64_t when);
   void go_on(const std::shared_ptr<thread>& t);
+  /// This thread waits for something that was planned, or for a wake.
+  void stay(const std::shared_ptr<thread>& t);
+  [[nodiscard]] std::shared_ptr<thread> current() const;
 
   stage& stage_;
   std::shared_ptr<baton> mine_;

@@ -90,17 +90,34 @@ TAGMA_DECL void threads::go_on(const std::shared_ptr<thread>& t) {
   std::erase(all_, t);
 }
 
+TAGMA_DECL std::shared_ptr<threads::thread> threads::current() const {
+  for (const auto& t : all_)
+    if (t.get() == current_) return t;
+  return nullptr;
+}
+
+TAGMA_DECL void threads::stay(const std::shared_ptr<thread>& t) {
+  mine_->give();
+  t->go.take();
+}
+
 TAGMA_DECL void threads::sleep(const runtime::wait_word& at, std::int64_t end_ns) {
-  if (current_ == nullptr) fail(status_code::internal, "a handler waits, and with it the thread of the network");
-  std::shared_ptr<thread> t;
-  for (const auto& each : all_)
-    if (each.get() == current_) t = each;
+  const std::shared_ptr<thread> t = current();
+  if (t == nullptr) fail(status_code::internal, "a handler waits, and with it the thread of the network");
   ++t->turn;
   t->waits = true;
   t->at = &at;
   if (end_ns != runtime::wait_word::never) plan(t, end_ns);
-  mine_->give();
-  t->go.take();
+  stay(t);
+}
+
+TAGMA_DECL void threads::pass() {
+  const std::shared_ptr<thread> t = current();
+  if (t == nullptr || !stage_.draw_pass()) return;
+  ++t->turn;
+  t->waits = true;
+  plan(t, stage_.time() + stage_.draw_turn());
+  stay(t);
 }
 
 TAGMA_DECL void threads::wake(const runtime::wait_word& at, int count) {

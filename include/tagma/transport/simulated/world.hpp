@@ -48,6 +48,7 @@ struct weather {
   std::size_t pipe_bytes = 256 * 1024;  ///< on their way and not read, before a writer has to wait
   bool splits = false;                  ///< reads and writes end at random places
   std::int64_t turn_ns = 0;             ///< how long a thread that could go on may have to wait for that
+  std::uint64_t passes = 0;             ///< one in so many times, a thread that takes a lock lets others go first
 };
 
 class world;
@@ -77,6 +78,7 @@ class network final : public transport::network, public runtime::turns {
   /// @{
   void sleep(const runtime::wait_word& at, std::int64_t end_ns) override;
   void wake(const runtime::wait_word& at, int count) override { threads_.wake(at, count); }
+  void pass() override { threads_.pass(); }
   void start(void (*what)(void*), void* with) override {
     start([what, with] { what(with); });
   }
@@ -158,6 +160,7 @@ class world final : private stage {
   void plan(std::int64_t when, std::function<void()> what) override { at(when, std::move(what)); }
   [[nodiscard]] std::int64_t draw_turn() override;
   [[nodiscard]] std::uint64_t draw_below(std::uint64_t bound) override { return dice_.below(bound); }
+  [[nodiscard]] bool draw_pass() override { return weather.passes != 0 && dice_.one_in(weather.passes); }
   void goes_on(std::uint64_t n) override { note("thread", n); }
 
   void end(const std::string& name, bool silently, bool told);
