@@ -8,6 +8,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/crew.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -15,9 +16,9 @@ TAGMA_DECL bool crew::add(std::function<void()> what) {
   const std::lock_guard<mutex> lock(mutex_);
   if (ends_) return false;
   waiting_.push_back(std::move(what));
-  if (waiting_.size() > idle_ && threads_.size() < most_)
+  if (waiting_.size() > idle_ && threads_.size() < (TAGMA_BROKEN(one_thread_for_all) ? 1 : most_))
     threads_.emplace_back([this] { work(); });
-  else
+  else if (!TAGMA_BROKEN(wake_forgotten))
     wakes_.notify_one();
   return true;
 }

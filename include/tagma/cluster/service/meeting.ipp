@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/meeting.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -68,7 +69,7 @@ TAGMA_DECL void meeting::wanted(std::int32_t edge) {
     const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr) return;
     state& s = edges_[edge];
-    s.is_wanted = true;
+    s.is_wanted = !TAGMA_BROKEN(early_wish_forgotten);
     attempt = std::exchange(s.sends, nullptr);
     task = s.to;
   }
@@ -146,6 +147,7 @@ TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& 
     is_there = s.from != nullptr;
     s.from = nullptr;
     attempt = std::exchange(s.receives, nullptr);
+    if (attempt == nullptr && TAGMA_BROKEN(early_edge_dropped)) return;
     s.has_come = true;
     if (attempt == nullptr) {
       s.spec = e.spec;

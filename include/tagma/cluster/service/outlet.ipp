@@ -8,6 +8,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/outlet.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -97,13 +98,13 @@ TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool t
   {
     const std::lock_guard<mutex> lock(mutex_);
     if (link_.get() != &of) return;
-    link_.reset();
+    if (!TAGMA_BROKEN(link_not_made_again)) link_.reset();
     up_ = false;
     left.swap(waiting_);
     tell = tell && !closed_;
   }
   for (item& one : left) give_up(one, why);
-  if (tell && on_loss_) on_loss_(why);
+  if (tell && on_loss_ && !TAGMA_BROKEN(loss_not_told)) on_loss_(why);
 }
 
 TAGMA_DECL void outlet::closed(transport::link& with) {

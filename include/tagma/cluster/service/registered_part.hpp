@@ -44,7 +44,8 @@ class registered_part {
   static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
   /// Ends all runs.
-  void abort(const error& why);
+  /// @returns which these were
+  std::vector<std::uint64_t> abort(const error& why);
 
   [[nodiscard]] const add_part& what() const { return what_; }
   [[nodiscard]] session<any_program>& plans() { return session_; }
@@ -94,7 +95,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended_.insert(step);
-    if (ended_.size() > 4096) ended_.erase(ended_.begin());
+    while (ended_.size() > 4096) ended_.erase(ended_.begin());
     const auto found = runs_.find(step);
     if (found == runs_.end()) return;
     r = std::move(found->second);
@@ -105,17 +106,21 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   r->edges.abort(*why);
 }
 
-inline void registered_part::abort(const error& why) {
+inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   pass();
-  std::vector<std::shared_ptr<run_state>> all;
+  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [step, r] : runs_) all.push_back(r);
+    all.swap(runs_);
+    for (const auto& [step, r] : all) ended_.insert(step);
   }
-  for (const auto& r : all) {
+  std::vector<std::uint64_t> steps;
+  for (const auto& [step, r] : all) {
+    steps.push_back(step);
     r->edges.abort(why);
     r->stop.cancel();
   }
+  return steps;
 }
 
 }  // namespace tagma::service

@@ -20,7 +20,9 @@
 #include "tagma/cluster/service/threads.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/stored_variable.hpp"
+#include "tagma/transport/broken.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::service {
@@ -173,17 +175,26 @@ inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
 }
 
 inline void worker_core::lose(const std::string& address, const error& why) {
-  std::vector<std::shared_ptr<registered_part>> concerned;
+  std::vector<std::pair<std::shared_ptr<registered_part>, placed_task>> concerned;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [graph, part] : parts_)
       for (const placed_task& t : part->what().tasks)
         if (t.address == address) {
-          concerned.push_back(part);
+          concerned.emplace_back(part, t);
           break;
         }
   }
-  for (const auto& part : concerned) part->abort(why);
+  // What was on its way there is lost as well, and the other task waits for it, if there still is one.
+  const std::string said = sentence({"what was on its way from ", transport::to_string(options_.link.self),
+                                     " was lost: ", runtime::without_code(why.what())});
+  for (const auto& [part, there] : concerned)
+    for (const std::uint64_t step : part->abort(why)) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(message::end_run);
+      m.body = end_run{part->what().graph, step, why.code(), said}.body();
+      if (!TAGMA_BROKEN(lost_edges_not_told)) send_to(there, std::move(m));
+    }
 }
 
 inline void worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
@@ -285,12 +296,12 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
       case message::end_run: {
         const end_run e = end_run::read(m.body);
         const error why(e.code, e.why);
-        if (const auto part = find(e.graph); part != nullptr)
+        if (const auto part = find(e.graph); part != nullptr && !TAGMA_BROKEN(end_of_run_ignored))
           part->end(e.step, e.code == status_code::ok ? nullptr : &why);
         return;
       }
       case message::forget_graph: {
-        forget(edge_of_run::read(m.body).graph);
+        if (!TAGMA_BROKEN(forget_ignored)) forget(edge_of_run::read(m.body).graph);
         return;
       }
       case message::add_part:
@@ -375,6 +386,7 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
   run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
   const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
+  if (TAGMA_BROKEN(answered_early)) by->reply(request, results.body(), {});
   try {
     part->plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
@@ -453,6 +465,7 @@ inline void inlet_handler::end() {
     graphs.swap(graphs_);
     room_.notify_all();
   }
+  if (TAGMA_BROKEN(graphs_stay)) return;
   for (const std::uint64_t g : graphs) worker_.forget(g);
 }
 
