@@ -12,8 +12,8 @@ namespace tagma::runtime {
 
 class wait_word;
 
-/// Who lets the threads of a simulated process go on, one at a time. What waits at a `wait_word`, reads the clock, draws
-/// numbers or starts threads asks it, where the thread has one; all others never come here.
+/// Who lets the threads of a simulated process go on, one at a time. What waits at a `wait_word`, reads the clock,
+/// draws numbers or starts threads asks it, where the thread has one; all others never come here.
 class turns {
  public:
   /// The clock, in nanoseconds.

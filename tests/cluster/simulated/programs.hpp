@@ -112,7 +112,9 @@ inline constexpr extent width = 5;
   outputs.push_back({"y1", values[below(values.size())]});
   for (std::size_t i = 0; i < state.size(); ++i) {
     const graph_node by = values[below(values.size())];
-    outputs.push_back({changes[i], on_random_task([&] { return b.add("assign_add", {state[i], b.add("tanh", {by})}); })});
+    outputs.push_back({changes[i], on_random_task([&] {
+                         return b.add("assign_add", {state[i], b.add("tanh", {by})});
+                       })});
   }
   return b.build(outputs);
 }

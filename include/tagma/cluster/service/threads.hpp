@@ -12,12 +12,14 @@
 #include <thread>
 
 #include "tagma/base/config.hpp"
+#include "tagma/runtime/event.hpp"
 #include "tagma/runtime/turns.hpp"
 #include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::service {
 
-/// A place where others may go on before this thread does, if it is simulated. It holds no lock there that handlers take.
+/// A place where others may go on before this thread does, if it is simulated. It holds no lock there that handlers
+/// take.
 inline void pass() {
   if (runtime::turns_here != nullptr) runtime::turns_here->pass();
 }
@@ -69,7 +71,12 @@ class thread {
   void join();
 
  private:
-  struct state;
+  struct state {
+    std::function<void()> what;
+    runtime::event ended{};
+
+    void run();
+  };
 
   std::shared_ptr<state> state_;
   std::thread real_;

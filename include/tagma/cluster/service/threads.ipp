@@ -9,21 +9,15 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/threads.hpp"
-#include "tagma/runtime/event.hpp"
 #include "tagma/runtime/turns.hpp"
 
 namespace tagma::service {
 
-struct thread::state {
-  std::function<void()> what;
-  runtime::event ended{};
-
-  void run() {
-    what();
-    what = nullptr;
-    ended.set();
-  }
-};
+TAGMA_DECL void thread::state::run() {
+  what();
+  what = nullptr;
+  ended.set();
+}
 
 TAGMA_DECL thread::thread(std::function<void()> what) : state_(std::make_shared<state>()) {
   state_->what = std::move(what);

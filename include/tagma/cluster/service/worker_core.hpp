@@ -481,8 +481,7 @@ inline void inlet_handler::owns(std::uint64_t graph) {
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
   pass();
   std::unique_lock<std::mutex> lock(mutex_);
-  while (link_ != nullptr && send(*link_).status == transport::send_status::full)
-    room_.wait_for(lock, 50'000'000);
+  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
 }
 
 inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {

@@ -4,10 +4,13 @@
 /// @file
 /// Threads of processes that are simulated: real ones, of which one goes on at a time, while the world waits for it.
 
+#include <semaphore.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "tagma/base/config.hpp"
@@ -57,9 +60,33 @@ class threads {
   [[nodiscard]] std::size_t alive() const { return all_.size(); }
 
  private:
-  struct thread;
   /// What real threads wait for.
-  class baton;
+  class baton {
+   public:
+    baton() { sem_init(&given_, 0, 0); }
+    baton(const baton&) = delete;
+    baton& operator=(const baton&) = delete;
+    ~baton() { sem_destroy(&given_); }
+
+    void give() { sem_post(&given_); }
+    void take() {
+      while (sem_wait(&given_) != 0) continue;  // a signal came
+    }
+
+   private:
+    sem_t given_{};
+  };
+  struct thread {
+    runtime::turns* home = nullptr;
+    const std::int64_t* stopped_until = nullptr;
+    std::uint64_t number = 0;
+    baton go{};
+    std::shared_ptr<baton> back{};
+    std::thread real{};
+    const runtime::wait_word* at = nullptr;  // where it sleeps, until it is woken
+    std::uint64_t turn = 0;                  // how often it has waited
+    bool waits = true, ended = false;
+  };
 
   void plan(const std::shared_ptr<thread>& t, std::int64_t when);
   void go_on(const std::shared_ptr<thread>& t);

@@ -4,9 +4,6 @@
 /// @file
 /// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
 
-#include <semaphore.h>
-
-#include <thread>
 #include <utility>
 
 #include "tagma/base/config.hpp"
@@ -14,34 +11,6 @@
 #include "tagma/transport/simulated/threads.hpp"
 
 namespace tagma::transport::simulated {
-
-class threads::baton {
- public:
-  baton() { sem_init(&given_, 0, 0); }
-  baton(const baton&) = delete;
-  baton& operator=(const baton&) = delete;
-  ~baton() { sem_destroy(&given_); }
-
-  void give() { sem_post(&given_); }
-  void take() {
-    while (sem_wait(&given_) != 0) continue;  // a signal came
-  }
-
- private:
-  sem_t given_{};
-};
-
-struct threads::thread {
-  runtime::turns* home = nullptr;
-  const std::int64_t* stopped_until = nullptr;
-  std::uint64_t number = 0;
-  baton go{};
-  std::shared_ptr<baton> back{};
-  std::thread real{};
-  const runtime::wait_word* at = nullptr;  // where it sleeps, until it is woken
-  std::uint64_t turn = 0;                  // how often it has waited
-  bool waits = true, ended = false;
-};
 
 TAGMA_DECL threads::threads(stage& on) : stage_(on), mine_(std::make_shared<baton>()) {}
 

@@ -135,8 +135,8 @@ TAGMA_DECL std::int64_t world::draw_turn() {
 TAGMA_DECL void world::try_connect(const std::shared_ptr<stream>& from, std::int64_t until) {
   if (from->is_dead()) return;
   const auto found = listeners_.find(from->address);
-  const bool there = from->home().is_alive() && found != listeners_.end() && !is_parted(from->home(), *found->second.at) &&
-                     found->second.at->stopped_until_ns_ <= now_;
+  const bool there = from->home().is_alive() && found != listeners_.end() &&
+                     !is_parted(from->home(), *found->second.at) && found->second.at->stopped_until_ns_ <= now_;
   if (!there) {
     if (now_ >= until) return from->fails("nobody listens there");
     at(now_ + detail::again_ns, [this, from, until] { try_connect(from, until); });
