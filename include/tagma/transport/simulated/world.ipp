@@ -54,6 +54,7 @@ TAGMA_DECL std::shared_ptr<link> network::connect(const std::string& address, co
 }
 
 TAGMA_DECL std::string network::listen(const std::string& address, const options& how, acceptor accept) {
+  if (!alive_) fail(status_code::unavailable, {"the process that would listen at ", address, " is no more"});
   if (world_.listeners_.count(address) != 0)
     fail(status_code::already_exists, {"somebody listens at ", address, " already"});
   world_.listeners_[address] = {this, how, std::move(accept)};
