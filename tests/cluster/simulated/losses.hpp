@@ -34,7 +34,7 @@ struct village {
   ~village() {
     session.reset();
     do_at("client", [this] { other.reset(); });
-    for (auto& [job, w] : workers) do_at(job + "0", [&w = w] { w.reset(); });
+    for (auto& each : workers) do_at(each.first + "0", [&each] { each.second.reset(); });
     (void)world.comes([this] { return world.threads_alive() == 0; }, 100 * s);
   }
 
