@@ -164,6 +164,12 @@ class town {
                           c == status_code::deadline_exceeded || c == status_code::cancelled;
     found_.check(expected && !faults_.empty(), name_of_client(i) + ": " + e.what());
   }
+  /// Where processes end and connections break, and nothing is merely slow, runs end before their time does.
+  void ended_with(std::size_t i, const process& home, const error& e) {
+    if (!home.is_alive() || e.code() != status_code::deadline_exceeded) return;
+    found_.check(may(fault::part) || may(fault::stop) || may(fault::clock) || may(fault::slow),
+                 name_of_client(i) + " waited in vain: " + e.what());
+  }
   void well(std::size_t i) {
     ++found_.runs;
     if (calm_) ++clients_[i].well_since_calm;
@@ -193,8 +199,9 @@ class town {
       std::vector<any_tensor> got;
       try {
         got = session.run(wanted, {feed_to("mark", mark)});
-      } catch (...) {
+      } catch (const error& e) {
         deeds_[mine].ended = world_.now();
+        ended_with(i, home, e);
         throw;
       }
       deeds_[mine].ended = world_.now();
@@ -258,7 +265,13 @@ class town {
         if (!drawn.one_in(3)) wanted.emplace_back(name);
       if (wanted.empty()) wanted.emplace_back("y0");
       const std::vector<named_feed> feeds{feed_to("x", in)};
-      const auto found = session.run(wanted, feeds);
+      std::vector<any_tensor> found;
+      try {
+        found = session.run(wanted, feeds);
+      } catch (const error& e) {
+        ended_with(i, home, e);
+        throw;
+      }
       well(i);
       const auto expected = alone.run(wanted, feeds);
       std::uint64_t bytes = 0;
