@@ -281,11 +281,14 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
     switch (static_cast<message>(m.kind)) {
       case message::tensor: {
         const edge_of_run e = edge_of_run::read(m.body);
+        std::shared_ptr<run_state> run;
         {
           const std::lock_guard<std::mutex> lock(mutex_);
-          transfers_.erase({&from, m.transfer});
+          if (auto found = transfers_.extract({&from, m.transfer}); !found.empty()) run = found.mapped().first;
         }
-        if (const auto run = run_of(e, true); run != nullptr) run->edges.received(m, e);
+        // What was placed has come where a run waits for it, even if the run was told meanwhile that it is over.
+        if (run == nullptr) run = run_of(e, true);
+        if (run != nullptr) run->edges.received(m, e);
         return;
       }
       case message::wanted: {
