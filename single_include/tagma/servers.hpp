@@ -353,6 +353,18 @@ enum class mistake : std::uint8_t {
   chunks_not_in_turns,  ///< one transfer goes before all others
   rejected_goes_on,     ///< the sender of bulk that was refused goes on sending
   room_not_told,        ///< `writable` is forgotten
+  // Of services of a cluster.
+  answered_early,        ///< the answer of a run goes before the run is done
+  wake_forgotten,        ///< a thread of a crew is not told that there is something to do
+  one_thread_for_all,    ///< a crew has a thread, and no second one
+  early_edge_dropped,    ///< a tensor that comes before it is asked for is not kept
+  early_wish_forgotten,  ///< nor that somebody wants one that is not there yet
+  link_not_made_again,   ///< a process that was lost is never looked for again
+  loss_not_told,         ///< runs that concern a process that is lost go on
+  lost_edges_not_told,   ///< those that wait for what was on its way when a connection was lost are not told
+  end_of_run_ignored,    ///< a run that has failed elsewhere goes on
+  forget_ignored,        ///< graphs stay that a client does not need any more
+  graphs_stay,           ///< graphs stay whose client is gone
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time
@@ -380,13 +392,11 @@ inline mistake mistake_made = mistake::none;  ///< by one test at a time
 /// Sessions whose programs run on the tasks of a cluster: the program is placed, cut, and given to the servers once,
 /// then runs are asked of all that they concern. State stays on the servers, and outlives the session.
 
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -819,6 +829,196 @@ TAGMA_DECL task_list task_list::read(std::string_view body) {
 #include <string>
 #include <utility>
 
+// ---- tagma/cluster/service/threads.hpp
+
+/// @file
+/// What services start and wait with: threads of the system, or those of a world that is simulated, where this thread
+/// is one of them.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+// ---- tagma/runtime/event.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EVENT_HPP
+#define TAGMA_SINGLE_RUNTIME_EVENT_HPP
+
+/// @file
+/// Something that happens, for which threads wait asleep.
+
+namespace tagma::runtime {
+
+/// It has not happened at first. Whoever makes it happen may still be in `set` when others have seen it.
+class event {
+ public:
+  [[nodiscard]] bool happened() const { return happened_.load(memory_order::acquire); }
+  void set();
+  /// It may happen once more; nobody waits for it.
+  void clear() { happened_.store(false, memory_order::relaxed); }
+
+  void wait();
+  /// False if the limits end the waiting before.
+  [[nodiscard]] bool wait(const run_guard& guard);
+
+ private:
+  atomic<bool> happened_{false};
+  wait_word changes_;
+};
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/event.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_EVENT_IPP
+#define TAGMA_SINGLE_RUNTIME_EVENT_IPP
+
+/// @file
+/// Definitions of event.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_DECL void event::set() {
+  happened_.store(true, memory_order::release);
+  changes_.change(true);
+}
+
+TAGMA_DECL void event::wait() {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return;
+    changes_.wait(seen);
+  }
+}
+
+TAGMA_DECL bool event::wait(const run_guard& guard) {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return true;
+    if (guard.over() != status_code::ok) return false;
+    guard.wait(changes_, seen);
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EVENT_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_EVENT_HPP
+
+namespace tagma::service {
+
+/// A place where others may go on before this thread does, if it is simulated. It holds no lock there that handlers
+/// take.
+inline void pass() {
+  if (runtime::turns_here != nullptr) runtime::turns_here->pass();
+}
+
+/// As std::mutex; who waits for something holds none.
+class mutex {
+ public:
+  void lock() {
+    pass();
+    mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+/// As std::condition_variable_any.
+class condition {
+ public:
+  template <class Lock>
+  void wait(Lock& lock) {
+    wait_until(lock, runtime::wait_word::never);
+  }
+  /// For so many nanoseconds at most.
+  template <class Lock>
+  void wait_for(Lock& lock, std::int64_t ns) {
+    wait_until(lock, runtime::now_ns() + ns);
+  }
+  void notify_one() { changes_.change(false); }
+  void notify_all() { changes_.change(true); }
+
+ private:
+  template <class Lock>
+  void wait_until(Lock& lock, std::int64_t end_ns) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    lock.unlock();
+    changes_.sleep_until(seen, end_ns);
+    lock.lock();
+  }
+
+  runtime::wait_word changes_;
+};
+
+/// As std::thread.
+class thread {
+ public:
+  explicit thread(std::function<void()> what);
+  void join();
+
+ private:
+  struct state {
+    std::function<void()> what;
+    runtime::event ended{};
+
+    void run();
+  };
+
+  std::shared_ptr<state> state_;
+  std::thread real_;
+};
+
+/// A number that is drawn, and that nobody else has.
+[[nodiscard]] std::uint64_t draw_number();
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/threads.ipp
+
+/// @file
+/// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
+
+#include <random>
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_DECL void thread::state::run() {
+  what();
+  what = nullptr;
+  ended.set();
+}
+
+TAGMA_DECL thread::thread(std::function<void()> what) : state_(std::make_shared<state>()) {
+  state_->what = std::move(what);
+  if (runtime::turns_here == nullptr) {
+    real_ = std::thread([s = state_] { s->run(); });
+    return;
+  }
+  auto kept = std::make_unique<std::shared_ptr<state>>(state_);
+  const auto run = [](void* s) {
+    const std::unique_ptr<std::shared_ptr<state>> mine(static_cast<std::shared_ptr<state>*>(s));
+    (*mine)->run();
+  };
+  runtime::turns_here->start(run, kept.get());
+  (void)kept.release();
+}
+
+TAGMA_DECL void thread::join() {
+  state_->ended.wait();
+  if (real_.joinable()) real_.join();
+}
+
+TAGMA_DECL std::uint64_t draw_number() {
+  if (runtime::turns_here != nullptr) return runtime::turns_here->draw();
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+}  // namespace tagma::service
+
 namespace tagma::service {
 
 namespace detail {
@@ -885,7 +1085,7 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   transport::options how_;
   std::int64_t within_ns_;
   loss on_loss_;
-  std::mutex mutex_;
+  mutex mutex_;
   std::shared_ptr<transport::link> link_;
   bool up_ = false, flushing_ = false, closed_ = false;
   std::deque<item> waiting_;
@@ -927,7 +1127,7 @@ TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, tran
 TAGMA_DECL void outlet::add(item one) {
   bool refused = false;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     refused = closed_;
     if (!refused) {
       waiting_.push_back(std::move(one));
@@ -943,7 +1143,7 @@ TAGMA_DECL void outlet::flush() {
     item one;
     std::shared_ptr<transport::link> to;
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<mutex> lock(mutex_);
       // One thread sends at a time, so that what is said stays in order.
       if (!up_ || flushing_ || waiting_.empty()) return;
       flushing_ = true;
@@ -962,7 +1162,7 @@ TAGMA_DECL void outlet::flush() {
       give_up(one, e);
     }
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<mutex> lock(mutex_);
       flushing_ = false;
       if (again) {
         waiting_.push_front(std::move(one));
@@ -975,7 +1175,7 @@ TAGMA_DECL void outlet::flush() {
 
 TAGMA_DECL void outlet::connected(transport::link&) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     up_ = true;
   }
   flush();
@@ -986,15 +1186,15 @@ TAGMA_DECL void outlet::writable(transport::link&) { flush(); }
 TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool tell) {
   std::deque<item> left;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (link_.get() != &of) return;
-    link_.reset();
+    if (!TAGMA_BROKEN(link_not_made_again)) link_.reset();
     up_ = false;
     left.swap(waiting_);
     tell = tell && !closed_;
   }
   for (item& one : left) give_up(one, why);
-  if (tell && on_loss_) on_loss_(why);
+  if (tell && on_loss_ && !TAGMA_BROKEN(loss_not_told)) on_loss_(why);
 }
 
 TAGMA_DECL void outlet::closed(transport::link& with) {
@@ -1004,14 +1204,14 @@ TAGMA_DECL void outlet::closed(transport::link& with) {
 TAGMA_DECL void outlet::lost(transport::link& with, const error& why) { over(with, why, true); }
 
 TAGMA_COLD TAGMA_DECL std::shared_ptr<transport::link> outlet::current() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<mutex> lock(mutex_);
   return up_ ? link_ : nullptr;
 }
 
 TAGMA_DECL void outlet::close() {
   std::shared_ptr<transport::link> open;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     closed_ = true;
     open = link_;
   }
@@ -1132,7 +1332,7 @@ class cluster_session::gathering {
 
  private:
   std::mutex mutex_;
-  std::condition_variable changed_;
+  service::condition changed_;
   std::size_t open_ = 0;
   std::optional<error> first_;
 };
@@ -1193,8 +1393,7 @@ inline described_cluster ask_for_cluster(transport::network& by, const std::stri
 inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
-  std::random_device random;
-  graph_ = std::uint64_t{random()} << 32 | random();
+  graph_ = service::draw_number();
   std::vector<task_devices> devices = devices_of(members);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
@@ -1415,7 +1614,6 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 /// What the handlers, runs and links of a worker share.
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -1430,11 +1628,9 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 /// @file
 /// Threads that wait for runs, so that those of the network do not.
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace tagma::service {
@@ -1458,10 +1654,10 @@ class crew {
   void work();
 
   std::size_t most_;
-  std::mutex mutex_;
-  std::condition_variable wakes_;
+  mutex mutex_;
+  condition wakes_;
   std::deque<std::function<void()>> waiting_;
-  std::vector<std::thread> threads_;
+  std::vector<thread> threads_;
   std::size_t idle_ = 0;
   bool ends_ = false;
 };
@@ -1478,18 +1674,18 @@ class crew {
 namespace tagma::service {
 
 TAGMA_DECL bool crew::add(std::function<void()> what) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<mutex> lock(mutex_);
   if (ends_) return false;
   waiting_.push_back(std::move(what));
-  if (waiting_.size() > idle_ && threads_.size() < most_)
+  if (waiting_.size() > idle_ && threads_.size() < (TAGMA_BROKEN(one_thread_for_all) ? 1 : most_))
     threads_.emplace_back([this] { work(); });
-  else
+  else if (!TAGMA_BROKEN(wake_forgotten))
     wakes_.notify_one();
   return true;
 }
 
 TAGMA_DECL void crew::work() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock<mutex> lock(mutex_);
   for (;;) {
     while (waiting_.empty()) {
       if (ends_) return;
@@ -1506,14 +1702,14 @@ TAGMA_DECL void crew::work() {
 }
 
 TAGMA_DECL void crew::finish() {
-  std::vector<std::thread> all;
+  std::vector<thread> all;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     ends_ = true;
     all.swap(threads_);
   }
   wakes_.notify_all();
-  for (std::thread& t : all) t.join();
+  for (thread& t : all) t.join();
 }
 
 }  // namespace tagma::service
@@ -3202,7 +3398,7 @@ class meeting final : public runtime::rendezvous {
 
   std::uint64_t graph_, step_;
   post out_;
-  std::mutex mutex_;
+  mutex mutex_;
   std::map<std::int32_t, state> edges_;
   std::exception_ptr aborted_;
 };
@@ -3256,7 +3452,7 @@ TAGMA_DECL void meeting::leave(std::int32_t edge, std::int32_t task, runtime::se
 
 TAGMA_DECL void meeting::send(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     check();
     state& s = edges_[edge];
     if (!s.is_wanted && attempt.value.bytes() > eager_bytes) {
@@ -3272,10 +3468,10 @@ TAGMA_DECL void meeting::wanted(std::int32_t edge) {
   runtime::send_attempt* attempt = nullptr;
   std::int32_t task = 0;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr) return;
     state& s = edges_[edge];
-    s.is_wanted = true;
+    s.is_wanted = !TAGMA_BROKEN(early_wish_forgotten);
     attempt = std::exchange(s.sends, nullptr);
     task = s.peer;
   }
@@ -3286,7 +3482,7 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
   tensor_spec spec;
   std::vector<std::byte> elements;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     check();
     state& s = edges_[edge];
     if (!s.has_come) {
@@ -3312,7 +3508,7 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
               sentence({"edge ", e.edge, ": ", to_string(e.spec), " has no ", bulk.bulk_size, " bytes"})));
   runtime::receive_attempt* attempt = nullptr;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr) return transport::placement::refused(error(status_code::aborted, "the run is over"));
     state& s = edges_[e.edge];
     if (s.has_come || s.from != nullptr)
@@ -3326,7 +3522,7 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
   std::exception_ptr problem;
   try {
     if (std::byte* const where = attempt->place(e.spec); where != nullptr) {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<mutex> lock(mutex_);
       edges_[e.edge].receives = attempt;
       return transport::placement::at(where);
     }
@@ -3335,7 +3531,7 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
     problem = std::current_exception();
   }
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     edges_[e.edge].from = nullptr;
   }
   attempt->ended(problem);
@@ -3348,12 +3544,13 @@ TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& 
   bool is_there = false;
   if (static_cast<std::uint64_t>(bytes_of(e.spec)) != bulk.bulk_size || e.spec.type == dtype::none) return;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr && edges_.find(e.edge) == edges_.end()) return;
     state& s = edges_[e.edge];
     is_there = s.from != nullptr;
     s.from = nullptr;
     attempt = std::exchange(s.receives, nullptr);
+    if (attempt == nullptr && TAGMA_BROKEN(early_edge_dropped)) return;
     s.has_come = true;
     if (attempt == nullptr) {
       s.spec = e.spec;
@@ -3368,7 +3565,7 @@ TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& 
 TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
   runtime::receive_attempt* attempt = nullptr;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     state& s = edges_[edge];
     if (std::exchange(s.from, nullptr) == nullptr) return;
     attempt = std::exchange(s.receives, nullptr);
@@ -3378,7 +3575,7 @@ TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
 
 TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     const auto found = edges_.find(edge);
     if (found == edges_.end()) return;
     state& s = found->second;
@@ -3395,7 +3592,7 @@ TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& at
 
 TAGMA_COLD TAGMA_DECL std::vector<meeting::waiting_edge> meeting::waiting() {
   std::vector<waiting_edge> all;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<mutex> lock(mutex_);
   for (const auto& [edge, s] : edges_) {
     if (s.from != nullptr)
       all.push_back({edge, s.peer, run_list::wait::arrives});
@@ -3410,7 +3607,7 @@ TAGMA_COLD TAGMA_DECL std::vector<meeting::waiting_edge> meeting::waiting() {
 TAGMA_DECL void meeting::abort(const error& why) {
   std::vector<runtime::exchange_attempt*> ends;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ == nullptr) aborted_ = std::make_exception_ptr(why);
     for (auto& [edge, s] : edges_) {
       if (s.from != nullptr) {
@@ -3486,7 +3683,8 @@ class registered_part {
   static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
   /// Ends all runs.
-  void abort(const error& why);
+  /// @returns which these were
+  std::vector<std::uint64_t> abort(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
   /// That error, if there is one; otherwise the one that a run has ended with.
@@ -3529,6 +3727,7 @@ inline registered_part::registered_part(add_part what, const any_program& progra
 }
 
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
+  pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (ended_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
   std::shared_ptr<run_state>& r = runs_[step];
@@ -3537,11 +3736,12 @@ inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
 }
 
 inline void registered_part::end(std::uint64_t step, const error* why) {
+  pass();
   std::shared_ptr<run_state> r;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended_.insert(step);
-    if (ended_.size() > 4096) ended_.erase(ended_.begin());
+    while (ended_.size() > 4096) ended_.erase(ended_.begin());
     const auto found = runs_.find(step);
     if (found == runs_.end()) return;
     r = std::move(found->second);
@@ -3557,7 +3757,7 @@ TAGMA_COLD inline void registered_part::begin_reset() {
     const std::lock_guard<std::mutex> lock(mutex_);
     reset_ = true;
   }
-  abort(reason_of(error(status_code::aborted, "")));
+  (void)abort(reason_of(error(status_code::aborted, "")));
 }
 
 TAGMA_COLD inline error registered_part::reason_of(const error& caught) {
@@ -3585,16 +3785,21 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
   }
 }
 
-inline void registered_part::abort(const error& why) {
-  std::vector<std::shared_ptr<run_state>> all;
+inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
+  pass();
+  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [step, r] : runs_) all.push_back(r);
+    all.swap(runs_);
+    for (const auto& [step, r] : all) ended_.insert(step);
   }
-  for (const auto& r : all) {
+  std::vector<std::uint64_t> steps;
+  for (const auto& [step, r] : all) {
+    steps.push_back(step);
     r->edges.abort(why);
     r->stop.cancel();
   }
+  return steps;
 }
 
 }  // namespace tagma::service
@@ -3932,7 +4137,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
 
   inlet_calls worker_;
   std::mutex mutex_;
-  std::condition_variable room_;
+  condition room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
   std::vector<std::uint64_t> graphs_;
 };
@@ -3960,6 +4165,7 @@ inline container worker_core::state(const std::string& name, isolation kept_apar
 }
 
 inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
+  pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = parts_.find(graph);
   return found == parts_.end() ? nullptr : found->second;
@@ -3990,17 +4196,26 @@ inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
 }
 
 inline void worker_core::lose(const std::string& address, const error& why) {
-  std::vector<std::shared_ptr<registered_part>> concerned;
+  std::vector<std::pair<std::shared_ptr<registered_part>, placed_task>> concerned;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [graph, part] : parts_)
       for (const placed_task& t : part->what().tasks)
         if (t.address == address) {
-          concerned.push_back(part);
+          concerned.emplace_back(part, t);
           break;
         }
   }
-  for (const auto& part : concerned) part->abort(why);
+  // What was on its way there is lost as well, and the other task waits for it, if there still is one.
+  const std::string said = sentence({"what was on its way from ", transport::to_string(options_.link.self),
+                                     " was lost: ", runtime::without_code(why.what())});
+  for (const auto& [part, there] : concerned)
+    for (const std::uint64_t step : part->abort(why)) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(message::end_run);
+      m.body = end_run{part->what().graph, step, why.code(), said}.body();
+      if (!TAGMA_BROKEN(lost_edges_not_told)) send_to(there, std::move(m));
+    }
 }
 
 inline void worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
@@ -4087,11 +4302,14 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
     switch (static_cast<message>(m.kind)) {
       case message::tensor: {
         const edge_of_run e = edge_of_run::read(m.body);
+        std::shared_ptr<run_state> run;
         {
           const std::lock_guard<std::mutex> lock(mutex_);
-          transfers_.erase({&from, m.transfer});
+          if (auto found = transfers_.extract({&from, m.transfer}); !found.empty()) run = found.mapped().first;
         }
-        if (const auto run = run_of(e, true); run != nullptr) run->edges.received(m, e);
+        // What was placed has come where a run waits for it, even if the run was told meanwhile that it is over.
+        if (run == nullptr) run = run_of(e, true);
+        if (run != nullptr) run->edges.received(m, e);
         return;
       }
       case message::wanted: {
@@ -4102,12 +4320,12 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
       case message::end_run: {
         const end_run e = end_run::read(m.body);
         const error why(e.code, e.why);
-        if (const auto part = find(e.graph); part != nullptr)
+        if (const auto part = find(e.graph); part != nullptr && !TAGMA_BROKEN(end_of_run_ignored))
           part->end(e.step, e.code == status_code::ok ? nullptr : &why);
         return;
       }
       case message::forget_graph: {
-        forget(edge_of_run::read(m.body).graph);
+        if (!TAGMA_BROKEN(forget_ignored)) forget(edge_of_run::read(m.body).graph);
         return;
       }
       case message::add_part:
@@ -4203,6 +4421,7 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
   const under_way marked(*run, network_.now());
   runs_begun_.fetch_add(1, memory_order::relaxed);
+  if (TAGMA_BROKEN(answered_early)) by->reply(request, results.body(), {});
   try {
     part->plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
@@ -4282,10 +4501,12 @@ inline void inlet_handler::end() {
     graphs.swap(graphs_);
     room_.notify_all();
   }
+  if (TAGMA_BROKEN(graphs_stay)) return;
   for (const std::uint64_t g : graphs) worker_.forget(g);
 }
 
 inline void inlet_handler::owns(std::uint64_t graph) {
+  pass();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (link_ != nullptr) return graphs_.push_back(graph);
@@ -4294,9 +4515,9 @@ inline void inlet_handler::owns(std::uint64_t graph) {
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
+  pass();
   std::unique_lock<std::mutex> lock(mutex_);
-  while (link_ != nullptr && send(*link_).status == transport::send_status::full)
-    room_.wait_for(lock, std::chrono::milliseconds(50));
+  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
 }
 
 inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {

@@ -217,6 +217,18 @@ enum class mistake : std::uint8_t {
   chunks_not_in_turns,  ///< one transfer goes before all others
   rejected_goes_on,     ///< the sender of bulk that was refused goes on sending
   room_not_told,        ///< `writable` is forgotten
+  // Of services of a cluster.
+  answered_early,        ///< the answer of a run goes before the run is done
+  wake_forgotten,        ///< a thread of a crew is not told that there is something to do
+  one_thread_for_all,    ///< a crew has a thread, and no second one
+  early_edge_dropped,    ///< a tensor that comes before it is asked for is not kept
+  early_wish_forgotten,  ///< nor that somebody wants one that is not there yet
+  link_not_made_again,   ///< a process that was lost is never looked for again
+  loss_not_told,         ///< runs that concern a process that is lost go on
+  lost_edges_not_told,   ///< those that wait for what was on its way when a connection was lost are not told
+  end_of_run_ignored,    ///< a run that has failed elsewhere goes on
+  forget_ignored,        ///< graphs stay that a client does not need any more
+  graphs_stay,           ///< graphs stay whose client is gone
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time

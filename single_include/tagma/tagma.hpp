@@ -18778,9 +18778,47 @@ class wait_word {
 
 #include <time.h>
 
+// ---- tagma/runtime/turns.hpp
+
+/// @file
+/// Threads that are simulated: where one would sleep, it says so, and somebody else decides when it goes on.
+
+#include <cstdint>
+
+namespace tagma::runtime {
+
+class wait_word;
+
+/// Who lets the threads of a simulated process go on, one at a time. What waits at a `wait_word`, reads the clock,
+/// draws numbers or starts threads asks it, where the thread has one; all others never come here.
+class turns {
+ public:
+  /// The clock, in nanoseconds.
+  [[nodiscard]] virtual std::int64_t now() const = 0;
+  /// Returns when the word was woken, or the clock shows `end_ns`.
+  virtual void sleep(const wait_word& at, std::int64_t end_ns) = 0;
+  /// Lets up to so many threads go on that sleep there.
+  virtual void wake(const wait_word& at, int count) = 0;
+  /// Others may go on before this thread does: a place where the system could take it off its processor.
+  virtual void pass() = 0;
+  /// Calls a function soon, on a thread of its own.
+  virtual void start(void (*what)(void*), void* with) = 0;
+  /// A number that nobody else has.
+  [[nodiscard]] virtual std::uint64_t draw() = 0;
+
+ protected:
+  ~turns() = default;
+};
+
+/// Of this thread; nullptr for one that sleeps by itself.
+inline constinit thread_local turns* turns_here = nullptr;
+
+}  // namespace tagma::runtime
+
 namespace tagma::runtime {
 
 TAGMA_DECL std::int64_t now_ns() {
+  if (turns_here != nullptr) return turns_here->now();
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
@@ -18799,6 +18837,7 @@ TAGMA_DECL void wait_word::wait_until(std::uint32_t seen, std::int64_t end_ns) {
 }
 
 [[gnu::noinline]] TAGMA_DECL bool wait_word::changes_soon(std::uint32_t seen) const {
+  if (turns_here != nullptr) return word_.load(memory_order::acquire) != seen;
   for (int i = 0; i < 1000; ++i) {
     if (word_.load(memory_order::acquire) != seen) return true;
     relax();
@@ -18821,6 +18860,7 @@ TAGMA_DECL void wait_word::change(bool all) {
 
 [[gnu::noinline]] TAGMA_DECL void wait_word::wake(int count) {
   if (sleepers_.load() == 0) return;
+  if (turns_here != nullptr) return turns_here->wake(*this, count);
 #if defined(__linux__)
   syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 #else
@@ -18829,6 +18869,7 @@ TAGMA_DECL void wait_word::change(bool all) {
 }
 
 TAGMA_DECL void wait_word::sleep(std::uint32_t seen, std::int64_t end_ns) {
+  if (turns_here != nullptr) return turns_here->sleep(*this, end_ns);
 #if defined(__linux__)
   timespec end{};
   end.tv_sec = static_cast<time_t>(end_ns / 1'000'000'000);
@@ -19180,7 +19221,7 @@ TAGMA_DECL run_guard::run_guard(const run_limits& limits, std::int64_t session_t
   if (closed()) return status_code::cancelled;
   for (const stop_source* s = &stop_; s != nullptr; s = s->next)
     if (s->requested != nullptr && s->requested(s->token)) return status_code::cancelled;
-  return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
+  return end_ != wait_word::never && now_ns() >= end_ ? status_code::deadline_exceeded : status_code::ok;
 }
 
 TAGMA_DECL void run_guard::check() const {

@@ -212,6 +212,18 @@ enum class mistake : std::uint8_t {
   chunks_not_in_turns,  ///< one transfer goes before all others
   rejected_goes_on,     ///< the sender of bulk that was refused goes on sending
   room_not_told,        ///< `writable` is forgotten
+  // Of services of a cluster.
+  answered_early,        ///< the answer of a run goes before the run is done
+  wake_forgotten,        ///< a thread of a crew is not told that there is something to do
+  one_thread_for_all,    ///< a crew has a thread, and no second one
+  early_edge_dropped,    ///< a tensor that comes before it is asked for is not kept
+  early_wish_forgotten,  ///< nor that somebody wants one that is not there yet
+  link_not_made_again,   ///< a process that was lost is never looked for again
+  loss_not_told,         ///< runs that concern a process that is lost go on
+  lost_edges_not_told,   ///< those that wait for what was on its way when a connection was lost are not told
+  end_of_run_ignored,    ///< a run that has failed elsewhere goes on
+  forget_ignored,        ///< graphs stay that a client does not need any more
+  graphs_stay,           ///< graphs stay whose client is gone
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time
@@ -3502,8 +3514,9 @@ TAGMA_DECL std::int64_t pipe_end::due() {
 // ---- tagma/transport/simulated/world.hpp
 
 /// @file
-/// A network that is made up: processes, connections and a clock that are all drawn from one number, without a thread.
-/// It delays, splits what is read, stops and cuts, and does the same again for the same number.
+/// A network that is made up: processes, connections and a clock that are all drawn from one number, without a thread
+/// but those that processes start, which take turns. It delays, splits what is read, stops and cuts, and does the same
+/// again for the same number.
 
 #include <cstddef>
 #include <cstdint>
@@ -3517,6 +3530,218 @@ TAGMA_DECL std::int64_t pipe_end::due() {
 #include <string_view>
 #include <utility>
 #include <vector>
+
+// ---- tagma/transport/simulated/threads.hpp
+
+/// @file
+/// Threads of processes that are simulated: real ones, of which one goes on at a time, while the world waits for it.
+
+#include <semaphore.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace tagma::transport::simulated {
+
+/// What threads need of their world. Times are nanoseconds of its clock.
+class stage {
+ public:
+  [[nodiscard]] virtual std::int64_t time() const = 0;
+  virtual void plan(std::int64_t when, std::function<void()> what) = 0;
+  /// How long a thread that can go on has to wait for that.
+  [[nodiscard]] virtual std::int64_t draw_turn() = 0;
+  /// In [0, bound), bound above 0.
+  [[nodiscard]] virtual std::uint64_t draw_below(std::uint64_t bound) = 0;
+  /// Whether a thread lets others go first where it could.
+  [[nodiscard]] virtual bool draw_pass() = 0;
+  /// Thread number `n` goes on.
+  virtual void goes_on(std::uint64_t n) = 0;
+
+ protected:
+  ~stage() = default;
+};
+
+/// The threads of a world. A thread goes on until it waits or ends; that is one thing that happens in the world. Which
+/// of several goes on first is drawn, as is when.
+class threads {
+ public:
+  explicit threads(stage& on);
+  threads(const threads&) = delete;
+  threads& operator=(const threads&) = delete;
+  /// Those that have not ended never go on.
+  ~threads();
+
+  /// @param stopped_until until when the process does nothing; lives as long as this
+  void start(runtime::turns& home, const std::int64_t& stopped_until, std::function<void()> what);
+  /// As of `runtime::turns`, by a thread of the world. Throws Internal for a handler, which may not wait.
+  /// @param end_ns on the clock of the world
+  void sleep(const runtime::wait_word& at, std::int64_t end_ns);
+  void wake(const runtime::wait_word& at, int count);
+  void pass();
+
+  /// Whether one of them is who calls.
+  [[nodiscard]] bool in_one() const { return current_ != nullptr; }
+  [[nodiscard]] std::size_t alive() const { return all_.size(); }
+
+ private:
+  /// What real threads wait for.
+  class baton {
+   public:
+    baton() { sem_init(&given_, 0, 0); }
+    baton(const baton&) = delete;
+    baton& operator=(const baton&) = delete;
+    ~baton() { sem_destroy(&given_); }
+
+    void give() { sem_post(&given_); }
+    void take() {
+      while (sem_wait(&given_) != 0) continue;  // a signal came
+    }
+
+   private:
+    sem_t given_{};
+  };
+  struct thread {
+    runtime::turns* home = nullptr;
+    const std::int64_t* stopped_until = nullptr;
+    std::uint64_t number = 0;
+    baton go{};
+    std::shared_ptr<baton> back{};
+    std::thread real{};
+    const runtime::wait_word* at = nullptr;  // where it sleeps, until it is woken
+    std::uint64_t turn = 0;                  // how often it has waited
+    bool waits = true, ended = false;
+  };
+
+  void plan(const std::shared_ptr<thread>& t, std::int64_t when);
+  void go_on(const std::shared_ptr<thread>& t);
+  /// This thread waits for something that was planned, or for a wake.
+  void stay(const std::shared_ptr<thread>& t);
+  [[nodiscard]] std::shared_ptr<thread> current() const;
+
+  stage& stage_;
+  std::shared_ptr<baton> mine_;
+  std::vector<std::shared_ptr<thread>> all_;  // that have not ended
+  thread* current_ = nullptr;
+  std::uint64_t started_ = 0;
+};
+
+/// While it lives, this thread acts for a process.
+class at_home {
+ public:
+  explicit at_home(runtime::turns& of) : before_(runtime::turns_here) { runtime::turns_here = &of; }
+  at_home(const at_home&) = delete;
+  at_home& operator=(const at_home&) = delete;
+  ~at_home() { runtime::turns_here = before_; }
+
+ private:
+  runtime::turns* before_;
+};
+
+}  // namespace tagma::transport::simulated
+
+// ---- tagma/transport/simulated/threads.ipp
+
+/// @file
+/// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+namespace tagma::transport::simulated {
+
+TAGMA_DECL threads::threads(stage& on) : stage_(on), mine_(std::make_shared<baton>()) {}
+
+TAGMA_DECL threads::~threads() {
+  for (const auto& t : all_) t->real.detach();
+}
+
+TAGMA_DECL void threads::start(runtime::turns& home, const std::int64_t& stopped_until, std::function<void()> what) {
+  const auto t = std::make_shared<thread>();
+  t->home = &home;
+  t->stopped_until = &stopped_until;
+  t->number = ++started_;
+  t->back = mine_;
+  t->real = std::thread([t, what = std::move(what)]() mutable {
+    t->go.take();
+    {
+      const at_home here(*t->home);
+      what();
+      what = nullptr;
+    }
+    t->ended = true;
+    t->back->give();
+  });
+  all_.push_back(t);
+  plan(t, stage_.time() + stage_.draw_turn());
+}
+
+TAGMA_DECL void threads::plan(const std::shared_ptr<thread>& t, std::int64_t when) {
+  stage_.plan(when, [this, t, turn = t->turn] {
+    if (t->turn != turn || !t->waits) return;
+    if (*t->stopped_until > stage_.time()) return plan(t, *t->stopped_until);
+    go_on(t);
+  });
+}
+
+TAGMA_DECL void threads::go_on(const std::shared_ptr<thread>& t) {
+  stage_.goes_on(t->number);
+  t->waits = false;
+  t->at = nullptr;
+  current_ = t.get();
+  t->go.give();
+  mine_->take();
+  current_ = nullptr;
+  if (!t->ended) return;
+  t->real.join();
+  std::erase(all_, t);
+}
+
+TAGMA_DECL std::shared_ptr<threads::thread> threads::current() const {
+  for (const auto& t : all_)
+    if (t.get() == current_) return t;
+  return nullptr;
+}
+
+TAGMA_DECL void threads::stay(const std::shared_ptr<thread>& t) {
+  mine_->give();
+  t->go.take();
+}
+
+TAGMA_DECL void threads::sleep(const runtime::wait_word& at, std::int64_t end_ns) {
+  const std::shared_ptr<thread> t = current();
+  if (t == nullptr) fail(status_code::internal, "a handler waits, and with it the thread of the network");
+  ++t->turn;
+  t->waits = true;
+  t->at = &at;
+  if (end_ns != runtime::wait_word::never) plan(t, end_ns);
+  stay(t);
+}
+
+TAGMA_DECL void threads::pass() {
+  const std::shared_ptr<thread> t = current();
+  if (t == nullptr || !stage_.draw_pass()) return;
+  ++t->turn;
+  t->waits = true;
+  plan(t, stage_.time() + stage_.draw_turn());
+  stay(t);
+}
+
+TAGMA_DECL void threads::wake(const runtime::wait_word& at, int count) {
+  std::vector<std::shared_ptr<thread>> asleep;
+  for (const auto& t : all_)
+    if (t->waits && t->at == &at) asleep.push_back(t);
+  for (; count > 0 && !asleep.empty(); --count) {
+    const auto which = asleep.begin() + static_cast<std::ptrdiff_t>(stage_.draw_below(asleep.size()));
+    (*which)->at = nullptr;
+    plan(*which, stage_.time() + stage_.draw_turn());
+    asleep.erase(which);
+  }
+}
+
+}  // namespace tagma::transport::simulated
 
 namespace tagma::transport::simulated {
 
@@ -3540,15 +3765,18 @@ struct weather {
   std::int64_t bytes_per_second = 0;    ///< 0: any number
   std::size_t pipe_bytes = 256 * 1024;  ///< on their way and not read, before a writer has to wait
   bool splits = false;                  ///< reads and writes end at random places
+  std::int64_t turn_ns = 0;             ///< how long a thread that could go on may have to wait for that
+  std::uint64_t passes = 0;             ///< one in so many times, a thread that takes a lock lets others go first
 };
 
 class world;
 class stream;
 
-/// The network of one process of a world.
-class network final : public transport::network {
+/// The network of one process of a world, and who lets its threads go on. After a restart, the process of that name is
+/// another one.
+class network final : public transport::network, public runtime::turns {
  public:
-  network(world& of, std::string name) : world_(of), name_(std::move(name)) {}
+  network(world& of, threads& with, std::string name) : world_(of), threads_(with), name_(std::move(name)) {}
   ~network() override = default;
 
   std::shared_ptr<link> connect(const std::string& address, const options& how, std::shared_ptr<handler> with,
@@ -3559,22 +3787,38 @@ class network final : public transport::network {
   [[nodiscard]] std::int64_t now() const override;
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// False once it was restarted or killed: then nothing that it does reaches anybody.
+  [[nodiscard]] bool is_alive() const { return alive_; }
+  /// Begins a thread of the process. What it calls may wait for what handlers do.
+  void start(std::function<void()> what) { threads_.start(*this, stopped_until_ns_, std::move(what)); }
+
+  /// @name Of threads and handlers, by way of `runtime::wait_word`
+  /// @{
+  void sleep(const runtime::wait_word& at, std::int64_t end_ns) override;
+  void wake(const runtime::wait_word& at, int count) override { threads_.wake(at, count); }
+  void pass() override { threads_.pass(); }
+  void start(void (*what)(void*), void* with) override {
+    start([what, with] { what(with); });
+  }
+  [[nodiscard]] std::uint64_t draw() override;
+  /// @}
 
  private:
   friend class world;
   friend class stream;
 
   world& world_;
+  threads& threads_;
   std::string name_;
-  std::uint64_t life_ = 0;  // how often it was restarted
+  bool alive_ = true;
   std::int64_t clock_ahead_ns_ = 0;
   std::int64_t stopped_until_ns_ = 0;
 };
 
-/// Everything that happens. Handlers and functions are called by `step` alone.
-class world {
+/// Everything that happens. Handlers and functions are called by `step` alone, threads go on within it alone.
+class world final : private stage {
  public:
-  explicit world(std::uint64_t seed) : dice_(seed) {}
+  explicit world(std::uint64_t seed) : dice_(seed), threads_(*this) {}
   world(const world&) = delete;
   world& operator=(const world&) = delete;
   ~world();
@@ -3607,6 +3851,8 @@ class world {
   /// told.
   /// @param silently the other ends are not told either, as when a machine loses its power
   void restart(const std::string& name, bool silently);
+  /// The same, but its handlers are told that all is lost, so that its threads come to their end.
+  void kill(const std::string& name, bool silently);
   /// The clock of a process jumps, which no clock that is monotonic does backwards.
   void advance_clock(const std::string& name, std::int64_t ns);
   /// @}
@@ -3615,6 +3861,8 @@ class world {
   [[nodiscard]] std::uint64_t history() const { return history_; }
   [[nodiscard]] std::uint64_t events() const { return happened_; }
   [[nodiscard]] dice& chance() { return dice_; }
+  /// Threads that have not come to their end.
+  [[nodiscard]] std::size_t threads_alive() const { return threads_.alive(); }
 
  private:
   friend class network;
@@ -3626,6 +3874,14 @@ class world {
     acceptor accept{};
   };
 
+  [[nodiscard]] std::int64_t time() const override { return now_; }
+  void plan(std::int64_t when, std::function<void()> what) override { at(when, std::move(what)); }
+  [[nodiscard]] std::int64_t draw_turn() override;
+  [[nodiscard]] std::uint64_t draw_below(std::uint64_t bound) override { return dice_.below(bound); }
+  [[nodiscard]] bool draw_pass() override { return weather.passes != 0 && dice_.one_in(weather.passes); }
+  void goes_on(std::uint64_t n) override { note("thread", n); }
+
+  void end(const std::string& name, bool silently, bool told);
   void at(std::int64_t ns, std::function<void()> what);
   void note(std::string_view what, std::uint64_t number);
   void try_connect(const std::shared_ptr<stream>& from, std::int64_t until);
@@ -3637,7 +3893,9 @@ class world {
   std::int64_t now_ = 0;
   std::uint64_t planned_ = 0, happened_ = 0, history_ = 0xcbf29ce484222325u;
   std::map<std::pair<std::int64_t, std::uint64_t>, std::function<void()>> events_;
+  threads threads_;
   std::map<std::string, std::unique_ptr<network>> processes_;
+  std::vector<std::unique_ptr<network>> gone_;
   std::map<std::string, listener> listeners_;
   std::set<std::pair<std::string, std::string>> parted_;
   std::vector<std::shared_ptr<stream>> streams_;
@@ -3668,7 +3926,7 @@ class stream final : public driven_link, public std::enable_shared_from_this<str
 
  protected:
   void wake() override;
-  [[nodiscard]] bool is_here() const override { return true; }
+  [[nodiscard]] bool is_here() const override { return !home_.threads_.in_one(); }
   [[nodiscard]] std::int64_t clock() const override { return home_.now(); }
 
  private:
@@ -3715,10 +3973,17 @@ TAGMA_DECL std::uint64_t dice::next() {
 
 TAGMA_DECL std::int64_t network::now() const { return world_.now_ + clock_ahead_ns_; }
 
+TAGMA_DECL std::uint64_t network::draw() { return world_.dice_.next(); }
+
+TAGMA_DECL void network::sleep(const runtime::wait_word& at, std::int64_t end_ns) {
+  threads_.sleep(at, end_ns == runtime::wait_word::never ? end_ns : end_ns - clock_ahead_ns_);
+}
+
 TAGMA_DECL void network::after(std::int64_t ns, std::function<void()> what) {
-  world_.at(world_.now_ + ns, [this, life = life_, what = std::move(what)] {
-    if (life != life_) return;
+  world_.at(world_.now_ + ns, [this, what = std::move(what)] {
+    if (!alive_) return;
     if (stopped_until_ns_ > world_.now_) return after(stopped_until_ns_ - world_.now_, what);
+    const at_home here(*this);
     what();
   });
 }
@@ -3730,18 +3995,22 @@ TAGMA_DECL std::shared_ptr<link> network::connect(const std::string& address, co
   made->address = address;
   world_.streams_.push_back(made);
   world_.at(world_.now_ + world_.draw_delay(),
-            [this, made, until = world_.now_ + within_ns] { world_.try_connect(made, until); });
+            [this, made, until = alive_ ? world_.now_ + within_ns : 0] { world_.try_connect(made, until); });
   return made;
 }
 
 TAGMA_DECL std::string network::listen(const std::string& address, const options& how, acceptor accept) {
+  if (!alive_) fail(status_code::unavailable, {"the process that would listen at ", address, " is no more"});
   if (world_.listeners_.count(address) != 0)
     fail(status_code::already_exists, {"somebody listens at ", address, " already"});
   world_.listeners_[address] = {this, how, std::move(accept)};
   return address;
 }
 
-TAGMA_DECL void network::stop_listening(const std::string& address) { world_.listeners_.erase(address); }
+TAGMA_DECL void network::stop_listening(const std::string& address) {
+  const auto found = world_.listeners_.find(address);
+  if (found != world_.listeners_.end() && found->second.at == this) world_.listeners_.erase(found);
+}
 
 TAGMA_DECL world::~world() {
   const std::vector<std::shared_ptr<stream>> all = std::exchange(streams_, {});
@@ -3751,7 +4020,7 @@ TAGMA_DECL world::~world() {
 
 TAGMA_DECL network& world::process(const std::string& name) {
   std::unique_ptr<network>& p = processes_[name];
-  if (p == nullptr) p = std::make_unique<network>(*this, name);
+  if (p == nullptr) p = std::make_unique<network>(*this, threads_, name);
   return *p;
 }
 
@@ -3806,18 +4075,26 @@ TAGMA_DECL std::int64_t world::draw_delay() {
   return weather.delay_ns + (more > 0 ? static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(more))) : 0);
 }
 
+TAGMA_DECL std::int64_t world::draw_turn() {
+  return weather.turn_ns > 0 ? static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(weather.turn_ns))) : 0;
+}
+
 TAGMA_DECL void world::try_connect(const std::shared_ptr<stream>& from, std::int64_t until) {
   if (from->is_dead()) return;
   const auto found = listeners_.find(from->address);
-  const bool there = found != listeners_.end() && !is_parted(from->home(), *found->second.at) &&
-                     found->second.at->stopped_until_ns_ <= now_;
+  const bool there = from->home().is_alive() && found != listeners_.end() &&
+                     !is_parted(from->home(), *found->second.at) && found->second.at->stopped_until_ns_ <= now_;
   if (!there) {
     if (now_ >= until) return from->fails("nobody listens there");
     at(now_ + detail::again_ns, [this, from, until] { try_connect(from, until); });
     return;
   }
   const listener at_it = found->second;
-  std::shared_ptr<handler> with = at_it.accept();
+  std::shared_ptr<handler> with;
+  {
+    const at_home here(*at_it.at);
+    with = at_it.accept();
+  }
   if (with == nullptr) return from->fails("it takes no connections");
   const connection::setting s{side::accepts, at_it.how, draw_nonce(), "who connects from " + from->home().name(), true};
   const auto made = std::make_shared<stream>(*at_it.at, s, std::move(with));
@@ -3853,17 +4130,23 @@ TAGMA_DECL void world::stop(const std::string& name, std::int64_t ns) {
   p.stopped_until_ns_ = std::max(p.stopped_until_ns_, now_ + ns);
 }
 
-TAGMA_DECL void world::restart(const std::string& name, bool silently) {
+TAGMA_DECL void world::restart(const std::string& name, bool silently) { end(name, silently, false); }
+
+TAGMA_DECL void world::kill(const std::string& name, bool silently) { end(name, silently, true); }
+
+TAGMA_DECL void world::end(const std::string& name, bool silently, bool told) {
   note("restart", silently ? 1 : 0);
   network& p = process(name);
-  ++p.life_;
+  gone_.push_back(std::exchange(processes_[name], std::make_unique<network>(*this, threads_, name)));
+  processes_[name]->clock_ahead_ns_ = p.clock_ahead_ns_;
+  p.alive_ = false;
   p.stopped_until_ns_ = 0;
   std::erase_if(listeners_, [&p](const auto& l) { return l.second.at == &p; });
   const std::vector<std::shared_ptr<stream>> all = streams_;
   for (const auto& s : all) {
     if (&s->home() != &p || s->is_dead()) continue;
-    stream* const to = s->other();
-    s->dies();
+    const std::shared_ptr<stream> to = s->other() == nullptr ? nullptr : s->other()->shared_from_this();
+    told ? s->breaks("the process is no more") : s->dies();
     if (to != nullptr && !silently) to->comes({}, now_ + draw_delay());
   }
 }
@@ -3875,11 +4158,13 @@ TAGMA_DECL stream::stream(network& home, connection::setting s, std::shared_ptr<
 
 TAGMA_DECL void stream::meet(const std::shared_ptr<stream>& other) {
   other_ = other;
+  const at_home here(home_);
   with_connection([&](connection& c) { c.begin(clock()); });
   drive();
 }
 
 TAGMA_DECL void stream::fails(std::string_view how) {
+  const at_home here(home_);
   with_connection([&](connection& c) { c.broken(how, clock()); });
   drive();
 }
@@ -3974,6 +4259,7 @@ TAGMA_DECL void stream::write() {
 TAGMA_DECL void stream::drive() {
   if (dead_) return;
   if (home_.stopped_until_ns_ > world_.now_) return plan_drive(home_.stopped_until_ns_);
+  const at_home here(home_);
   take_wishes();
   read();
   with_connection([&](connection& c) {
@@ -4014,6 +4300,7 @@ TAGMA_DECL void stream::breaks(std::string_view how) {
 }
 
 TAGMA_DECL void stream::dies() {
+  const at_home here(home_);
   dead_ = told_end_ = true;
   vanish();
 }

@@ -5,13 +5,11 @@
 /// Sessions whose programs run on the tasks of a cluster: the program is placed, cut, and given to the servers once,
 /// then runs are asked of all that they concern. State stays on the servers, and outlives the session.
 
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "tagma/cluster/cluster.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outlet.hpp"
+#include "tagma/cluster/service/threads.hpp"
 #include "tagma/cluster/site.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/plan/parts.hpp"
@@ -141,7 +140,7 @@ class cluster_session::gathering {
 
  private:
   std::mutex mutex_;
-  std::condition_variable changed_;
+  service::condition changed_;
   std::size_t open_ = 0;
   std::optional<error> first_;
 };
@@ -202,8 +201,7 @@ inline described_cluster ask_for_cluster(transport::network& by, const std::stri
 inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
-  std::random_device random;
-  graph_ = std::uint64_t{random()} << 32 | random();
+  graph_ = service::draw_number();
   std::vector<task_devices> devices = devices_of(members);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});

@@ -14,6 +14,7 @@
 #include "tagma/cluster/service/outlet.ipp"
 #include "tagma/cluster/service/probing.ipp"
 #include "tagma/cluster/service/reports.ipp"
+#include "tagma/cluster/service/threads.ipp"
 #include "tagma/cluster/service/words.ipp"
 #include "tagma/cluster/site.ipp"
 #include "tagma/cluster/sources/command_line.ipp"

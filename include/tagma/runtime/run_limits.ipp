@@ -67,7 +67,7 @@ TAGMA_DECL run_guard::run_guard(const run_limits& limits, std::int64_t session_t
   if (closed()) return status_code::cancelled;
   for (const stop_source* s = &stop_; s != nullptr; s = s->next)
     if (s->requested != nullptr && s->requested(s->token)) return status_code::cancelled;
-  return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
+  return end_ != wait_word::never && now_ns() >= end_ ? status_code::deadline_exceeded : status_code::ok;
 }
 
 TAGMA_DECL void run_guard::check() const {

@@ -7,11 +7,13 @@
 #include <time.h>
 
 #include "tagma/base/config.hpp"
+#include "tagma/runtime/turns.hpp"
 #include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::runtime {
 
 TAGMA_DECL std::int64_t now_ns() {
+  if (turns_here != nullptr) return turns_here->now();
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
@@ -30,6 +32,7 @@ TAGMA_DECL void wait_word::wait_until(std::uint32_t seen, std::int64_t end_ns) {
 }
 
 [[gnu::noinline]] TAGMA_DECL bool wait_word::changes_soon(std::uint32_t seen) const {
+  if (turns_here != nullptr) return word_.load(memory_order::acquire) != seen;
   for (int i = 0; i < 1000; ++i) {
     if (word_.load(memory_order::acquire) != seen) return true;
     relax();
@@ -52,6 +55,7 @@ TAGMA_DECL void wait_word::change(bool all) {
 
 [[gnu::noinline]] TAGMA_DECL void wait_word::wake(int count) {
   if (sleepers_.load() == 0) return;
+  if (turns_here != nullptr) return turns_here->wake(*this, count);
 #if defined(__linux__)
   syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 #else
@@ -60,6 +64,7 @@ TAGMA_DECL void wait_word::change(bool all) {
 }
 
 TAGMA_DECL void wait_word::sleep(std::uint32_t seen, std::int64_t end_ns) {
+  if (turns_here != nullptr) return turns_here->sleep(*this, end_ns);
 #if defined(__linux__)
   timespec end{};
   end.tv_sec = static_cast<time_t>(end_ns / 1'000'000'000);

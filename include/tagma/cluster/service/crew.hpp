@@ -4,14 +4,13 @@
 /// @file
 /// Threads that wait for runs, so that those of the network do not.
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/threads.hpp"
 
 namespace tagma::service {
 
@@ -34,10 +33,10 @@ class crew {
   void work();
 
   std::size_t most_;
-  std::mutex mutex_;
-  std::condition_variable wakes_;
+  mutex mutex_;
+  condition wakes_;
   std::deque<std::function<void()>> waiting_;
-  std::vector<std::thread> threads_;
+  std::vector<thread> threads_;
   std::size_t idle_ = 0;
   bool ends_ = false;
 };

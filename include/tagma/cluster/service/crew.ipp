@@ -8,22 +8,23 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/crew.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
 TAGMA_DECL bool crew::add(std::function<void()> what) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<mutex> lock(mutex_);
   if (ends_) return false;
   waiting_.push_back(std::move(what));
-  if (waiting_.size() > idle_ && threads_.size() < most_)
+  if (waiting_.size() > idle_ && threads_.size() < (TAGMA_BROKEN(one_thread_for_all) ? 1 : most_))
     threads_.emplace_back([this] { work(); });
-  else
+  else if (!TAGMA_BROKEN(wake_forgotten))
     wakes_.notify_one();
   return true;
 }
 
 TAGMA_DECL void crew::work() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock<mutex> lock(mutex_);
   for (;;) {
     while (waiting_.empty()) {
       if (ends_) return;
@@ -40,14 +41,14 @@ TAGMA_DECL void crew::work() {
 }
 
 TAGMA_DECL void crew::finish() {
-  std::vector<std::thread> all;
+  std::vector<thread> all;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     ends_ = true;
     all.swap(threads_);
   }
   wakes_.notify_all();
-  for (std::thread& t : all) t.join();
+  for (thread& t : all) t.join();
 }
 
 }  // namespace tagma::service

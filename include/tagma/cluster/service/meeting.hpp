@@ -18,6 +18,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/reports.hpp"
+#include "tagma/cluster/service/threads.hpp"
 #include "tagma/runtime/rendezvous.hpp"
 #include "tagma/transport/link.hpp"
 
@@ -98,7 +99,7 @@ class meeting final : public runtime::rendezvous {
 
   std::uint64_t graph_, step_;
   post out_;
-  std::mutex mutex_;
+  mutex mutex_;
   std::map<std::int32_t, state> edges_;
   std::exception_ptr aborted_;
 };

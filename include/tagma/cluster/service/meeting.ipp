@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/meeting.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -49,7 +50,7 @@ TAGMA_DECL void meeting::leave(std::int32_t edge, std::int32_t task, runtime::se
 
 TAGMA_DECL void meeting::send(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     check();
     state& s = edges_[edge];
     if (!s.is_wanted && attempt.value.bytes() > eager_bytes) {
@@ -65,10 +66,10 @@ TAGMA_DECL void meeting::wanted(std::int32_t edge) {
   runtime::send_attempt* attempt = nullptr;
   std::int32_t task = 0;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr) return;
     state& s = edges_[edge];
-    s.is_wanted = true;
+    s.is_wanted = !TAGMA_BROKEN(early_wish_forgotten);
     attempt = std::exchange(s.sends, nullptr);
     task = s.peer;
   }
@@ -79,7 +80,7 @@ TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::
   tensor_spec spec;
   std::vector<std::byte> elements;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     check();
     state& s = edges_[edge];
     if (!s.has_come) {
@@ -105,7 +106,7 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
               sentence({"edge ", e.edge, ": ", to_string(e.spec), " has no ", bulk.bulk_size, " bytes"})));
   runtime::receive_attempt* attempt = nullptr;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr) return transport::placement::refused(error(status_code::aborted, "the run is over"));
     state& s = edges_[e.edge];
     if (s.has_come || s.from != nullptr)
@@ -119,7 +120,7 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
   std::exception_ptr problem;
   try {
     if (std::byte* const where = attempt->place(e.spec); where != nullptr) {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<mutex> lock(mutex_);
       edges_[e.edge].receives = attempt;
       return transport::placement::at(where);
     }
@@ -128,7 +129,7 @@ TAGMA_DECL transport::placement meeting::place(transport::link& from, const tran
     problem = std::current_exception();
   }
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     edges_[e.edge].from = nullptr;
   }
   attempt->ended(problem);
@@ -141,12 +142,13 @@ TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& 
   bool is_there = false;
   if (static_cast<std::uint64_t>(bytes_of(e.spec)) != bulk.bulk_size || e.spec.type == dtype::none) return;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ != nullptr && edges_.find(e.edge) == edges_.end()) return;
     state& s = edges_[e.edge];
     is_there = s.from != nullptr;
     s.from = nullptr;
     attempt = std::exchange(s.receives, nullptr);
+    if (attempt == nullptr && TAGMA_BROKEN(early_edge_dropped)) return;
     s.has_come = true;
     if (attempt == nullptr) {
       s.spec = e.spec;
@@ -161,7 +163,7 @@ TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& 
 TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
   runtime::receive_attempt* attempt = nullptr;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     state& s = edges_[edge];
     if (std::exchange(s.from, nullptr) == nullptr) return;
     attempt = std::exchange(s.receives, nullptr);
@@ -171,7 +173,7 @@ TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
 
 TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     const auto found = edges_.find(edge);
     if (found == edges_.end()) return;
     state& s = found->second;
@@ -188,7 +190,7 @@ TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& at
 
 TAGMA_COLD TAGMA_DECL std::vector<meeting::waiting_edge> meeting::waiting() {
   std::vector<waiting_edge> all;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<mutex> lock(mutex_);
   for (const auto& [edge, s] : edges_) {
     if (s.from != nullptr)
       all.push_back({edge, s.peer, run_list::wait::arrives});
@@ -203,7 +205,7 @@ TAGMA_COLD TAGMA_DECL std::vector<meeting::waiting_edge> meeting::waiting() {
 TAGMA_DECL void meeting::abort(const error& why) {
   std::vector<runtime::exchange_attempt*> ends;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (aborted_ == nullptr) aborted_ = std::make_exception_ptr(why);
     for (auto& [edge, s] : edges_) {
       if (s.from != nullptr) {

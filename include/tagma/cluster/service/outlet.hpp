@@ -14,6 +14,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/cluster.hpp"
+#include "tagma/cluster/service/threads.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::service {
@@ -82,7 +83,7 @@ class outlet final : public transport::handler, public std::enable_shared_from_t
   transport::options how_;
   std::int64_t within_ns_;
   loss on_loss_;
-  std::mutex mutex_;
+  mutex mutex_;
   std::shared_ptr<transport::link> link_;
   bool up_ = false, flushing_ = false, closed_ = false;
   std::deque<item> waiting_;

@@ -8,6 +8,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/outlet.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -36,7 +37,7 @@ TAGMA_DECL void outlet::ask(transport::outgoing m, std::int64_t timeout_ns, tran
 TAGMA_DECL void outlet::add(item one) {
   bool refused = false;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     refused = closed_;
     if (!refused) {
       waiting_.push_back(std::move(one));
@@ -52,7 +53,7 @@ TAGMA_DECL void outlet::flush() {
     item one;
     std::shared_ptr<transport::link> to;
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<mutex> lock(mutex_);
       // One thread sends at a time, so that what is said stays in order.
       if (!up_ || flushing_ || waiting_.empty()) return;
       flushing_ = true;
@@ -71,7 +72,7 @@ TAGMA_DECL void outlet::flush() {
       give_up(one, e);
     }
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<mutex> lock(mutex_);
       flushing_ = false;
       if (again) {
         waiting_.push_front(std::move(one));
@@ -84,7 +85,7 @@ TAGMA_DECL void outlet::flush() {
 
 TAGMA_DECL void outlet::connected(transport::link&) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     up_ = true;
   }
   flush();
@@ -95,15 +96,15 @@ TAGMA_DECL void outlet::writable(transport::link&) { flush(); }
 TAGMA_DECL void outlet::over(const transport::link& of, const error& why, bool tell) {
   std::deque<item> left;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     if (link_.get() != &of) return;
-    link_.reset();
+    if (!TAGMA_BROKEN(link_not_made_again)) link_.reset();
     up_ = false;
     left.swap(waiting_);
     tell = tell && !closed_;
   }
   for (item& one : left) give_up(one, why);
-  if (tell && on_loss_) on_loss_(why);
+  if (tell && on_loss_ && !TAGMA_BROKEN(loss_not_told)) on_loss_(why);
 }
 
 TAGMA_DECL void outlet::closed(transport::link& with) {
@@ -113,14 +114,14 @@ TAGMA_DECL void outlet::closed(transport::link& with) {
 TAGMA_DECL void outlet::lost(transport::link& with, const error& why) { over(with, why, true); }
 
 TAGMA_COLD TAGMA_DECL std::shared_ptr<transport::link> outlet::current() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<mutex> lock(mutex_);
   return up_ ? link_ : nullptr;
 }
 
 TAGMA_DECL void outlet::close() {
   std::shared_ptr<transport::link> open;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<mutex> lock(mutex_);
     closed_ = true;
     open = link_;
   }

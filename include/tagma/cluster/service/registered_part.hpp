@@ -60,7 +60,8 @@ class registered_part {
   static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
   /// Ends all runs.
-  void abort(const error& why);
+  /// @returns which these were
+  std::vector<std::uint64_t> abort(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
   /// That error, if there is one; otherwise the one that a run has ended with.
@@ -103,6 +104,7 @@ inline registered_part::registered_part(add_part what, const any_program& progra
 }
 
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
+  pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (ended_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
   std::shared_ptr<run_state>& r = runs_[step];
@@ -111,11 +113,12 @@ inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
 }
 
 inline void registered_part::end(std::uint64_t step, const error* why) {
+  pass();
   std::shared_ptr<run_state> r;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended_.insert(step);
-    if (ended_.size() > 4096) ended_.erase(ended_.begin());
+    while (ended_.size() > 4096) ended_.erase(ended_.begin());
     const auto found = runs_.find(step);
     if (found == runs_.end()) return;
     r = std::move(found->second);
@@ -131,7 +134,7 @@ TAGMA_COLD inline void registered_part::begin_reset() {
     const std::lock_guard<std::mutex> lock(mutex_);
     reset_ = true;
   }
-  abort(reason_of(error(status_code::aborted, "")));
+  (void)abort(reason_of(error(status_code::aborted, "")));
 }
 
 TAGMA_COLD inline error registered_part::reason_of(const error& caught) {
@@ -159,16 +162,21 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
   }
 }
 
-inline void registered_part::abort(const error& why) {
-  std::vector<std::shared_ptr<run_state>> all;
+inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
+  pass();
+  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [step, r] : runs_) all.push_back(r);
+    all.swap(runs_);
+    for (const auto& [step, r] : all) ended_.insert(step);
   }
-  for (const auto& r : all) {
+  std::vector<std::uint64_t> steps;
+  for (const auto& [step, r] : all) {
+    steps.push_back(step);
     r->edges.abort(why);
     r->stop.cancel();
   }
+  return steps;
 }
 
 }  // namespace tagma::service

@@ -5,7 +5,6 @@
 /// What the handlers, runs and links of a worker share.
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,9 +19,12 @@
 #include "tagma/cluster/service/inspect.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/registered_part.hpp"
+#include "tagma/cluster/service/threads.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/stored_variable.hpp"
+#include "tagma/transport/broken.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::service {
@@ -123,7 +125,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
 
   inlet_calls worker_;
   std::mutex mutex_;
-  std::condition_variable room_;
+  condition room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
   std::vector<std::uint64_t> graphs_;
 };
@@ -151,6 +153,7 @@ inline container worker_core::state(const std::string& name, isolation kept_apar
 }
 
 inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
+  pass();
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = parts_.find(graph);
   return found == parts_.end() ? nullptr : found->second;
@@ -181,17 +184,26 @@ inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
 }
 
 inline void worker_core::lose(const std::string& address, const error& why) {
-  std::vector<std::shared_ptr<registered_part>> concerned;
+  std::vector<std::pair<std::shared_ptr<registered_part>, placed_task>> concerned;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [graph, part] : parts_)
       for (const placed_task& t : part->what().tasks)
         if (t.address == address) {
-          concerned.push_back(part);
+          concerned.emplace_back(part, t);
           break;
         }
   }
-  for (const auto& part : concerned) part->abort(why);
+  // What was on its way there is lost as well, and the other task waits for it, if there still is one.
+  const std::string said = sentence({"what was on its way from ", transport::to_string(options_.link.self),
+                                     " was lost: ", runtime::without_code(why.what())});
+  for (const auto& [part, there] : concerned)
+    for (const std::uint64_t step : part->abort(why)) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(message::end_run);
+      m.body = end_run{part->what().graph, step, why.code(), said}.body();
+      if (!TAGMA_BROKEN(lost_edges_not_told)) send_to(there, std::move(m));
+    }
 }
 
 inline void worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
@@ -278,11 +290,14 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
     switch (static_cast<message>(m.kind)) {
       case message::tensor: {
         const edge_of_run e = edge_of_run::read(m.body);
+        std::shared_ptr<run_state> run;
         {
           const std::lock_guard<std::mutex> lock(mutex_);
-          transfers_.erase({&from, m.transfer});
+          if (auto found = transfers_.extract({&from, m.transfer}); !found.empty()) run = found.mapped().first;
         }
-        if (const auto run = run_of(e, true); run != nullptr) run->edges.received(m, e);
+        // What was placed has come where a run waits for it, even if the run was told meanwhile that it is over.
+        if (run == nullptr) run = run_of(e, true);
+        if (run != nullptr) run->edges.received(m, e);
         return;
       }
       case message::wanted: {
@@ -293,12 +308,12 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
       case message::end_run: {
         const end_run e = end_run::read(m.body);
         const error why(e.code, e.why);
-        if (const auto part = find(e.graph); part != nullptr)
+        if (const auto part = find(e.graph); part != nullptr && !TAGMA_BROKEN(end_of_run_ignored))
           part->end(e.step, e.code == status_code::ok ? nullptr : &why);
         return;
       }
       case message::forget_graph: {
-        forget(edge_of_run::read(m.body).graph);
+        if (!TAGMA_BROKEN(forget_ignored)) forget(edge_of_run::read(m.body).graph);
         return;
       }
       case message::add_part:
@@ -394,6 +409,7 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
   const under_way marked(*run, network_.now());
   runs_begun_.fetch_add(1, memory_order::relaxed);
+  if (TAGMA_BROKEN(answered_early)) by->reply(request, results.body(), {});
   try {
     part->plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
@@ -473,10 +489,12 @@ inline void inlet_handler::end() {
     graphs.swap(graphs_);
     room_.notify_all();
   }
+  if (TAGMA_BROKEN(graphs_stay)) return;
   for (const std::uint64_t g : graphs) worker_.forget(g);
 }
 
 inline void inlet_handler::owns(std::uint64_t graph) {
+  pass();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (link_ != nullptr) return graphs_.push_back(graph);
@@ -485,9 +503,9 @@ inline void inlet_handler::owns(std::uint64_t graph) {
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
+  pass();
   std::unique_lock<std::mutex> lock(mutex_);
-  while (link_ != nullptr && send(*link_).status == transport::send_status::full)
-    room_.wait_for(lock, std::chrono::milliseconds(50));
+  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
 }
 
 inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {

@@ -2,8 +2,9 @@
 #pragma once
 
 /// @file
-/// A network that is made up: processes, connections and a clock that are all drawn from one number, without a thread.
-/// It delays, splits what is read, stops and cuts, and does the same again for the same number.
+/// A network that is made up: processes, connections and a clock that are all drawn from one number, without a thread
+/// but those that processes start, which take turns. It delays, splits what is read, stops and cuts, and does the same
+/// again for the same number.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,10 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/runtime/turns.hpp"
 #include "tagma/transport/driven_link.hpp"
 #include "tagma/transport/network.hpp"
+#include "tagma/transport/simulated/threads.hpp"
 
 namespace tagma::transport::simulated {
 
@@ -44,15 +47,18 @@ struct weather {
   std::int64_t bytes_per_second = 0;    ///< 0: any number
   std::size_t pipe_bytes = 256 * 1024;  ///< on their way and not read, before a writer has to wait
   bool splits = false;                  ///< reads and writes end at random places
+  std::int64_t turn_ns = 0;             ///< how long a thread that could go on may have to wait for that
+  std::uint64_t passes = 0;             ///< one in so many times, a thread that takes a lock lets others go first
 };
 
 class world;
 class stream;
 
-/// The network of one process of a world.
-class network final : public transport::network {
+/// The network of one process of a world, and who lets its threads go on. After a restart, the process of that name is
+/// another one.
+class network final : public transport::network, public runtime::turns {
  public:
-  network(world& of, std::string name) : world_(of), name_(std::move(name)) {}
+  network(world& of, threads& with, std::string name) : world_(of), threads_(with), name_(std::move(name)) {}
   ~network() override = default;
 
   std::shared_ptr<link> connect(const std::string& address, const options& how, std::shared_ptr<handler> with,
@@ -63,22 +69,38 @@ class network final : public transport::network {
   [[nodiscard]] std::int64_t now() const override;
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// False once it was restarted or killed: then nothing that it does reaches anybody.
+  [[nodiscard]] bool is_alive() const { return alive_; }
+  /// Begins a thread of the process. What it calls may wait for what handlers do.
+  void start(std::function<void()> what) { threads_.start(*this, stopped_until_ns_, std::move(what)); }
+
+  /// @name Of threads and handlers, by way of `runtime::wait_word`
+  /// @{
+  void sleep(const runtime::wait_word& at, std::int64_t end_ns) override;
+  void wake(const runtime::wait_word& at, int count) override { threads_.wake(at, count); }
+  void pass() override { threads_.pass(); }
+  void start(void (*what)(void*), void* with) override {
+    start([what, with] { what(with); });
+  }
+  [[nodiscard]] std::uint64_t draw() override;
+  /// @}
 
  private:
   friend class world;
   friend class stream;
 
   world& world_;
+  threads& threads_;
   std::string name_;
-  std::uint64_t life_ = 0;  // how often it was restarted
+  bool alive_ = true;
   std::int64_t clock_ahead_ns_ = 0;
   std::int64_t stopped_until_ns_ = 0;
 };
 
-/// Everything that happens. Handlers and functions are called by `step` alone.
-class world {
+/// Everything that happens. Handlers and functions are called by `step` alone, threads go on within it alone.
+class world final : private stage {
  public:
-  explicit world(std::uint64_t seed) : dice_(seed) {}
+  explicit world(std::uint64_t seed) : dice_(seed), threads_(*this) {}
   world(const world&) = delete;
   world& operator=(const world&) = delete;
   ~world();
@@ -111,6 +133,8 @@ class world {
   /// told.
   /// @param silently the other ends are not told either, as when a machine loses its power
   void restart(const std::string& name, bool silently);
+  /// The same, but its handlers are told that all is lost, so that its threads come to their end.
+  void kill(const std::string& name, bool silently);
   /// The clock of a process jumps, which no clock that is monotonic does backwards.
   void advance_clock(const std::string& name, std::int64_t ns);
   /// @}
@@ -119,6 +143,8 @@ class world {
   [[nodiscard]] std::uint64_t history() const { return history_; }
   [[nodiscard]] std::uint64_t events() const { return happened_; }
   [[nodiscard]] dice& chance() { return dice_; }
+  /// Threads that have not come to their end.
+  [[nodiscard]] std::size_t threads_alive() const { return threads_.alive(); }
 
  private:
   friend class network;
@@ -130,6 +156,14 @@ class world {
     acceptor accept{};
   };
 
+  [[nodiscard]] std::int64_t time() const override { return now_; }
+  void plan(std::int64_t when, std::function<void()> what) override { at(when, std::move(what)); }
+  [[nodiscard]] std::int64_t draw_turn() override;
+  [[nodiscard]] std::uint64_t draw_below(std::uint64_t bound) override { return dice_.below(bound); }
+  [[nodiscard]] bool draw_pass() override { return weather.passes != 0 && dice_.one_in(weather.passes); }
+  void goes_on(std::uint64_t n) override { note("thread", n); }
+
+  void end(const std::string& name, bool silently, bool told);
   void at(std::int64_t ns, std::function<void()> what);
   void note(std::string_view what, std::uint64_t number);
   void try_connect(const std::shared_ptr<stream>& from, std::int64_t until);
@@ -141,7 +175,9 @@ class world {
   std::int64_t now_ = 0;
   std::uint64_t planned_ = 0, happened_ = 0, history_ = 0xcbf29ce484222325u;
   std::map<std::pair<std::int64_t, std::uint64_t>, std::function<void()>> events_;
+  threads threads_;
   std::map<std::string, std::unique_ptr<network>> processes_;
+  std::vector<std::unique_ptr<network>> gone_;
   std::map<std::string, listener> listeners_;
   std::set<std::pair<std::string, std::string>> parted_;
   std::vector<std::shared_ptr<stream>> streams_;
@@ -172,7 +208,7 @@ class stream final : public driven_link, public std::enable_shared_from_this<str
 
  protected:
   void wake() override;
-  [[nodiscard]] bool is_here() const override { return true; }
+  [[nodiscard]] bool is_here() const override { return !home_.threads_.in_one(); }
   [[nodiscard]] std::int64_t clock() const override { return home_.now(); }
 
  private:

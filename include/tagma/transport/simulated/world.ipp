@@ -27,10 +27,17 @@ TAGMA_DECL std::uint64_t dice::next() {
 
 TAGMA_DECL std::int64_t network::now() const { return world_.now_ + clock_ahead_ns_; }
 
+TAGMA_DECL std::uint64_t network::draw() { return world_.dice_.next(); }
+
+TAGMA_DECL void network::sleep(const runtime::wait_word& at, std::int64_t end_ns) {
+  threads_.sleep(at, end_ns == runtime::wait_word::never ? end_ns : end_ns - clock_ahead_ns_);
+}
+
 TAGMA_DECL void network::after(std::int64_t ns, std::function<void()> what) {
-  world_.at(world_.now_ + ns, [this, life = life_, what = std::move(what)] {
-    if (life != life_) return;
+  world_.at(world_.now_ + ns, [this, what = std::move(what)] {
+    if (!alive_) return;
     if (stopped_until_ns_ > world_.now_) return after(stopped_until_ns_ - world_.now_, what);
+    const at_home here(*this);
     what();
   });
 }
@@ -42,18 +49,22 @@ TAGMA_DECL std::shared_ptr<link> network::connect(const std::string& address, co
   made->address = address;
   world_.streams_.push_back(made);
   world_.at(world_.now_ + world_.draw_delay(),
-            [this, made, until = world_.now_ + within_ns] { world_.try_connect(made, until); });
+            [this, made, until = alive_ ? world_.now_ + within_ns : 0] { world_.try_connect(made, until); });
   return made;
 }
 
 TAGMA_DECL std::string network::listen(const std::string& address, const options& how, acceptor accept) {
+  if (!alive_) fail(status_code::unavailable, {"the process that would listen at ", address, " is no more"});
   if (world_.listeners_.count(address) != 0)
     fail(status_code::already_exists, {"somebody listens at ", address, " already"});
   world_.listeners_[address] = {this, how, std::move(accept)};
   return address;
 }
 
-TAGMA_DECL void network::stop_listening(const std::string& address) { world_.listeners_.erase(address); }
+TAGMA_DECL void network::stop_listening(const std::string& address) {
+  const auto found = world_.listeners_.find(address);
+  if (found != world_.listeners_.end() && found->second.at == this) world_.listeners_.erase(found);
+}
 
 TAGMA_DECL world::~world() {
   const std::vector<std::shared_ptr<stream>> all = std::exchange(streams_, {});
@@ -63,7 +74,7 @@ TAGMA_DECL world::~world() {
 
 TAGMA_DECL network& world::process(const std::string& name) {
   std::unique_ptr<network>& p = processes_[name];
-  if (p == nullptr) p = std::make_unique<network>(*this, name);
+  if (p == nullptr) p = std::make_unique<network>(*this, threads_, name);
   return *p;
 }
 
@@ -118,18 +129,26 @@ TAGMA_DECL std::int64_t world::draw_delay() {
   return weather.delay_ns + (more > 0 ? static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(more))) : 0);
 }
 
+TAGMA_DECL std::int64_t world::draw_turn() {
+  return weather.turn_ns > 0 ? static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(weather.turn_ns))) : 0;
+}
+
 TAGMA_DECL void world::try_connect(const std::shared_ptr<stream>& from, std::int64_t until) {
   if (from->is_dead()) return;
   const auto found = listeners_.find(from->address);
-  const bool there = found != listeners_.end() && !is_parted(from->home(), *found->second.at) &&
-                     found->second.at->stopped_until_ns_ <= now_;
+  const bool there = from->home().is_alive() && found != listeners_.end() &&
+                     !is_parted(from->home(), *found->second.at) && found->second.at->stopped_until_ns_ <= now_;
   if (!there) {
     if (now_ >= until) return from->fails("nobody listens there");
     at(now_ + detail::again_ns, [this, from, until] { try_connect(from, until); });
     return;
   }
   const listener at_it = found->second;
-  std::shared_ptr<handler> with = at_it.accept();
+  std::shared_ptr<handler> with;
+  {
+    const at_home here(*at_it.at);
+    with = at_it.accept();
+  }
   if (with == nullptr) return from->fails("it takes no connections");
   const connection::setting s{side::accepts, at_it.how, draw_nonce(), "who connects from " + from->home().name(), true};
   const auto made = std::make_shared<stream>(*at_it.at, s, std::move(with));
@@ -165,17 +184,23 @@ TAGMA_DECL void world::stop(const std::string& name, std::int64_t ns) {
   p.stopped_until_ns_ = std::max(p.stopped_until_ns_, now_ + ns);
 }
 
-TAGMA_DECL void world::restart(const std::string& name, bool silently) {
+TAGMA_DECL void world::restart(const std::string& name, bool silently) { end(name, silently, false); }
+
+TAGMA_DECL void world::kill(const std::string& name, bool silently) { end(name, silently, true); }
+
+TAGMA_DECL void world::end(const std::string& name, bool silently, bool told) {
   note("restart", silently ? 1 : 0);
   network& p = process(name);
-  ++p.life_;
+  gone_.push_back(std::exchange(processes_[name], std::make_unique<network>(*this, threads_, name)));
+  processes_[name]->clock_ahead_ns_ = p.clock_ahead_ns_;
+  p.alive_ = false;
   p.stopped_until_ns_ = 0;
   std::erase_if(listeners_, [&p](const auto& l) { return l.second.at == &p; });
   const std::vector<std::shared_ptr<stream>> all = streams_;
   for (const auto& s : all) {
     if (&s->home() != &p || s->is_dead()) continue;
-    stream* const to = s->other();
-    s->dies();
+    const std::shared_ptr<stream> to = s->other() == nullptr ? nullptr : s->other()->shared_from_this();
+    told ? s->breaks("the process is no more") : s->dies();
     if (to != nullptr && !silently) to->comes({}, now_ + draw_delay());
   }
 }
@@ -187,11 +212,13 @@ TAGMA_DECL stream::stream(network& home, connection::setting s, std::shared_ptr<
 
 TAGMA_DECL void stream::meet(const std::shared_ptr<stream>& other) {
   other_ = other;
+  const at_home here(home_);
   with_connection([&](connection& c) { c.begin(clock()); });
   drive();
 }
 
 TAGMA_DECL void stream::fails(std::string_view how) {
+  const at_home here(home_);
   with_connection([&](connection& c) { c.broken(how, clock()); });
   drive();
 }
@@ -286,6 +313,7 @@ TAGMA_DECL void stream::write() {
 TAGMA_DECL void stream::drive() {
   if (dead_) return;
   if (home_.stopped_until_ns_ > world_.now_) return plan_drive(home_.stopped_until_ns_);
+  const at_home here(home_);
   take_wishes();
   read();
   with_connection([&](connection& c) {
@@ -326,6 +354,7 @@ TAGMA_DECL void stream::breaks(std::string_view how) {
 }
 
 TAGMA_DECL void stream::dies() {
+  const at_home here(home_);
   dead_ = told_end_ = true;
   vanish();
 }

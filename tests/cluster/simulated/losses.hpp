@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Losses that are arranged, one at a time: each says in how much simulated time a run comes to its end, or whether a
+/// graph is still known.
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/simulated/programs.hpp"
+#include "tagma/cluster/service/worker.hpp"
+#include "tagma/cluster/session.hpp"
+#include "tagma/transport/simulated/world.hpp"
+#include "transport/services.hpp"
+
+namespace tagma::test {
+
+/// A parameter server, a worker and a client, whose runs may take a minute.
+struct village {
+  static constexpr std::int64_t ms = 1'000'000, s = 1'000'000'000;
+
+  village() {
+    begin("ps");
+    begin("worker");
+  }
+  village(const village&) = delete;
+  village& operator=(const village&) = delete;
+  ~village() {
+    session.reset();
+    do_at("client", [this] { other.reset(); });
+    for (auto& each : workers) do_at(each.first + "0", [&each] { each.second.reset(); });
+    (void)world.comes([this] { return world.threads_alive() == 0; }, 100 * s);
+  }
+
+  void begin(const std::string& job) {
+    service::worker_options o;
+    o.link.self = {.job = job, .role = "server", .cluster = "test", .incarnation = ++started};
+    o.link.insecure = true;
+    o.intra_op_threads = o.inter_op_threads = 1;
+    workers[job] = std::make_unique<service::worker>(world.process(job + "0"), job + "0:1", o);
+  }
+  /// The process ends and is there again; nobody is told.
+  void begin_again(const std::string& job) {
+    transport::simulated::network& home = world.process(job + "0");
+    world.kill(job + "0", true);
+    home.start([w = std::shared_ptr<service::worker>(std::move(workers[job]))]() mutable { w.reset(); });
+    begin(job);
+  }
+  /// Does something on a thread of a process. False if it does not come to its end.
+  bool do_at(const std::string& name, const std::function<void()>& what) {
+    bool done = false;
+    world.process(name).start([&] {
+      what();
+      done = true;
+    });
+    return world.comes([&] { return done; }, 100 * s);
+  }
+  void connect(const any_program& program) {
+    cluster_session_options o;
+    o.link.self = {.job = "client", .role = "client", .cluster = "test", .incarnation = ++started};
+    o.link.insecure = true;
+    o.run_ns = 60 * s;
+    REQUIRE(do_at("client", [&] {
+      other = std::move(session);
+      session = std::make_unique<cluster_session>(world.process("client"), cluster_of({1, 1}), task_id{"worker", 0},
+                                                  program, o);
+    }));
+  }
+  /// What a run says, and how long it takes.
+  struct outcome {
+    std::string text{};
+    std::int64_t ns = 0;
+  };
+  /// @param meanwhile called a while after the run has begun
+  outcome run(const std::string& output, const std::vector<named_feed>& feeds = {},
+              const std::function<void()>& meanwhile = {}) {
+    outcome found;
+    const std::int64_t begun = world.now();
+    bool done = false;
+    world.process("client").start([&] {
+      try {
+        (void)session->run({output_name(output.c_str())}, feeds);
+      } catch (const error& e) {
+        found.text = e.what();
+      }
+      done = true;
+    });
+    if (meanwhile) {
+      world.run_for(200 * ms);
+      meanwhile();
+    }
+    REQUIRE(world.comes([&] { return done; }, 100 * s));
+    found.ns = world.now() - begun;
+    return found;
+  }
+
+  transport::simulated::world world{1};
+  std::map<std::string, std::unique_ptr<service::worker>> workers{};
+  std::unique_ptr<cluster_session> session{}, other{};
+  std::uint64_t started = 0;
+};
+
+/// How long a run takes that waits for a tensor which was sent to the process that was there before.
+[[nodiscard]] inline village::outcome run_whose_edge_is_lost() {
+  village v;
+  v.connect(counters({1, 1}));
+  REQUIRE(v.run("get0", {}).text.empty());
+  v.begin_again("worker");
+  v.connect(counters({1, 1}));
+  return v.run("get0");
+}
+
+/// And one whose servers do not reach each other, while the client reaches both.
+[[nodiscard]] inline village::outcome run_of_servers_that_are_parted() {
+  village v;
+  v.connect(counters({1, 1}));
+  REQUIRE(v.run("add0").text.empty());
+  v.world.part("ps0", "worker0");
+  const village::outcome found = v.run("add0");
+  v.world.join("ps0", "worker0");
+  return found;
+}
+
+/// And one of which a part fails, while another waits for what that would have made.
+[[nodiscard]] inline village::outcome run_that_fails() {
+  village v;
+  const auto ids = placeholder<"ids", int, 3>();
+  const auto table = on<"/job:ps/task:0">(variable<"table", float, 5, 2>(ones));
+  const auto rows = on<"/job:ps/task:0">(gather<0>(table, ids));
+  v.connect(any_program(compile([=] { return outputs(on<"/job:worker/task:0">(sum(rows))); }), {"sum"}));
+  tensor<int> bad({3});
+  bad[1] = 7;
+  return v.run("sum", {feed_to("ids", bad)});
+}
+
+/// What a server says of a graph that a client has given it, when the client is gone or has said that it may go.
+[[nodiscard]] inline std::string run_of_graph_that_went(bool by_word) {
+  village v;
+  graph_builder b;
+  const any_program program = b.build({{"y", b.add("negate", {b.variable("v", dtype::float32, {2}, zeros)})}});
+  transport::options how;
+  how.self = {.job = "client", .role = "client", .cluster = "test", .incarnation = 99};
+  how.insecure = true;
+  transport::simulated::network& home = v.world.process("client");
+  const auto connect = [&] {
+    return std::make_shared<service::outlet>(home, "ps0:1", how, task_id{"ps", 0}, 5 * village::s, service::loss());
+  };
+  const auto ask = [&](service::outlet& to, service::message kind, std::string body, const std::string& bulk = {}) {
+    transport::test::asked call;
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(kind);
+    m.body = std::move(body);
+    service::detail::keep_bulk(m, std::make_shared<const std::string>(bulk));
+    to.ask(std::move(m), 20 * village::s, call);
+    REQUIRE(v.world.comes([&] { return call.ends() == 1; }, 60 * village::s));
+    return call.what();
+  };
+  const auto first = connect(), second = connect();
+  const service::add_part part{5, 0, {}, {}, isolation::variables, 1, {{{"ps", 0}, "ps0:1"}}};
+  const std::string run = service::run_part{5, 0, {0}, {}}.body();
+  REQUIRE(ask(*first, service::message::add_part, part.body(), write_program(program)).empty());
+  REQUIRE(ask(*second, service::message::run_part, run).empty());
+  if (by_word) {
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(service::message::forget_graph);
+    m.body = service::edge_of_run{5, 0, 0, {}}.body();
+    first->post(std::move(m));
+  } else {
+    first->close();
+  }
+  v.world.run_for(5 * village::s);
+  const std::string text = ask(*second, service::message::run_part, service::run_part{5, 1, {0}, {}}.body());
+  first->close();
+  second->close();
+  v.world.run_for(village::s);
+  return text;
+}
+
+}  // namespace tagma::test
