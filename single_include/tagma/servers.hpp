@@ -373,13 +373,16 @@ inline mistake mistake_made = mistake::none;  ///< by one test at a time
 /// Sessions whose programs run on the tasks of a cluster: the program is placed, cut, and given to the servers once,
 /// then runs are asked of all that they concern. State stays on the servers, and outlives the session.
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -406,7 +409,8 @@ enum class message : std::uint16_t {
   end_run,         ///< nobody needs a run any more, or it has failed
   forget_graph,    ///< a client is gone
   list_variables,  ///< a call
-  list_tasks       ///< a call
+  list_tasks,      ///< a call
+  keep_graph       ///< a call: a client has come back
 };
 
 /// A task, and where it is.
@@ -421,6 +425,7 @@ class word_writer;
 namespace detail {
 void write(word_writer& to, const std::vector<placed_task>& tasks);
 [[nodiscard]] std::vector<placed_task> read_tasks(word_reader& from);
+[[nodiscard]] status_code read_code(word_reader& from, const char* what);
 }  // namespace detail
 
 /// A part of a graph for the task that gets it.
@@ -432,6 +437,7 @@ struct add_part {
   isolation kept_apart = isolation::variables;
   std::uint64_t seed = 0;
   std::vector<placed_task> tasks;  ///< of the edges, by their numbers
+  std::uint64_t first_step = 0;    ///< runs before it do not begin: the server may have forgotten what they came to
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static add_part read(std::string_view body);
@@ -450,9 +456,20 @@ inline constexpr std::uint64_t bulk_alignment = 64;
   return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
 }
 
+/// The answer to `add_part`.
+struct added_part {
+  std::uint64_t server = 0;  ///< its incarnation
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static added_part read(std::string_view body);
+};
+
+/// `graph` and `step` are the number of the request: what has it is done once, however often it is asked for.
 struct run_part {
   std::uint64_t graph = 0;
   std::uint64_t step = 0;
+  std::uint64_t answered = 0;         ///< the client has the answers of all runs before this one
+  std::uint64_t server = 0;           ///< the incarnation that may do it; 0: any
   std::vector<std::int32_t> outputs;  ///< positions among the outputs of the part
   std::vector<fed_tensor> feeds;
 
@@ -460,9 +477,11 @@ struct run_part {
   [[nodiscard]] static run_part read(std::string_view body);
 };
 
-/// The answer: what the outputs are. Type `none` for one that has no value, such as an update.
+/// The answer: what the outputs are, or why there are none. Type `none` for one that has no value, such as an update.
 struct part_results {
   std::vector<tensor_spec> specs;
+  status_code code = status_code::ok;  ///< else the run has failed: that is remembered, too
+  std::string why{};
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static part_results read(std::string_view body);
@@ -644,13 +663,20 @@ TAGMA_DECL std::vector<placed_task> read_tasks(word_reader& from) {
   return tasks;
 }
 
+TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
+  const auto code = static_cast<status_code>(from.number<std::uint8_t>());
+  if (code > status_code::data_loss)
+    fail(status_code::invalid_argument, {"message '", what, "': status ", static_cast<int>(code), " is not known"});
+  return code;
+}
+
 }  // namespace detail
 
 TAGMA_DECL std::string add_part::body() const {
   word_writer to;
   to.number(graph), to.number(part), to.text(container), to.text(variable_prefix);
   to.number(static_cast<std::uint8_t>(kept_apart)), to.number(seed);
-  detail::write(to, tasks);
+  detail::write(to, tasks), to.number(first_step);
   return to.take();
 }
 
@@ -662,16 +688,30 @@ TAGMA_DECL add_part add_part::read(std::string_view body) {
   const auto apart = from.number<std::uint8_t>();
   m.kept_apart = apart == 0 ? isolation::runs : isolation::variables;
   m.seed = from.number<std::uint64_t>();
-  m.tasks = detail::read_tasks(from);
+  m.tasks = detail::read_tasks(from), m.first_step = from.number<std::uint64_t>();
   from.end();
   if (apart > 1 || m.part < 0 || static_cast<std::size_t>(m.part) >= m.tasks.size())
     fail(status_code::invalid_argument, {"message 'add_part': part ", m.part, " of ", m.tasks.size(), " tasks"});
   return m;
 }
 
+TAGMA_DECL std::string added_part::body() const {
+  word_writer to;
+  to.number(server);
+  return to.take();
+}
+
+TAGMA_DECL added_part added_part::read(std::string_view body) {
+  word_reader from(body, "added_part");
+  added_part m;
+  m.server = from.number<std::uint64_t>();
+  from.end();
+  return m;
+}
+
 TAGMA_DECL std::string run_part::body() const {
   word_writer to;
-  to.number(graph), to.number(step);
+  to.number(graph), to.number(step), to.number(answered), to.number(server);
   to.number(static_cast<std::uint32_t>(outputs.size()));
   for (const std::int32_t o : outputs) to.number(o);
   to.number(static_cast<std::uint32_t>(feeds.size()));
@@ -687,6 +727,7 @@ TAGMA_DECL run_part run_part::read(std::string_view body) {
   word_reader from(body, "run_part");
   run_part m;
   m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.answered = from.number<std::uint64_t>(), m.server = from.number<std::uint64_t>();
   m.outputs.resize(from.count(4));
   for (std::int32_t& o : m.outputs) o = from.number<std::int32_t>();
   m.feeds.resize(from.count(6));
@@ -703,6 +744,7 @@ TAGMA_DECL std::string part_results::body() const {
   word_writer to;
   to.number(static_cast<std::uint32_t>(specs.size()));
   for (const tensor_spec& s : specs) to.spec(s);
+  to.number(static_cast<std::uint8_t>(code)), to.text(why);
   return to.take();
 }
 
@@ -711,6 +753,7 @@ TAGMA_DECL part_results part_results::read(std::string_view body) {
   part_results m;
   m.specs.resize(from.count(2));
   for (tensor_spec& s : m.specs) s = from.spec();
+  m.code = detail::read_code(from, "part_results"), m.why = from.text();
   from.end();
   return m;
 }
@@ -740,10 +783,8 @@ TAGMA_DECL end_run end_run::read(std::string_view body) {
   word_reader from(body, "end_run");
   end_run m;
   m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
-  m.code = static_cast<status_code>(from.number<std::uint8_t>()), m.why = from.text();
+  m.code = detail::read_code(from, "end_run"), m.why = from.text();
   from.end();
-  if (m.code > status_code::data_loss)
-    fail(status_code::invalid_argument, {"message 'end_run': status ", static_cast<int>(m.code), " is not known"});
   return m;
 }
 
@@ -984,6 +1025,255 @@ TAGMA_DECL void outlet::close() {
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/service/repeated_call.hpp
+
+/// @file
+/// A call that is made again when its connection is lost, for what the other process does once however often it is
+/// asked.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// How long who lost a connection waits before it asks again: so many nanoseconds, then twice as many each time.
+/// @{
+inline constexpr std::int64_t first_wait_ns = 10'000'000;
+inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
+/// @}
+
+/// Lives until it has ended.
+class repeated_call final : public transport::call {
+ public:
+  /// Called once, by the thread of the network or by who starts the call: nullptr if it was answered.
+  using ending = std::function<void(const error* why)>;
+
+  /// @param by,to outlive the call
+  /// @param again_ns how long it is asked again after the first loss
+  repeated_call(transport::network& by, outlet& to, message kind, std::string body,
+                std::shared_ptr<const std::string> bulk, std::int64_t timeout_ns, std::int64_t again_ns, ending on_end);
+
+  void start() { ask(); }
+  /// It is not made again.
+  void give_up() { given_up_.store(true, memory_order::release); }
+  /// How often it was made.
+  [[nodiscard]] int attempts() const { return attempts_; }
+  /// Whether the last attempt had no answer, so that nobody knows what the other process has done. With `attempts`, and
+  /// the answer, once it has ended.
+  [[nodiscard]] bool lost() const { return lost_; }
+
+  /// The answer, where there is one.
+  /// @{
+  [[nodiscard]] const std::string& body() const { return answer_; }
+  [[nodiscard]] const std::vector<std::byte>& bulk() const { return elements_; }
+  /// @}
+
+  void replied(transport::incoming& reply) noexcept override;
+  void failed(const error& why) noexcept override;
+
+ private:
+  void ask();
+  void end(const error* why) noexcept;
+
+  transport::network& network_;
+  outlet& to_;
+  message kind_;
+  std::string body_;
+  std::shared_ptr<const std::string> bulk_;
+  std::int64_t until_, again_ns_, again_until_ = 0, wait_ns_ = first_wait_ns;
+  ending on_end_;
+  atomic<bool> given_up_{false};
+  int attempts_ = 0;
+  bool lost_ = false;
+  std::string answer_;
+  std::vector<std::byte> elements_;
+};
+
+namespace detail {
+
+/// A client says that it has come back. One who has not come back is not asked for it again before it has, so that
+/// nobody looks for ever for a server that is gone.
+class returning final : public transport::call {
+ public:
+  explicit returning(std::shared_ptr<bool> asked) : asked_(std::move(asked)) { *asked_ = true; }
+  void replied(transport::incoming&) noexcept override {
+    *asked_ = false;
+    delete this;
+  }
+  void failed(const error&) noexcept override { delete this; }
+
+ private:
+  std::shared_ptr<bool> asked_;  // of the thread of the network
+};
+
+}  // namespace detail
+
+/// The way of a client to a server that has a graph of its: a connection that is lost is made again at once, so that
+/// the graph stays.
+[[nodiscard]] std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address,
+                                                       transport::options how, const task_id& who,
+                                                       std::int64_t within_ns, std::uint64_t graph);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/repeated_call.ipp
+
+/// @file
+/// Definitions of repeated_call.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_DECL std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address, transport::options how,
+                                                    const task_id& who, std::int64_t within_ns, std::uint64_t graph) {
+  const auto self = std::make_shared<std::weak_ptr<outlet>>();
+  const auto asked = std::make_shared<bool>(false);
+  const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns,
+                                             [self, asked, graph, within_ns](const error&) {
+                                               const std::shared_ptr<outlet> lost = self->lock();
+                                               if (lost == nullptr || *asked) return;
+                                               transport::outgoing m;
+                                               m.kind = static_cast<std::uint16_t>(message::keep_graph);
+                                               m.body = edge_of_run{graph, 0, 0, {}}.body();
+                                               lost->ask(std::move(m), within_ns, *new detail::returning(asked));
+                                             });
+  *self = made;
+  return made;
+}
+
+TAGMA_DECL repeated_call::repeated_call(transport::network& by, outlet& to, message kind, std::string body,
+                                        std::shared_ptr<const std::string> bulk, std::int64_t timeout_ns,
+                                        std::int64_t again_ns, ending on_end)
+    : network_(by),
+      to_(to),
+      kind_(kind),
+      body_(std::move(body)),
+      bulk_(std::move(bulk)),
+      until_(by.now() + timeout_ns),
+      again_ns_(again_ns),
+      on_end_(std::move(on_end)) {}
+
+TAGMA_DECL void repeated_call::end(const error* why) noexcept {
+  const ending last = std::move(on_end_);  // it may end the life of the call
+  last(why);
+}
+
+TAGMA_DECL void repeated_call::ask() {
+  const std::int64_t left = until_ - network_.now();
+  if (left <= 0) {
+    const error late(status_code::deadline_exceeded, "there was no answer in time");
+    return end(&late);
+  }
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(kind_);
+  m.body = body_;
+  if (bulk_ != nullptr) detail::keep_bulk(m, bulk_);
+  ++attempts_;
+  lost_ = false;
+  to_.ask(std::move(m), left, *this);
+}
+
+TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
+  try {
+    answer_ = std::string(reply.body);
+    elements_ = std::move(reply.buffer);
+  } catch (const std::exception& e) {
+    const error why(status_code::internal, e.what());
+    return end(&why);
+  }
+  end(nullptr);
+}
+
+TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
+  // A process that answers does not do so with Unavailable: the connection is lost, or there was none.
+  lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
+  const std::int64_t now = network_.now();
+  if (again_until_ == 0) again_until_ = std::min(until_, now + again_ns_);
+  if (why.code() != status_code::unavailable || now >= again_until_ || given_up_.load(memory_order::acquire))
+    return end(&why);
+  try {
+    network_.after(wait_ns_, [this, last = error(why)] {
+      if (given_up_.load(memory_order::acquire)) return end(&last);
+      ask();
+    });
+    wait_ns_ = std::min(2 * wait_ns_, longest_wait_ns);
+  } catch (const std::exception& e) {
+    const error failed(status_code::internal, e.what());
+    end(&failed);
+  }
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/updates_of_run.hpp
+
+/// @file
+/// What a run leaves behind: the variables that it updates, and other state that it changes.
+
+#include <string>
+
+namespace tagma {
+
+/// "'w', 'b' and more" of what outputs of a graph change, at most eight of them: variables by their names, queues and
+/// other resources by what is done to them. Empty if a run of them changes nothing.
+/// @param outputs by their positions
+[[nodiscard]] std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs);
+
+}  // namespace tagma
+
+// ---- tagma/cluster/updates_of_run.ipp
+
+/// @file
+/// Definitions of updates_of_run.hpp: in the compiled half, or else in each file that includes it.
+
+#include <set>
+#include <vector>
+
+namespace tagma {
+
+namespace detail {
+
+/// Whether a node changes what outlives a run.
+[[nodiscard]] TAGMA_DECL bool changes_state(const ir::graph_view& g, ir::node_id i) {
+  const ir::op_info& op = g.info(i);
+  if (op.is(ir::op_kind::update) || op.is(ir::op_kind::optimizer)) return true;
+  if (!op.has_step()) return false;
+  for (const ir::node_id k : g.inputs(i))
+    if (g.info(k).is(ir::op_kind::resource)) return true;
+  // These are stateful since two of them are never one.
+  for (const ir::op_info* const harmless :
+       {&ir::info<op::send>, &ir::info<op::receive>, &ir::info<op::receive_open>, &ir::info<op::random_uniform>,
+        &ir::info<op::random_normal>, &ir::info<op::truncated_normal>, &ir::info<op::random_permutation>})
+    if (g[i].op->info == harmless) return false;
+  return op.stateful;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs) {
+  std::vector<ir::node_id> roots;
+  for (const int o : outputs) roots.push_back(g.roots[o]);
+  const auto needs = ir::prune<heap_room>(g, roots);
+  std::set<std::string> names;
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    if (ir::wants_value(needs[i]) && detail::changes_state(g, i))
+      names.insert(g.info(i).is(ir::op_kind::update) ? std::string(g[g.inputs(i)[0]].name)
+                                                     : std::string(g.info(i).name));
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (++count > 8) return text + " and more";
+    append_parts(text, {text.empty() ? "'" : ", '", name, "'"});
+  }
+  return text;
+}
+
+}  // namespace tagma
 
 namespace tagma {
 
@@ -996,6 +1286,7 @@ struct cluster_session_options {
   isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
   std::int64_t connect_ns = 30'000'000'000;     ///< how long it waits for tasks that are not there
   std::int64_t run_ns = 600'000'000'000;        ///< how long a run may take; ends of runs are never open
+  std::int64_t again_ns = 30'000'000'000;       ///< how long a run is asked for again when a connection was lost
 };
 
 /// A cluster, as one of its servers describes it, and which task that server is.
@@ -1024,8 +1315,10 @@ class cluster_session {
   /// The servers forget the program; state stays.
   ~cluster_session();
 
-  /// As of `session<any_program>`; beside its errors Unavailable, with the task, for one that was lost, and
-  /// DeadlineExceeded. What has been updated then is not known.
+  /// As of `session<any_program>`. A connection that is lost is made again, and the run is asked for again: its updates
+  /// are made once. Beside the errors of a session there are Unavailable for a task that did not come back, Aborted for
+  /// one that was started anew, and DeadlineExceeded; they name the task, and the variables for which it is not known
+  /// whether they have been updated. A run without updates is then begun again, if there is time.
   /// @{
   std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
   template <class... Feeds>
@@ -1042,8 +1335,23 @@ class cluster_session {
   class gathering;
   class question;
 
+  class open_step;
+
   void list_variables(variable_homes& homes);
-  void add_parts();
+  void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
+  void add_missing_parts();
+  /// @param again set if it has failed, but may be done by servers that know nothing of it
+  std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
+                              const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
+                              bool& again);
+  struct planned_run {
+    std::vector<std::vector<int>> asked;  ///< outputs of each part
+    bool updates = false;
+  };
+  [[nodiscard]] planned_run plan_run(const std::vector<int>& wanted);
+  /// What became of a run on a task that gave no answer to it, or refused it.
+  [[nodiscard]] error explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
+                              const service::repeated_call& call, const error& why) const;
   void end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why);
   [[nodiscard]] std::string feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
                                      service::run_part& to) const;
@@ -1058,8 +1366,38 @@ class cluster_session {
   ir::cut_graph cut_;
   std::vector<any_program> parts_;
   std::vector<bool> has_part_;
+  std::vector<std::uint64_t> servers_;  // incarnations that have the parts
   std::uint64_t graph_ = 0;
-  atomic<std::uint64_t> step_{0};
+  std::mutex mutex_;  // of what follows
+  std::uint64_t step_ = 0;
+  std::set<std::uint64_t> open_;  // steps
+  std::vector<bool> missing_;     // parts that their servers have forgotten
+  std::map<std::vector<int>, planned_run> planned_;
+  std::mutex adding_;  // one thread at a time gives servers their parts again
+};
+
+/// A step of a session, while it has no answer.
+class cluster_session::open_step {
+ public:
+  explicit open_step(cluster_session& of) : of_(of) {
+    const std::lock_guard<std::mutex> lock(of_.mutex_);
+    number_ = of_.step_++;
+    of_.open_.insert(number_);
+    answered_ = *of_.open_.begin();
+  }
+  open_step(const open_step&) = delete;
+  open_step& operator=(const open_step&) = delete;
+  ~open_step() {
+    const std::lock_guard<std::mutex> lock(of_.mutex_);
+    of_.open_.erase(number_);
+  }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  /// All steps before this one have been answered.
+  [[nodiscard]] std::uint64_t answered() const { return answered_; }
+
+ private:
+  cluster_session& of_;
+  std::uint64_t number_, answered_;
 };
 
 /// Waits for several answers.
@@ -1163,8 +1501,8 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
   std::vector<task_devices> devices = devices_of(members);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
-    outlets_.push_back(std::make_shared<service::outlet>(network_, tasks_.back().address, options_.link, d.id,
-                                                         options_.connect_ns, service::loss()));
+    outlets_.push_back(
+        service::outlet_of_client(network_, tasks_.back().address, options_.link, d.id, options_.connect_ns, graph_));
   }
   try {
     variable_homes homes;
@@ -1175,7 +1513,9 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
       has_part_.push_back(part.graph.view().size() > 0);
       parts_.push_back(program_of_part(program_, part));
     }
-    add_parts();
+    servers_.resize(tasks_.size());
+    missing_.resize(tasks_.size());
+    add_parts(has_part_, 0);
   } catch (...) {
     for (const auto& out : outlets_) out->close();
     throw;
@@ -1214,15 +1554,15 @@ inline void cluster_session::list_variables(variable_homes& homes) {
     }
 }
 
-inline void cluster_session::add_parts() {
+inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {
   // Whatever can be thrown is thrown before the first question is asked.
   std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (has_part_[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
+    if (which[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
   gathering all;
   std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (!has_part_[t]) continue;
+    if (!which[t]) continue;
     questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
     const service::add_part what{graph_,
                                  static_cast<std::int32_t>(t),
@@ -1230,7 +1570,8 @@ inline void cluster_session::add_parts() {
                                  options_.variable_prefix,
                                  options_.kept_apart,
                                  options_.seed,
-                                 tasks_};
+                                 tasks_,
+                                 first_step};
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::add_part);
     m.body = what.body();
@@ -1238,6 +1579,56 @@ inline void cluster_session::add_parts() {
     outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
   }
   all.wait([](const error&) {});
+  if (first_step > 0) return;
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (which[t]) servers_[t] = service::added_part::read(questions[t]->body).server;
+}
+
+inline void cluster_session::add_missing_parts() {
+  const std::lock_guard<std::mutex> one_by_one(adding_);
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    std::uint64_t first_step = 0;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!missing_[t]) continue;
+      first_step = step_;
+    }
+    std::vector<bool> one(tasks_.size());
+    one[t] = true;
+    try {
+      add_parts(one, first_step);
+    } catch (const error& e) {
+      if (e.code() != status_code::already_exists) throw;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    missing_[t] = false;
+  }
+}
+
+inline cluster_session::planned_run cluster_session::plan_run(const std::vector<int>& wanted) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = planned_.find(wanted);
+    if (found != planned_.end()) return found->second;
+  }
+  planned_run made{outputs_of_parts(cut_, wanted), false};
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (!made.asked[t].empty() && !updates_of_run(parts_[t].graph(), made.asked[t]).empty()) made.updates = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (planned_.size() >= 256) planned_.clear();
+  return planned_.emplace(wanted, std::move(made)).first->second;
+}
+
+inline error cluster_session::explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
+                                      const service::repeated_call& call, const error& why) const {
+  const bool gone = why.code() == status_code::not_found;  // the server, or its memory of this program
+  std::string text = sentence({to_string(task_device(tasks_[task].id)), ": ", runtime::without_code(why.what())});
+  const std::string updated = updates_of_run(parts_[task].graph(), asked);
+  if (gone && call.attempts() == 1)
+    append_parts(text, {"; nothing of run ", step, " was done there"});
+  else if ((gone || call.lost() || call.attempts() > 1) && !updated.empty())
+    append_parts(text, {"; whether run ", step, " has updated ", updated, " there is not known"});
+  return error(gone ? status_code::aborted : why.code(), text);
 }
 
 inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) const {
@@ -1302,46 +1693,91 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
       fail(status_code::invalid_argument, {"TAGMA-E050 run: what is fetched is no output of this program: ", o.name()});
   }
   check_feeds(feeds);
-  const std::vector<std::vector<int>> asked = outputs_of_parts(cut_, wanted);
-  const std::uint64_t step = step_.fetch_add(1, memory_order::relaxed);
-  std::vector<std::shared_ptr<const std::string>> elements(tasks_.size());
-  std::vector<transport::outgoing> messages(tasks_.size());
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (asked[t].empty()) continue;
-    service::run_part what{graph_, step, {asked[t].begin(), asked[t].end()}, {}};
-    elements[t] = std::make_shared<const std::string>(feeds_of(t, feeds, what));
-    messages[t].kind = static_cast<std::uint16_t>(service::message::run_part);
-    messages[t].body = what.body();
+  const planned_run plan = plan_run(wanted);
+  const std::int64_t until = network_.now() + options_.run_ns;
+  std::int64_t again_until = 0;
+  for (;;) {
+    add_missing_parts();
+    bool again = false;
+    try {
+      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, again);
+    } catch (const error&) {
+      // What changes nothing may be done again, as a run of its own.
+      if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
+      if (plan.updates || !again || network_.now() >= again_until) throw;
+    }
+    transport::latch over;
+    network_.after(service::first_wait_ns, [&] { over.open(); });
+    over.wait();
   }
+}
+
+inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
+                                                    const std::vector<std::vector<int>>& asked,
+                                                    const std::vector<named_feed>& feeds, bool by_any_server,
+                                                    std::int64_t until, bool& again) {
+  const open_step now(*this);
+  const std::uint64_t step = now.number();
+  std::vector<service::part_results> got(tasks_.size());
   gathering all;
-  std::vector<std::unique_ptr<question>> questions(tasks_.size());
+  std::vector<std::unique_ptr<service::repeated_call>> calls(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
-    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
-    service::detail::keep_bulk(messages[t], std::move(elements[t]));
-    outlets_[t]->ask(std::move(messages[t]), options_.run_ns, *questions[t]);
+    service::run_part what{
+        graph_, step, now.answered(), by_any_server ? 0 : servers_[t], {asked[t].begin(), asked[t].end()}, {}};
+    auto elements = std::make_shared<const std::string>(feeds_of(t, feeds, what));
+    const auto told = [&, t](const error* why) {
+      try {
+        if (why != nullptr) {
+          if (why->code() == status_code::not_found) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            missing_[t] = again = true;
+          }
+          const error named = explain(t, asked[t], step, *calls[t], *why);
+          return all.come(&named);
+        }
+        got[t] = service::part_results::read(calls[t]->body());
+        if (got[t].code == status_code::ok) return all.come(nullptr);
+        if (got[t].code == status_code::unavailable || got[t].code == status_code::data_loss) again = true;
+        const error failed(got[t].code, sentence({to_string(task_device(tasks_[t].id)), ": ", got[t].why}));
+        all.come(&failed);
+      } catch (const std::exception& e) {
+        const error failed(status_code::internal, e.what());
+        all.come(&failed);
+      }
+    };
+    calls[t] =
+        std::make_unique<service::repeated_call>(network_, *outlets_[t], service::message::run_part, what.body(),
+                                                 std::move(elements), until - network_.now(), options_.again_ns, told);
   }
-  all.wait([&](const error& why) { end_run(step, asked, &why); });
+  for (const auto& c : calls)
+    if (c != nullptr) all.expect();
+  for (const auto& c : calls)
+    if (c != nullptr) c->start();
+  all.wait([&](const error& why) {
+    end_run(step, asked, &why);
+    for (const auto& c : calls)
+      if (c != nullptr) c->give_up();
+  });
   end_run(step, asked, nullptr);
-  std::vector<any_tensor> results(outputs.size());
+  std::vector<any_tensor> results(wanted.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
-    const service::part_results got = service::part_results::read(questions[t]->body);
-    if (got.specs.size() != asked[t].size())
+    const std::vector<std::byte>& bulk = calls[t]->bulk();
+    if (got[t].specs.size() != asked[t].size())
       fail(status_code::internal,
-           {to_string(tasks_[t].id), " answers with ", got.specs.size(), " tensors, not ", asked[t].size()});
+           {to_string(tasks_[t].id), " answers with ", got[t].specs.size(), " tensors, not ", asked[t].size()});
     std::uint64_t at = 0;
-    for (std::size_t r = 0; r < got.specs.size(); ++r) {
-      const tensor_spec& s = got.specs[r];
+    for (std::size_t r = 0; r < got[t].specs.size(); ++r) {
+      const tensor_spec& s = got[t].specs[r];
       const auto size = s.type == dtype::none ? 0 : static_cast<std::uint64_t>(bytes_of(s));
       at = service::aligned(at);
       const std::int32_t output = cut_.parts[t].outputs[static_cast<std::size_t>(asked[t][r])];
       if (s.type != dtype::none && output >= 0) {
-        if (size > 0 && (at > questions[t]->bulk.size() || size > questions[t]->bulk.size() - at))
+        if (size > 0 && (at > bulk.size() || size > bulk.size() - at))
           fail(status_code::internal, {to_string(tasks_[t].id), " answers with too few bytes"});
         for (std::size_t k = 0; k < wanted.size(); ++k)
-          if (wanted[k] == output)
-            results[k] = any_tensor::copy_of(raw_view{questions[t]->bulk.data() + at, s.type, s.dims});
+          if (wanted[k] == output) results[k] = any_tensor::copy_of(raw_view{bulk.data() + at, s.type, s.dims});
       }
       at += size;
     }
@@ -1385,6 +1821,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -1788,6 +2225,204 @@ TAGMA_DECL void meeting::abort(const error& why) {
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/service/outcomes.hpp
+
+/// @file
+/// What became of the runs of a part: a run that is asked for again, since its answer was lost, is not run again.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tagma::service {
+
+/// The answer to `run_part`.
+struct run_answer {
+  std::string body;                         ///< a `part_results`
+  std::shared_ptr<const std::string> bulk;  ///< nothing if there is none
+};
+
+/// What is kept of one part. Beyond that, the results of the oldest runs go first, then the knowledge that there was
+/// such a run: then it counts as over.
+struct outcome_limits {
+  std::size_t runs = 4096;               ///< that have an answer which their client has not acknowledged
+  std::size_t bytes = 64 * 1024 * 1024;  ///< of their results
+};
+
+/// For several threads. Runs have the numbers of steps, of which their client uses each once.
+class outcomes {
+ public:
+  /// Tells somebody who asked for a run what it came to; by any thread.
+  using asker = std::function<void(const run_answer&)>;
+
+  /// @param first runs before it are over
+  explicit outcomes(std::uint64_t first = 0, const outcome_limits& limits = {}) : limits_(limits), below_(first) {}
+
+  /// What somebody is to do who asks for a run.
+  enum class entrance : std::uint8_t {
+    fresh,   ///< run it, and call `finish`
+    joined,  ///< nothing: it is under way, and its end will be told
+    told,    ///< nothing: it was done before, and its answer has been told
+    over     ///< refuse it: its client has ended it, or the answer is not kept any more
+  };
+  [[nodiscard]] entrance begin(std::uint64_t step, asker who);
+  /// A run has its answer, which is told to all who asked for it.
+  void finish(std::uint64_t step, run_answer answer);
+  /// The client has the answer of a run, or wants it no more.
+  void end(std::uint64_t step);
+  /// The client has those of all runs before this one.
+  void acknowledge(std::uint64_t before);
+  /// Whether a run must not begin any more, nor anything of it be kept.
+  [[nodiscard]] bool is_over(std::uint64_t step) const;
+  /// Runs that have begun here and that their client has not ended.
+  [[nodiscard]] std::vector<std::uint64_t> open() const;
+
+ private:
+  struct entry {
+    bool done = false;
+    run_answer answer{};
+    std::vector<asker> askers{};
+  };
+
+  [[nodiscard]] bool over(std::uint64_t step) const { return step < below_ || ended_.count(step) != 0; }
+  void close(std::uint64_t step);
+  void drop();
+  void shrink();
+  [[nodiscard]] static std::size_t size_of(const run_answer& a);
+
+  outcome_limits limits_;
+  mutable std::mutex mutex_;
+  std::uint64_t below_;            // all runs before it are over
+  std::set<std::uint64_t> ended_;  // others that are over
+  std::map<std::uint64_t, entry> entries_;
+  std::size_t done_ = 0, bytes_ = 0;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/outcomes.ipp
+
+/// @file
+/// Definitions of outcomes.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_DECL std::size_t outcomes::size_of(const run_answer& a) {
+  return a.body.size() + (a.bulk == nullptr ? 0 : a.bulk->size());
+}
+
+TAGMA_DECL outcomes::entrance outcomes::begin(std::uint64_t step, asker who) {
+  run_answer known;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (over(step)) return entrance::over;
+    const auto [at, fresh] = entries_.try_emplace(step);
+    if (!at->second.done) {
+      at->second.askers.push_back(std::move(who));
+      return fresh ? entrance::fresh : entrance::joined;
+    }
+    known = at->second.answer;
+  }
+  who(known);
+  return entrance::told;
+}
+
+TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
+  std::vector<asker> askers;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = entries_.find(step);
+    if (found == entries_.end() || found->second.done) return;
+    askers.swap(found->second.askers);
+    if (over(step)) {
+      entries_.erase(found);
+    } else {
+      found->second.done = true;
+      found->second.answer = answer;
+      ++done_;
+      bytes_ += size_of(answer);
+      shrink();
+    }
+  }
+  for (const asker& who : askers) who(answer);
+}
+
+TAGMA_DECL void outcomes::close(std::uint64_t step) {
+  const auto found = entries_.find(step);
+  if (found == entries_.end() || !found->second.done) return;  // what is under way goes at its end
+  --done_;
+  bytes_ -= size_of(found->second.answer);
+  entries_.erase(found);
+}
+
+TAGMA_DECL void outcomes::end(std::uint64_t step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (over(step)) return;
+  ended_.insert(step);
+  close(step);
+  // The numbers of most clients end one after the other: then one number says it of all.
+  while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
+  if (ended_.size() > limits_.runs) {
+    below_ = *ended_.begin() + 1;
+    ended_.erase(ended_.begin());
+    drop();
+  }
+}
+
+TAGMA_DECL void outcomes::drop() {
+  for (auto at = entries_.begin(); at != entries_.end() && at->first < below_;) close(at++->first);
+}
+
+TAGMA_DECL void outcomes::acknowledge(std::uint64_t before) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (before <= below_) return;
+  below_ = before;
+  ended_.erase(ended_.begin(), ended_.lower_bound(before));
+  drop();
+}
+
+TAGMA_DECL bool outcomes::is_over(std::uint64_t step) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return over(step);
+}
+
+TAGMA_DECL std::vector<std::uint64_t> outcomes::open() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::uint64_t> steps;
+  for (const auto& [step, e] : entries_)
+    if (!over(step) || !e.done) steps.push_back(step);
+  return steps;
+}
+
+TAGMA_DECL void outcomes::shrink() {
+  for (auto at = entries_.begin(); bytes_ > limits_.bytes && at != entries_.end(); ++at) {
+    run_answer& a = at->second.answer;
+    if (!at->second.done || a.bulk == nullptr) continue;
+    bytes_ -= size_of(a);
+    part_results gone;
+    gone.code = status_code::data_loss;
+    gone.why = sentence({"run ", at->first, " was done, once, but its results are not kept any more"});
+    a = {gone.body(), nullptr};
+    bytes_ += size_of(a);
+  }
+  for (auto at = entries_.begin(); done_ > limits_.runs && at != entries_.end();) {
+    const std::uint64_t step = at->first;
+    const bool done = at++->second.done;
+    if (!done) continue;
+    ended_.insert(step);
+    close(step);
+  }
+}
+
+}  // namespace tagma::service
 // ---- tagma/cluster/service/worker_options.hpp
 
 /// @file
@@ -1800,12 +2435,15 @@ namespace tagma::service {
 
 /// Times are nanoseconds.
 struct worker_options {
-  cluster members{};                       ///< told to clients that ask
-  transport::options link{};               ///< whom it believes; `self` is who it is
-  int intra_op_threads = 0;                ///< of each graph, as of a session
-  int inter_op_threads = 0;                ///< likewise
-  std::size_t most_runs = 256;             ///< parts of runs at the same time; others wait
-  std::int64_t peers_ns = 30'000'000'000;  ///< how long it waits for other tasks
+  cluster members{};                             ///< told to clients that ask
+  transport::options link{};                     ///< whom it believes; `self` is who it is
+  int intra_op_threads = 0;                      ///< of each graph, as of a session
+  int inter_op_threads = 0;                      ///< likewise
+  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
+  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
+  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
+  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
+  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
 };
 
 }  // namespace tagma::service
@@ -1834,8 +2472,22 @@ class registered_part {
   /// @}
   static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
+  /// The client has the answers of all runs before this one; those that wait for nothing any more end.
+  void acknowledge(std::uint64_t before);
+  /// What became of runs that were asked for.
+  [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
   /// Ends all runs.
   void abort(const error& why);
+
+  /// @name The lease: a part goes some time after the connection of its client has
+  /// @{
+  /// A connection of its client is there.
+  void owned_by(const void* connection);
+  /// A connection has gone. The number of the lease that begins; 0 if the client has another connection.
+  [[nodiscard]] std::uint64_t lapse(const void* connection);
+  /// False if the client has come back since that lease began.
+  [[nodiscard]] bool lapses(std::uint64_t lease);
+  /// @}
 
   [[nodiscard]] const add_part& what() const { return what_; }
   [[nodiscard]] session<any_program>& plans() { return session_; }
@@ -1849,7 +2501,9 @@ class registered_part {
   std::set<std::int32_t> takes_, sends_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
-  std::set<std::uint64_t> ended_;  // the last ones
+  service::outcomes outcomes_;
+  const void* owner_ = nullptr;  // a connection
+  std::uint64_t lease_ = 0;
 };
 
 inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
@@ -1861,7 +2515,8 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                           .inter_op_threads = options.inter_op_threads,
                           .state = state,
                           .variable_prefix = what_.variable_prefix}),
-      out_(std::move(out)) {
+      out_(std::move(out)),
+      outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
   const ir::graph_view g = program_.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
@@ -1872,7 +2527,7 @@ inline registered_part::registered_part(add_part what, const any_program& progra
 
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (ended_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
+  if (outcomes_.is_over(step) || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
   std::shared_ptr<run_state>& r = runs_[step];
   if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
   return r;
@@ -1882,8 +2537,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   std::shared_ptr<run_state> r;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ended_.insert(step);
-    if (ended_.size() > 4096) ended_.erase(ended_.begin());
+    outcomes_.end(step);
     const auto found = runs_.find(step);
     if (found == runs_.end()) return;
     r = std::move(found->second);
@@ -1892,6 +2546,34 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   if (why == nullptr) return;
   r->stop.cancel();
   r->edges.abort(*why);
+}
+
+inline void registered_part::acknowledge(std::uint64_t before) {
+  outcomes_.acknowledge(before);
+  std::vector<std::uint64_t> left;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto at = runs_.begin(); at != runs_.end() && at->first < before; ++at) left.push_back(at->first);
+  }
+  const error why(status_code::aborted, "the client of the run has given it up");
+  for (const std::uint64_t step : left) end(step, &why);
+}
+
+inline void registered_part::owned_by(const void* connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  owner_ = connection;
+}
+
+inline std::uint64_t registered_part::lapse(const void* connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (owner_ != nullptr && owner_ != connection) return 0;
+  owner_ = nullptr;
+  return ++lease_;
+}
+
+inline bool registered_part::lapses(std::uint64_t lease) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return owner_ == nullptr && lease_ == lease;
 }
 
 inline void registered_part::abort(const error& why) {
@@ -1929,6 +2611,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void abandoned(transport::link& from, std::uint32_t transfer, const error& why);
   /// Lets a part go; its runs end.
   void forget(std::uint64_t graph);
+  /// A connection of the client of a graph is over: unless there is another one soon, the graph goes.
+  void lapse(std::uint64_t graph, const void* connection);
   /// @}
 
  private:
@@ -1937,11 +2621,14 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
-  void add(const add_part& what, const std::vector<std::byte>& bytes);
+  [[nodiscard]] std::shared_ptr<registered_part> add(const add_part& what, const std::vector<std::byte>& bytes);
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
+  void keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part);
   void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const std::vector<std::byte>& elements,
            std::uint64_t request, std::int64_t time_left_ns);
+  [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                               std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
   /// Does something for a call on a thread that may wait; what it throws is the answer.
   void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
@@ -1964,7 +2651,7 @@ struct inlet_calls {
   std::function<transport::placement(transport::link&, const transport::incoming&)> place;
   std::function<void(const std::shared_ptr<inlet_handler>&, transport::link&, transport::incoming&)> received;
   std::function<void(transport::link&, std::uint32_t transfer, const error& why)> abandoned;
-  std::function<void(std::uint64_t graph)> forget;
+  std::function<void(std::uint64_t graph, const void* connection)> lapse;
 };
 
 /// One connection to a worker.
@@ -1990,8 +2677,8 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
   void abort(const error& why);
-  /// The graph of a client goes with its connection.
-  void owns(std::uint64_t graph);
+  /// The graph of a client that speaks through this connection. False if it is over.
+  bool owns(std::uint64_t graph, registered_part& part);
 
  private:
   void answer(const std::function<transport::send_result(transport::link&)>& send);
@@ -2001,7 +2688,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   std::mutex mutex_;
   std::condition_variable room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
-  std::vector<std::uint64_t> graphs_;
+  std::set<std::uint64_t> graphs_;
 };
 
 namespace detail {
@@ -2070,7 +2757,7 @@ inline void worker_core::lose(const std::string& address, const error& why) {
   for (const auto& part : concerned) part->abort(why);
 }
 
-inline void worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
+inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::vector<placed_task> tasks = what.tasks;
   const auto part = std::make_shared<registered_part>(
@@ -2085,6 +2772,22 @@ inline void worker_core::add(const add_part& what, const std::vector<std::byte>&
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!parts_.emplace(what.graph, part).second)
     fail(status_code::already_exists, {"graph ", what.graph, " is known already"});
+  return part;
+}
+
+inline void worker_core::keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part) {
+  if (!by->owns(graph, part)) lapse(graph, by.get());
+}
+
+inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
+  const std::shared_ptr<registered_part> part = find(graph);
+  const std::uint64_t lease = part == nullptr ? 0 : part->lapse(connection);
+  if (lease == 0) return;
+  network_.after(options_.lease_ns, [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
+    const auto alive = core.lock();
+    const auto there = of.lock();
+    if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
+  });
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
@@ -2180,10 +2883,16 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
       case message::add_part:
         return answer_soon(by, request,
                            [this, by, request, what = add_part::read(m.body), bytes = std::move(m.buffer)] {
-                             add(what, bytes);
-                             by->owns(what.graph);
-                             by->reply(request, {});
+                             const auto part = add(what, bytes);
+                             keep(by, what.graph, *part);
+                             by->reply(request, added_part{options_.link.self.incarnation}.body());
                            });
+      case message::keep_graph: {
+        const std::uint64_t graph = edge_of_run::read(m.body).graph;
+        if (const auto part = find(graph); part != nullptr) keep(by, graph, *part);
+        (void)from.reply(request, {});
+        return;
+      }
       case message::run_part:
         return answer_soon(by, request,
                            [this, by, request, what = run_part::read(m.body), left = m.time_left_ns,
@@ -2226,16 +2935,44 @@ inline std::string worker_core::variables_of(const std::string& name) {
 
 inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m,
                              const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns) {
+  if (m.server != 0 && m.server != options_.link.self.incarnation)
+    fail(status_code::not_found, {"the server was started anew since it got graph ", m.graph});
   const std::shared_ptr<registered_part> part = find(m.graph);
   if (part == nullptr)
-    fail(status_code::aborted, {"graph ", m.graph,
-                                " is not known here: the server was started anew, or was told to "
-                                "forget it"});
-  const std::shared_ptr<run_state> run = part->run(m.step);
+    fail(status_code::not_found, {"graph ", m.graph,
+                                  " is not known here: the server was started anew, was told to forget it, or has "
+                                  "waited too long for its client"});
+  keep(by, m.graph, *part);
+  part->acknowledge(m.answered);
+  switch (part->outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
+    case outcomes::entrance::fresh:
+      break;
+    case outcomes::entrance::joined:
+    case outcomes::entrance::told:
+      return;
+    case outcomes::entrance::over:
+      fail(status_code::aborted, {"run ", m.step, " is over, and what it came to is not kept any more"});
+  }
+  run_answer answer;
+  try {
+    answer = run(*part, m, elements, time_left_ns);
+  } catch (...) {
+    const error why = detail::caught_error();
+    part_results failed;
+    failed.code = why.code();
+    failed.why = runtime::without_code(why.what());
+    answer.body = failed.body();
+  }
+  part->outcomes().finish(m.step, std::move(answer));
+}
+
+inline run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                                   std::int64_t time_left_ns) {
+  const std::shared_ptr<run_state> run = part.run(m.step);
   if (run == nullptr)
     fail(status_code::aborted,
          {"run ", m.step, " is over, or more than ", registered_part::most_runs, " of its graph are under way"});
-  const ir::graph_view g = part->program().graph();
+  const ir::graph_view g = part.program().graph();
   for (const std::int32_t o : m.outputs)
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
       fail(status_code::invalid_argument, {"output ", o, " of a part that has ", g.roots.size()});
@@ -2258,9 +2995,9 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   if (time_left_ns <= 0)
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
   run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
-  const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
+  const runtime::run_numbers numbers{part.what().seed, m.step, &run->edges};
   try {
-    part->plans().run_nodes(
+    part.plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
         [&](std::size_t f, const raw_view& v) {
           if (v.type == dtype::none) return;
@@ -2279,7 +3016,7 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
     bulk->resize(aligned(bulk->size()));
     bulk->append(v);
   }
-  by->reply(request, results.body(), std::move(bulk));
+  return {results.body(), std::move(bulk)};
 }
 
 inline void worker_core::stop() {
@@ -2313,7 +3050,7 @@ inline std::shared_ptr<inlet_handler> worker_core::accept() {
   calls.abandoned = [self](transport::link& from, std::uint32_t transfer, const error& why) {
     self->abandoned(from, transfer, why);
   };
-  calls.forget = [self](std::uint64_t graph) { self->forget(graph); };
+  calls.lapse = [self](std::uint64_t graph, const void* connection) { self->lapse(graph, connection); };
   const auto made = std::make_shared<inlet_handler>(std::move(calls));
   inlets_.push_back(made);
   return made;
@@ -2330,22 +3067,22 @@ inline void inlet_handler::connected(transport::link& with) {
 }
 
 inline void inlet_handler::end() {
-  std::vector<std::uint64_t> graphs;
+  std::set<std::uint64_t> graphs;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     link_ = nullptr;
     graphs.swap(graphs_);
     room_.notify_all();
   }
-  for (const std::uint64_t g : graphs) worker_.forget(g);
+  for (const std::uint64_t g : graphs) worker_.lapse(g, this);
 }
 
-inline void inlet_handler::owns(std::uint64_t graph) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (link_ != nullptr) return graphs_.push_back(graph);
-  }
-  worker_.forget(graph);
+inline bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ == nullptr) return false;
+  part.owned_by(this);
+  graphs_.insert(graph);
+  return true;
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {

@@ -17,12 +17,15 @@ namespace tagma::test {
 
 /// Servers of a cluster within this process.
 struct servers {
-  explicit servers(const cluster& c) {
+  explicit servers(const cluster& c) : network(own_network) { start_all(c); }
+  /// @param by outlives them
+  servers(const cluster& c, transport::network& by) : network(by) { start_all(c); }
+  void start_all(const cluster& c) {
     for (const auto& [job, tasks] : c.as_map())
       for (const auto& [task, at] : tasks) start({job, task}, to_string(at));
   }
   void start(const task_id& id, const std::string& at) {
-    service::worker_options options;
+    service::worker_options options = with;
     options.link.self = {.job = id.job, .task = id.task, .role = "server", .cluster = "test", .incarnation = ++started};
     options.link.insecure = true;
     options.intra_op_threads = options.inter_op_threads = 1;
@@ -37,9 +40,11 @@ struct servers {
     return options;
   }
 
-  transport::memory::network network;
+  transport::memory::network own_network;
+  transport::network& network;
   std::map<task_id, std::unique_ptr<service::worker>> workers;
   std::uint64_t started = 0;
+  service::worker_options with{};  ///< of those that are started from now on
 };
 
 }  // namespace tagma::test

@@ -42,9 +42,11 @@ void check(const Message& m) {
 
 TEST_CASE("messages are read as they were written, or refused") {
   check(service::add_part{
-      7, 1, "trial", "replica_3", tg::isolation::runs, 42, {{{"ps", 0}, "a:1"}, {{"worker", 3}, "[::1]:2"}}});
-  check(service::run_part{7, 9, {0, 2, 5}, {{{1, 4}, {dtype::float32, {2, 0, 3}}}, {{}, {dtype::uint8, {}}}}});
+      7, 1, "trial", "replica_3", tg::isolation::runs, 42, {{{"ps", 0}, "a:1"}, {{"worker", 3}, "[::1]:2"}}, 12});
+  check(service::added_part{3});
+  check(service::run_part{7, 9, 8, 1, {0, 2, 5}, {{{1, 4}, {dtype::float32, {2, 0, 3}}}, {{}, {dtype::uint8, {}}}}});
   check(service::part_results{{{dtype::none, {}}, {dtype::bfloat16, {5}}, {dtype::float64, {1, 2, 3, 4, 5, 6}}}});
+  check(service::part_results{{}, tg::status_code::out_of_range, "index 7"});
   check(service::edge_of_run{7, 9, 3, {dtype::int64, {1}}});
   check(service::edge_of_run{7, 9, 3, {}});
   check(service::end_run{7, 9, tg::status_code::out_of_range, "index 7"});

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "tagma/cluster/service/registered_part.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/stored_variable.hpp"
 #include "tagma/transport/network.hpp"
 
@@ -44,6 +46,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void abandoned(transport::link& from, std::uint32_t transfer, const error& why);
   /// Lets a part go; its runs end.
   void forget(std::uint64_t graph);
+  /// A connection of the client of a graph is over: unless there is another one soon, the graph goes.
+  void lapse(std::uint64_t graph, const void* connection);
   /// @}
 
  private:
@@ -52,11 +56,14 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
-  void add(const add_part& what, const std::vector<std::byte>& bytes);
+  [[nodiscard]] std::shared_ptr<registered_part> add(const add_part& what, const std::vector<std::byte>& bytes);
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
+  void keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part);
   void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const std::vector<std::byte>& elements,
            std::uint64_t request, std::int64_t time_left_ns);
+  [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                               std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
   /// Does something for a call on a thread that may wait; what it throws is the answer.
   void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
@@ -79,7 +86,7 @@ struct inlet_calls {
   std::function<transport::placement(transport::link&, const transport::incoming&)> place;
   std::function<void(const std::shared_ptr<inlet_handler>&, transport::link&, transport::incoming&)> received;
   std::function<void(transport::link&, std::uint32_t transfer, const error& why)> abandoned;
-  std::function<void(std::uint64_t graph)> forget;
+  std::function<void(std::uint64_t graph, const void* connection)> lapse;
 };
 
 /// One connection to a worker.
@@ -105,8 +112,8 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
   void refuse(std::uint64_t request, const error& why);
   void abort(const error& why);
-  /// The graph of a client goes with its connection.
-  void owns(std::uint64_t graph);
+  /// The graph of a client that speaks through this connection. False if it is over.
+  bool owns(std::uint64_t graph, registered_part& part);
 
  private:
   void answer(const std::function<transport::send_result(transport::link&)>& send);
@@ -116,7 +123,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   std::mutex mutex_;
   std::condition_variable room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
-  std::vector<std::uint64_t> graphs_;
+  std::set<std::uint64_t> graphs_;
 };
 
 namespace detail {
@@ -185,7 +192,7 @@ inline void worker_core::lose(const std::string& address, const error& why) {
   for (const auto& part : concerned) part->abort(why);
 }
 
-inline void worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
+inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::vector<placed_task> tasks = what.tasks;
   const auto part = std::make_shared<registered_part>(
@@ -200,6 +207,22 @@ inline void worker_core::add(const add_part& what, const std::vector<std::byte>&
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!parts_.emplace(what.graph, part).second)
     fail(status_code::already_exists, {"graph ", what.graph, " is known already"});
+  return part;
+}
+
+inline void worker_core::keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part) {
+  if (!by->owns(graph, part)) lapse(graph, by.get());
+}
+
+inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
+  const std::shared_ptr<registered_part> part = find(graph);
+  const std::uint64_t lease = part == nullptr ? 0 : part->lapse(connection);
+  if (lease == 0) return;
+  network_.after(options_.lease_ns, [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
+    const auto alive = core.lock();
+    const auto there = of.lock();
+    if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
+  });
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
@@ -295,10 +318,16 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
       case message::add_part:
         return answer_soon(by, request,
                            [this, by, request, what = add_part::read(m.body), bytes = std::move(m.buffer)] {
-                             add(what, bytes);
-                             by->owns(what.graph);
-                             by->reply(request, {});
+                             const auto part = add(what, bytes);
+                             keep(by, what.graph, *part);
+                             by->reply(request, added_part{options_.link.self.incarnation}.body());
                            });
+      case message::keep_graph: {
+        const std::uint64_t graph = edge_of_run::read(m.body).graph;
+        if (const auto part = find(graph); part != nullptr) keep(by, graph, *part);
+        (void)from.reply(request, {});
+        return;
+      }
       case message::run_part:
         return answer_soon(by, request,
                            [this, by, request, what = run_part::read(m.body), left = m.time_left_ns,
@@ -341,16 +370,44 @@ inline std::string worker_core::variables_of(const std::string& name) {
 
 inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m,
                              const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns) {
+  if (m.server != 0 && m.server != options_.link.self.incarnation)
+    fail(status_code::not_found, {"the server was started anew since it got graph ", m.graph});
   const std::shared_ptr<registered_part> part = find(m.graph);
   if (part == nullptr)
-    fail(status_code::aborted, {"graph ", m.graph,
-                                " is not known here: the server was started anew, or was told to "
-                                "forget it"});
-  const std::shared_ptr<run_state> run = part->run(m.step);
+    fail(status_code::not_found, {"graph ", m.graph,
+                                  " is not known here: the server was started anew, was told to forget it, or has "
+                                  "waited too long for its client"});
+  keep(by, m.graph, *part);
+  part->acknowledge(m.answered);
+  switch (part->outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
+    case outcomes::entrance::fresh:
+      break;
+    case outcomes::entrance::joined:
+    case outcomes::entrance::told:
+      return;
+    case outcomes::entrance::over:
+      fail(status_code::aborted, {"run ", m.step, " is over, and what it came to is not kept any more"});
+  }
+  run_answer answer;
+  try {
+    answer = run(*part, m, elements, time_left_ns);
+  } catch (...) {
+    const error why = detail::caught_error();
+    part_results failed;
+    failed.code = why.code();
+    failed.why = runtime::without_code(why.what());
+    answer.body = failed.body();
+  }
+  part->outcomes().finish(m.step, std::move(answer));
+}
+
+inline run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                                   std::int64_t time_left_ns) {
+  const std::shared_ptr<run_state> run = part.run(m.step);
   if (run == nullptr)
     fail(status_code::aborted,
          {"run ", m.step, " is over, or more than ", registered_part::most_runs, " of its graph are under way"});
-  const ir::graph_view g = part->program().graph();
+  const ir::graph_view g = part.program().graph();
   for (const std::int32_t o : m.outputs)
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
       fail(status_code::invalid_argument, {"output ", o, " of a part that has ", g.roots.size()});
@@ -373,9 +430,9 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   if (time_left_ns <= 0)
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
   run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
-  const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
+  const runtime::run_numbers numbers{part.what().seed, m.step, &run->edges};
   try {
-    part->plans().run_nodes(
+    part.plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
         [&](std::size_t f, const raw_view& v) {
           if (v.type == dtype::none) return;
@@ -394,7 +451,7 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
     bulk->resize(aligned(bulk->size()));
     bulk->append(v);
   }
-  by->reply(request, results.body(), std::move(bulk));
+  return {results.body(), std::move(bulk)};
 }
 
 inline void worker_core::stop() {
@@ -428,7 +485,7 @@ inline std::shared_ptr<inlet_handler> worker_core::accept() {
   calls.abandoned = [self](transport::link& from, std::uint32_t transfer, const error& why) {
     self->abandoned(from, transfer, why);
   };
-  calls.forget = [self](std::uint64_t graph) { self->forget(graph); };
+  calls.lapse = [self](std::uint64_t graph, const void* connection) { self->lapse(graph, connection); };
   const auto made = std::make_shared<inlet_handler>(std::move(calls));
   inlets_.push_back(made);
   return made;
@@ -445,22 +502,22 @@ inline void inlet_handler::connected(transport::link& with) {
 }
 
 inline void inlet_handler::end() {
-  std::vector<std::uint64_t> graphs;
+  std::set<std::uint64_t> graphs;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     link_ = nullptr;
     graphs.swap(graphs_);
     room_.notify_all();
   }
-  for (const std::uint64_t g : graphs) worker_.forget(g);
+  for (const std::uint64_t g : graphs) worker_.lapse(g, this);
 }
 
-inline void inlet_handler::owns(std::uint64_t graph) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (link_ != nullptr) return graphs_.push_back(graph);
-  }
-  worker_.forget(graph);
+inline bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ == nullptr) return false;
+  part.owned_by(this);
+  graphs_.insert(graph);
+  return true;
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {

@@ -15,12 +15,15 @@ namespace tagma::service {
 
 /// Times are nanoseconds.
 struct worker_options {
-  cluster members{};                       ///< told to clients that ask
-  transport::options link{};               ///< whom it believes; `self` is who it is
-  int intra_op_threads = 0;                ///< of each graph, as of a session
-  int inter_op_threads = 0;                ///< likewise
-  std::size_t most_runs = 256;             ///< parts of runs at the same time; others wait
-  std::int64_t peers_ns = 30'000'000'000;  ///< how long it waits for other tasks
+  cluster members{};                             ///< told to clients that ask
+  transport::options link{};                     ///< whom it believes; `self` is who it is
+  int intra_op_threads = 0;                      ///< of each graph, as of a session
+  int inter_op_threads = 0;                      ///< likewise
+  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
+  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
+  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
+  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
+  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
 };
 
 }  // namespace tagma::service
