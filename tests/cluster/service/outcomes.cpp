@@ -63,13 +63,13 @@ TEST_CASE("what a client has answers to is over, and so is what it has ended bef
 }
 
 TEST_CASE("of the oldest runs the results are dropped first, then the knowledge that they were") {
-  service::outcomes all(10, {3, 100});
+  service::outcomes all(10, {3, 1000});
   told to;
   CHECK(all.is_over(9));
   CHECK(all.begin(9, to.asker()) == entrance::over);
   for (std::uint64_t step = 10; step < 13; ++step) {
     CHECK(all.begin(step, to.asker()) == entrance::fresh);
-    all.finish(step, answer("", std::string(40, 'x')));
+    all.finish(step, answer("", std::string(400, 'x')));
   }
   to.texts.clear();
   CHECK(all.begin(10, to.asker()) == entrance::told);
@@ -77,7 +77,7 @@ TEST_CASE("of the oldest runs the results are dropped first, then the knowledge 
   CHECK(gone.code == tg::status_code::data_loss);
   CHECK(gone.why == "run 10 was done, once, but its results are not kept any more");
   CHECK(all.begin(12, to.asker()) == entrance::told);
-  CHECK(to.texts.back() == std::string(40, 'x'));
+  CHECK(to.texts.back() == std::string(400, 'x'));
   for (std::uint64_t step = 20; step < 23; ++step) {
     CHECK(all.begin(step, to.asker()) == entrance::fresh);
     all.finish(step, answer("y"));
