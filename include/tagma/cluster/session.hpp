@@ -21,6 +21,7 @@
 
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/checkpoint.hpp"
 #include "tagma/cluster/cluster.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outlet.hpp"
@@ -87,6 +88,23 @@ class cluster_session {
   }
   /// @}
 
+  /// Has the servers write the variables of the container, those of other programs included, each its own, into the
+  /// directories that they were given (`server_options::checkpoints`), which are one if there are several tasks. There
+  /// is a checkpoint when all of it is on the disk, and until then the one of that name which was there before.
+  /// @param name letters, digits, '.', '_' and '-'
+  ///
+  /// Throws what a server says, with the task: FailedPrecondition if it was given no directory, or for a variable
+  /// without a value, ResourceExhausted for a full disk, ...
+  saved_checkpoint save(const std::string& name, const save_options& how = {});
+  /// Gives all variables of this program the values that a checkpoint has, from whatever number of tasks it is; other
+  /// variables stay. Everything is checked before anything is changed.
+  /// @param name "model-*" is the newest of "model-1", "model-2", ...
+  /// @param pause_ns as of `save_options`
+  ///
+  /// Throws, with the task, NotFound for a checkpoint, a file or a variable that is not there, InvalidArgument for
+  /// another type or shape, DataLoss for what is damaged.
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns);
+
   /// The complete name of the device of a node of the program.
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
 
@@ -96,7 +114,12 @@ class cluster_session {
   class question;
 
   class open_step;
+  class round;
+  class pause;
 
+  void wait_a_moment(std::int64_t ns);
+  saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
+                        pause& now, bool held, bool full);
   void list_variables(variable_homes& homes);
   void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
   void add_missing_parts();
@@ -466,9 +489,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
       if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
       if (plan.updates || !again || network_.now() >= again_until) throw;
     }
-    transport::latch over;
-    network_.after(service::first_wait_ns, [&] { over.open(); });
-    over.wait();
+    wait_a_moment(service::first_wait_ns);
   }
 }
 
@@ -546,3 +567,5 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
 }
 
 }  // namespace tagma
+
+#include "tagma/cluster/session_checkpoints.hpp"

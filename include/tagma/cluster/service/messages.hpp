@@ -28,7 +28,12 @@ enum class message : std::uint16_t {
   forget_graph,    ///< a client is gone
   list_variables,  ///< a call
   list_tasks,      ///< a call
-  keep_graph       ///< a call: a client has come back
+  keep_graph,      ///< a call: a client has come back
+  hold_runs,       ///< a call: runs that have not begun wait
+  save_shard,      ///< a call
+  commit_save,     ///< a call
+  end_hold,        ///< nobody holds runs any more, and no save goes on
+  restore_shard    ///< a call
 };
 
 /// A task, and where it is.

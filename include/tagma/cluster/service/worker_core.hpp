@@ -10,15 +10,19 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/checkpoint_folder.hpp"
+#include "tagma/cluster/service/checkpoint_messages.hpp"
 #include "tagma/cluster/service/crew.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/registered_part.hpp"
+#include "tagma/cluster/service/run_gate.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/caught.hpp"
@@ -32,12 +36,17 @@ class inlet_handler;
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
   worker_core(transport::network& by, worker_options options)
-      : network_(by), options_(std::move(options)), crew_(options_.most_runs) {}
+      : network_(by),
+        options_(std::move(options)),
+        folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
+        crew_(options_.most_runs) {}
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
   /// Ends runs and connections.
   void stop();
+  /// Gives its containers the variables that it saved last by itself, and goes on saving them. Before it has clients.
+  void begin_own_checkpoints();
 
   /// @name Of handlers
   /// @{
@@ -60,11 +69,31 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
   void keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part);
-  void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const std::vector<std::byte>& elements,
+  using shared_bytes = std::shared_ptr<const std::vector<std::byte>>;
+  void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
            std::uint64_t request, std::int64_t time_left_ns);
+  void run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
+                  const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns);
   [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
                                std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
+
+  /// @name Checkpoints; in checkpoint_calls.hpp
+  /// @{
+  void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
+  [[nodiscard]] std::shared_ptr<run_gate> gate_of(const std::string& container);
+  [[nodiscard]] std::optional<container> known_state(const std::string& name);
+  void go_on(std::vector<std::function<void()>> waiting);
+  [[nodiscard]] open_runs hold(const hold_runs& m);
+  /// @param all whether a variable without a value is an error
+  [[nodiscard]] saved_shard save(const save_shard& m, bool all);
+  [[nodiscard]] restored_shard restore(const restore_shard& m, const std::vector<std::string>& names);
+  void save_later();
+  void save_own();
+  [[nodiscard]] std::string own_series(const std::string& container) const;
+  void tell(const std::string& what) const;
+  /// @}
+
   /// Does something for a call on a thread that may wait; what it throws is the answer.
   void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
 
@@ -77,6 +106,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   std::map<std::string, std::shared_ptr<outlet>> outlets_;
   std::vector<std::weak_ptr<inlet_handler>> inlets_;
   std::map<transfer_key, std::pair<std::shared_ptr<run_state>, std::int32_t>> transfers_;
+  std::map<std::string, std::shared_ptr<run_gate>> gates_;  // of containers
+  checkpoint_folder folder_;
   crew crew_;  // last: it ends first
 };
 
@@ -229,6 +260,8 @@ inline transport::placement worker_core::place(transport::link& from, const tran
   switch (static_cast<message>(m.kind)) {
     case message::add_part:
     case message::run_part:
+    case message::commit_save:
+    case message::restore_shard:
       return transport::placement::buffered();
     case message::tensor: {
       const edge_of_run e = edge_of_run::read(m.body);
@@ -331,7 +364,9 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
       case message::run_part:
         return answer_soon(by, request,
                            [this, by, request, what = run_part::read(m.body), left = m.time_left_ns,
-                            bytes = std::move(m.buffer)] { run(by, what, bytes, request, left); });
+                            bytes = std::make_shared<const std::vector<std::byte>>(std::move(m.buffer))] {
+                             run(by, what, bytes, request, left);
+                           });
       case message::list_tasks: {
         task_list all;
         all.self = {options_.link.self.job, options_.link.self.task};
@@ -344,8 +379,9 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return answer_soon(by, request, [this, by, request, name = std::string(m.body)] {
           by->reply(request, {}, std::make_shared<const std::string>(variables_of(name)));
         });
+      default:
+        return receive_checkpoint(by, from, m);
     }
-    fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
   } catch (...) {
     if (m.wants_reply) from.fail(request, detail::caught_error());
   }
@@ -368,8 +404,8 @@ inline std::string worker_core::variables_of(const std::string& name) {
   return all.body();
 }
 
-inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m,
-                             const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns) {
+inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
+                             std::uint64_t request, std::int64_t time_left_ns) {
   if (m.server != 0 && m.server != options_.link.self.incarnation)
     fail(status_code::not_found, {"the server was started anew since it got graph ", m.graph});
   const std::shared_ptr<registered_part> part = find(m.graph);
@@ -379,7 +415,22 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
                                   "waited too long for its client"});
   keep(by, m.graph, *part);
   part->acknowledge(m.answered);
-  switch (part->outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
+  const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
+  const std::int64_t until = network_.now() + time_left_ns;
+  gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
+    try {
+      core->run_inside(by, *part, m, *elements, request, until - core->network_.now());
+    } catch (...) {
+      by->refuse(request, detail::caught_error());
+    }
+    gate->leave({m.graph, m.step});
+  });
+}
+
+inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
+                                    const std::vector<std::byte>& elements, std::uint64_t request,
+                                    std::int64_t time_left_ns) {
+  switch (part.outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
     case outcomes::entrance::fresh:
       break;
     case outcomes::entrance::joined:
@@ -390,7 +441,7 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   }
   run_answer answer;
   try {
-    answer = run(*part, m, elements, time_left_ns);
+    answer = run(part, m, elements, time_left_ns);
   } catch (...) {
     const error why = detail::caught_error();
     part_results failed;
@@ -398,7 +449,7 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
     failed.why = runtime::without_code(why.what());
     answer.body = failed.body();
   }
-  part->outcomes().finish(m.step, std::move(answer));
+  part.outcomes().finish(m.step, std::move(answer));
 }
 
 inline run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
@@ -543,3 +594,5 @@ inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
 }
 
 }  // namespace tagma::service
+
+#include "tagma/cluster/service/checkpoint_calls.hpp"
