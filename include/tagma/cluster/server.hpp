@@ -17,6 +17,7 @@
 #include "tagma/cluster/role.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
+#include "tagma/cluster/session_checkpoints.hpp"
 #include "tagma/transport/asio/network.hpp"
 
 namespace tagma {

@@ -88,6 +88,8 @@ class cluster_session {
   }
   /// @}
 
+  /// @name Checkpoints; defined in session_checkpoints.hpp
+  /// @{
   /// Has the servers write the variables of the container, those of other programs included, each its own, into the
   /// directories that they were given (`server_options::checkpoints`), which are one if there are several tasks. There
   /// is a checkpoint when all of it is on the disk, and until then the one of that name which was there before.
@@ -104,6 +106,7 @@ class cluster_session {
   /// Throws, with the task, NotFound for a checkpoint, a file or a variable that is not there, InvalidArgument for
   /// another type or shape, DataLoss for what is damaged.
   restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns);
+  /// @}
 
   /// The complete name of the device of a node of the program.
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
@@ -388,6 +391,12 @@ inline void cluster_session::add_missing_parts() {
   }
 }
 
+inline void cluster_session::wait_a_moment(std::int64_t ns) {
+  transport::latch over;
+  network_.after(ns, [&] { over.open(); });
+  over.wait();
+}
+
 inline cluster_session::planned_run cluster_session::plan_run(const std::vector<int>& wanted) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -567,5 +576,3 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
 }
 
 }  // namespace tagma
-
-#include "tagma/cluster/session_checkpoints.hpp"

@@ -121,12 +121,6 @@ class cluster_session::pause {
   bool over_ = false;
 };
 
-inline void cluster_session::wait_a_moment(std::int64_t ns) {
-  transport::latch over;
-  network_.after(ns, [&] { over.open(); });
-  over.wait();
-}
-
 inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
   round lists(*this);
   for (std::size_t t = 0; t < tasks_.size(); ++t) lists.ask(t, service::message::list_variables, options_.container);

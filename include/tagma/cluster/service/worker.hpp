@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/checkpoint_calls.hpp"
 #include "tagma/cluster/service/worker_core.hpp"
 
 namespace tagma::service {

@@ -594,5 +594,3 @@ inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
 }
 
 }  // namespace tagma::service
-
-#include "tagma/cluster/service/checkpoint_calls.hpp"
