@@ -1985,6 +1985,8 @@ class run_gate {
   /// Opens it, unless another one holds it.
   /// @returns what is to be called
   [[nodiscard]] std::vector<std::function<void()>> open(std::uint64_t token);
+  /// Forgets those who wait: the server stops.
+  void drop();
   [[nodiscard]] bool is_held_by(std::uint64_t token) const;
   /// Counts the calls of `hold` of who holds it now.
   [[nodiscard]] std::uint64_t times_held() const;
@@ -2061,6 +2063,12 @@ TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token
   return go;
 }
 
+TAGMA_DECL void run_gate::drop() {
+  std::multimap<run_number, std::function<void()>> gone;  // outlives the lock: it may own this
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gone.swap(waiting_);
+}
+
 TAGMA_DECL bool run_gate::is_held_by(std::uint64_t token) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return token_ != 0 && token_ == token;
@@ -2074,6 +2082,9 @@ TAGMA_DECL std::uint64_t run_gate::times_held() const {
 }  // namespace tagma::service
 
 namespace tagma::service {
+
+/// Runs in one list; others are listed when these are over.
+inline constexpr std::size_t most_listed = 3000;
 
 /// Keeps runs of a container out that have not begun. It is asked for again until no run is open.
 struct hold_runs {
@@ -4615,15 +4626,18 @@ inline void worker_core::stop() {
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
   std::map<std::string, std::shared_ptr<outlet>> outlets;
   std::vector<std::weak_ptr<inlet_handler>> inlets;
+  std::map<std::string, std::shared_ptr<run_gate>> gates;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
     parts.swap(parts_);
     outlets.swap(outlets_);
     inlets.swap(inlets_);
+    gates.swap(gates_);
   }
   for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
   crew_.finish();
+  for (const auto& [name, gate] : gates) gate->drop();
   for (const auto& in : inlets)
     if (const auto alive = in.lock()) alive->abort(error(status_code::unavailable, "the server stops"));
   for (const auto& [address, out] : outlets) out->close();
@@ -4709,8 +4723,6 @@ namespace detail {
 inline constexpr std::int64_t hold_ns = 5'000'000'000;
 /// How long files of a save stay that nobody ends, in nanoseconds.
 inline constexpr std::int64_t save_ns = 600'000'000'000;
-/// Runs in one list.
-inline constexpr std::size_t most_listed = 3000;
 
 /// A container whose runs are kept apart as a whole is entered like by one of them.
 class visit {
@@ -4758,7 +4770,7 @@ inline open_runs worker_core::hold(const hold_runs& m) {
     if (part->what().container != m.container || !part->has_owner()) continue;
     for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
   }
-  if (open.runs.size() > detail::most_listed) open.runs.resize(detail::most_listed);
+  if (open.runs.size() > most_listed) open.runs.resize(most_listed);
   return open;
 }
 
@@ -5032,6 +5044,7 @@ class cluster_session::pause {
         return false;
       }
       begun.assign(open.begin(), open.end());
+      if (begun.size() > service::most_listed) begun.resize(service::most_listed);
       of_.wait_a_moment(held ? 1'000'000 : 10'000'000);
     }
   }

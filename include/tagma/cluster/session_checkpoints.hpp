@@ -97,6 +97,7 @@ class cluster_session::pause {
         return false;
       }
       begun.assign(open.begin(), open.end());
+      if (begun.size() > service::most_listed) begun.resize(service::most_listed);
       of_.wait_a_moment(held ? 1'000'000 : 10'000'000);
     }
   }

@@ -49,6 +49,9 @@ TEST_CASE("runs go in at once unless somebody holds the gate, then those who are
   CHECK(e.in.size() == 6);
   CHECK(e.gate.times_held() == 2);
   CHECK(e.gate.hold(8, {}).first);
+  e.enter(10);
+  e.gate.drop();
+  CHECK(e.gate.open(8).empty());
 }
 
 }  // namespace

@@ -26,8 +26,6 @@ namespace detail {
 inline constexpr std::int64_t hold_ns = 5'000'000'000;
 /// How long files of a save stay that nobody ends, in nanoseconds.
 inline constexpr std::int64_t save_ns = 600'000'000'000;
-/// Runs in one list.
-inline constexpr std::size_t most_listed = 3000;
 
 /// A container whose runs are kept apart as a whole is entered like by one of them.
 class visit {
@@ -75,7 +73,7 @@ inline open_runs worker_core::hold(const hold_runs& m) {
     if (part->what().container != m.container || !part->has_owner()) continue;
     for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
   }
-  if (open.runs.size() > detail::most_listed) open.runs.resize(detail::most_listed);
+  if (open.runs.size() > most_listed) open.runs.resize(most_listed);
   return open;
 }
 

@@ -15,6 +15,9 @@
 
 namespace tagma::service {
 
+/// Runs in one list; others are listed when these are over.
+inline constexpr std::size_t most_listed = 3000;
+
 /// Keeps runs of a container out that have not begun. It is asked for again until no run is open.
 struct hold_runs {
   std::string container;

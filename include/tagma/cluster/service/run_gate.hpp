@@ -39,6 +39,8 @@ class run_gate {
   /// Opens it, unless another one holds it.
   /// @returns what is to be called
   [[nodiscard]] std::vector<std::function<void()>> open(std::uint64_t token);
+  /// Forgets those who wait: the server stops.
+  void drop();
   [[nodiscard]] bool is_held_by(std::uint64_t token) const;
   /// Counts the calls of `hold` of who holds it now.
   [[nodiscard]] std::uint64_t times_held() const;

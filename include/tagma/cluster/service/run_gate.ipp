@@ -64,6 +64,12 @@ TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token
   return go;
 }
 
+TAGMA_DECL void run_gate::drop() {
+  std::multimap<run_number, std::function<void()>> gone;  // outlives the lock: it may own this
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gone.swap(waiting_);
+}
+
 TAGMA_DECL bool run_gate::is_held_by(std::uint64_t token) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return token_ != 0 && token_ == token;

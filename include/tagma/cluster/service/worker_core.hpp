@@ -509,15 +509,18 @@ inline void worker_core::stop() {
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
   std::map<std::string, std::shared_ptr<outlet>> outlets;
   std::vector<std::weak_ptr<inlet_handler>> inlets;
+  std::map<std::string, std::shared_ptr<run_gate>> gates;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
     parts.swap(parts_);
     outlets.swap(outlets_);
     inlets.swap(inlets_);
+    gates.swap(gates_);
   }
   for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
   crew_.finish();
+  for (const auto& [name, gate] : gates) gate->drop();
   for (const auto& in : inlets)
     if (const auto alive = in.lock()) alive->abort(error(status_code::unavailable, "the server stops"));
   for (const auto& [address, out] : outlets) out->close();
