@@ -1398,6 +1398,8 @@ class cluster_session {
 
  private:
   friend described_cluster ask_for_cluster(transport::network&, const std::string&, const cluster_session_options&);
+  friend std::string missing_variable(transport::network&, const cluster&, const any_program&,
+                                      const cluster_session_options&);
   class gathering;
   class question;
 
@@ -1862,57 +1864,16 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
 
 }  // namespace tagma
 
-// ---- tagma/cluster/server.hpp
+// ---- tagma/cluster/monitored_session.hpp
 
 /// @file
-/// A server of a cluster: a task that keeps state and runs what clients give it, through sockets.
-
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <string_view>
-
-// ---- tagma/cluster/service/worker.hpp
-
-/// @file
-/// The worker service of a process: it takes parts of graphs it was not compiled with, keeps their state in containers,
-/// and runs them for whoever asks.
-
-#include <memory>
-#include <string>
-#include <utility>
-
-// ---- tagma/cluster/service/checkpoint_calls.hpp
-
-/// @file
-/// What a worker does about checkpoints: definitions of worker_core.hpp.
+/// Training that goes on when a server was lost: a session that is made again, restored, and asked again.
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-// ---- tagma/cluster/service/worker_core.hpp
-
-/// @file
-/// What the handlers, runs and links of a worker share.
-
-#include <chrono>
-#include <condition_variable>
+#include <cstdint>
+#include <exception>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -3370,6 +3331,468 @@ TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& seri
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/session_checkpoints.hpp
+
+/// @file
+/// How a session has checkpoints made: definitions of session.hpp.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tagma {
+
+/// Asks tasks, again where a connection is lost, and waits for all of them: what is asked may be done twice.
+class cluster_session::round {
+ public:
+  explicit round(cluster_session& of) : of_(of), calls_(of.tasks_.size()) {}
+
+  /// @param task a position among those of the session
+  void ask(std::size_t task, service::message kind, std::string body,
+           std::shared_ptr<const std::string> bulk = nullptr) {
+    const auto told = [this, task](const error* why) {
+      if (why == nullptr) return all_.come(nullptr);
+      const error named(why->code(), sentence({to_string(task_device(of_.tasks_[task].id)), ": ",
+                                               runtime::without_code(why->what())}));
+      all_.come(&named);
+    };
+    calls_[task] =
+        std::make_unique<service::repeated_call>(of_.network_, *of_.outlets_[task], kind, std::move(body),
+                                                 std::move(bulk), of_.options_.run_ns, of_.options_.again_ns, told);
+    all_.expect();
+    calls_[task]->start();
+  }
+  /// Throws the first error.
+  void wait() {
+    all_.wait([&](const error&) {
+      for (const auto& c : calls_)
+        if (c != nullptr) c->give_up();
+    });
+  }
+  [[nodiscard]] const std::string& body(std::size_t task) const { return calls_[task]->body(); }
+  [[nodiscard]] std::string_view bulk(std::size_t task) const {
+    const std::vector<std::byte>& bytes = calls_[task]->bulk();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+ private:
+  cluster_session& of_;
+  gathering all_;
+  std::vector<std::unique_ptr<service::repeated_call>> calls_;
+};
+
+/// Holds the runs of the container on some tasks, as long as it lives and they hear of it.
+class cluster_session::pause {
+ public:
+  pause(cluster_session& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
+    std::random_device random;
+    token_ = std::uint64_t{random()} << 32 | random() | 1;
+  }
+  pause(const pause&) = delete;
+  pause& operator=(const pause&) = delete;
+  ~pause() { end(false); }
+
+  [[nodiscard]] std::uint64_t token() const { return token_; }
+  /// True if no run is open any more; else they go on.
+  [[nodiscard]] bool begin(std::int64_t within_ns) {
+    if (within_ns <= 0) return false;
+    const std::int64_t until = of_.network_.now() + within_ns;
+    std::vector<service::run_number> begun;
+    for (;;) {
+      bool held = true;
+      std::set<service::run_number> open;
+      try {
+        round all(of_);
+        for (const std::size_t t : tasks_)
+          all.ask(t, service::message::hold_runs, service::hold_runs{of_.options_.container, token_, begun}.body());
+        all.wait();
+        for (const std::size_t t : tasks_)
+          for (const auto& run : service::open_runs::read(all.body(t)).runs) open.insert(run);
+      } catch (const error& e) {
+        if (e.code() != status_code::aborted) throw;
+        held = false;  // another one saves
+        post(false);
+      }
+      if (held && open.empty()) return true;
+      if (of_.network_.now() >= until) {
+        post(false);
+        return false;
+      }
+      begun.assign(open.begin(), open.end());
+      if (begun.size() > service::most_listed) begun.resize(service::most_listed);
+      of_.wait_a_moment(held ? 1'000'000 : 10'000'000);
+    }
+  }
+  void end(bool committed) {
+    if (!over_) post(committed);
+    over_ = true;
+  }
+
+ private:
+  void post(bool committed) {
+    for (const std::size_t t : tasks_) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(service::message::end_hold);
+      m.body = service::end_hold{of_.options_.container, token_, committed}.body();
+      of_.outlets_[t]->post(std::move(m));
+    }
+  }
+
+  cluster_session& of_;
+  std::vector<std::size_t> tasks_;
+  std::uint64_t token_ = 0;
+  bool over_ = false;
+};
+
+inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
+  round lists(*this);
+  for (std::size_t t = 0; t < tasks_.size(); ++t) lists.ask(t, service::message::list_variables, options_.container);
+  lists.wait();
+  std::vector<std::size_t> tasks;
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (!service::variable_list::read(lists.bulk(t)).variables.empty()) tasks.push_back(t);
+  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': there are no variables"});
+  for (bool full = how.full, held = true;;) {
+    pause now(*this, tasks);
+    held = held && now.begin(how.pause_ns);
+    try {
+      return save(name, how, tasks, now, held, full);
+    } catch (const error& e) {
+      // The hold was too short, or a file of an earlier checkpoint has gone meanwhile.
+      if (e.code() != status_code::failed_precondition || (!held && full)) throw;
+      held ? held = false : full = true;
+    }
+  }
+}
+
+inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how,
+                                              const std::vector<std::size_t>& tasks, pause& now, bool held, bool full) {
+  round shards(*this);
+  for (const std::size_t t : tasks)
+    shards.ask(t, service::message::save_shard,
+               service::save_shard{options_.container, name, now.token(), held, full}.body());
+  shards.wait();
+  saved_checkpoint made{name, held ? isolation::runs : isolation::variables};
+  service::saved_shard all;
+  for (const std::size_t t : tasks)
+    for (auto& v : service::saved_shard::read(shards.bulk(t)).variables) {
+      ++made.variables;
+      made.bytes += v.bytes;
+      if (v.written) made.written += v.bytes;
+      all.variables.push_back(std::move(v));
+    }
+  service::commit_save last{name, now.token(), how.keep, {how.texts.begin(), how.texts.end()}};
+  last.texts.emplace_back("container", options_.container);
+  last.texts.emplace_back("cut", held ? "runs" : "variables");
+  round commit(*this);
+  commit.ask(tasks.front(), service::message::commit_save, last.body(),
+             std::make_shared<const std::string>(all.body()));
+  commit.wait();
+  now.end(true);
+  return made;
+}
+
+inline restored_checkpoint cluster_session::restore(const std::string& name, std::int64_t pause_ns) {
+  std::vector<std::size_t> tasks;
+  std::vector<service::name_list> wanted(tasks_.size());
+  restored_checkpoint made;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (!has_part_[t]) continue;
+    std::set<std::string> names;
+    const ir::graph_view g = parts_[t].graph();
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::variable))
+        names.insert(runtime::name_in_container(options_.variable_prefix, g[i].name, g[i].suffix));
+    if (names.empty()) continue;
+    wanted[t].names = {names.begin(), names.end()};
+    made.variables += names.size();
+    tasks.push_back(t);
+  }
+  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': the program has no variables"});
+  pause now(*this, tasks);
+  made.cut = now.begin(pause_ns) ? isolation::runs : isolation::variables;
+  std::string found = name;
+  for (const bool checks : {true, false}) {
+    round all(*this);
+    for (const std::size_t t : tasks)
+      all.ask(t, service::message::restore_shard,
+              service::restore_shard{options_.container, found, now.token(), checks}.body(),
+              std::make_shared<const std::string>(wanted[t].body()));
+    all.wait();
+    for (const std::size_t t : tasks) {
+      std::map<std::string, std::string, std::less<>> texts;
+      for (const auto& [key, text] : service::restored_shard::read(all.body(t)).texts)
+        texts.insert_or_assign(key, text);
+      if (t != tasks.front() && texts["name"] != made.name)
+        fail(status_code::failed_precondition,
+             {to_string(task_device(tasks_[t].id)), ": its newest checkpoint is '", texts["name"], "', that of ",
+              to_string(task_device(tasks_[tasks.front()].id)), " is '", made.name, "'; nothing was restored"});
+      made.name = texts["name"];
+      texts.erase("name");
+      made.texts = std::move(texts);
+    }
+    found = made.name;
+  }
+  now.end(false);
+  return made;
+}
+
+}  // namespace tagma
+
+namespace tagma {
+
+/// What is called around runs, by the thread that asks for them; those that are empty are not. Runs that are done again
+/// are seen again by `before_run`.
+struct run_hooks {
+  std::function<void(cluster_session&)> session_made{};  ///< and restored, if it was
+  std::function<void()> before_run{};
+  std::function<void(const std::vector<any_tensor>&)> after_run{};  ///< of those that were well
+};
+
+/// How training is kept going. Times are nanoseconds.
+struct monitored_options {
+  bool chief = true;          ///< makes variables, restores and saves; others wait until all variables are there
+  std::string checkpoints{};  ///< "model" for "model-1", "model-2", ...; empty: none
+  std::int64_t save_every_ns = 600'000'000'000;  ///< by the chief, behind a run; 0: never
+  std::uint32_t keep = 5;                        ///< of the checkpoints; 0: all
+  std::int64_t wait_ns = 7'200'000'000'000;      ///< for servers and for the chief, each time
+  std::int64_t again_ns = 1'000'000'000;         ///< between attempts
+};
+
+/// A session of a program over a cluster that is made again when it must be.
+///
+/// A run that ends with Aborted or Unavailable is done again in a new session; no other is. The chief gives that the
+/// newest checkpoint, if there is one: updates since then are lost, on all servers, and those that others make while it
+/// does so may be. Without checkpoints, variables of a server that was started anew begin anew, and those of others may
+/// have been updated by the run that is done again.
+///
+/// For one thread.
+class monitored_session {
+ public:
+  /// Waits for the servers, and for the chief. Throws DeadlineExceeded if they are not there in time, and what is no
+  /// matter of waiting.
+  /// @param by outlives it
+  monitored_session(transport::network& by, cluster members, task_id home, any_program program,
+                    cluster_session_options session = {}, monitored_options options = {},
+                    std::vector<run_hooks> hooks = {});
+
+  /// As of `cluster_session`.
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
+  /// Saves the next checkpoint now, as the chief does from time to time.
+  saved_checkpoint save();
+
+  [[nodiscard]] cluster_session& session() { return *session_; }
+  /// How often a session was made.
+  [[nodiscard]] int sessions() const { return sessions_; }
+
+ private:
+  void begin();
+  void attempt();
+  void wait_again() const;
+  [[nodiscard]] static bool is_loss(const error& e) {
+    return e.code() == status_code::aborted || e.code() == status_code::unavailable;
+  }
+
+  transport::network& network_;
+  cluster members_;
+  task_id home_;
+  any_program program_;
+  cluster_session_options how_;
+  monitored_options options_;
+  std::vector<run_hooks> hooks_;
+  std::unique_ptr<cluster_session> session_;
+  std::int64_t saved_ns_;
+  std::int64_t number_ = 0;  // of the last checkpoint
+  int sessions_ = 0;
+};
+
+/// A variable of a program that no task of a cluster has yet; empty if all are there. Throws Unavailable for a task
+/// that does not come.
+[[nodiscard]] inline std::string missing_variable(transport::network& by, const cluster& members,
+                                                  const any_program& program, const cluster_session_options& options) {
+  std::vector<std::shared_ptr<service::outlet>> outlets;
+  std::vector<std::unique_ptr<cluster_session::question>> questions;
+  cluster_session::gathering all;
+  for (const task_devices& d : devices_of(members)) {
+    outlets.push_back(std::make_shared<service::outlet>(by, to_string(members.task_address(d.id.job, d.id.task)),
+                                                        options.link, d.id, options.connect_ns, service::loss()));
+    questions.push_back(std::make_unique<cluster_session::question>(all, to_string(task_device(d.id))));
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(service::message::list_variables);
+    m.body = options.container;
+    outlets.back()->ask(std::move(m), options.connect_ns, *questions.back());
+  }
+  std::exception_ptr failed;
+  try {
+    all.wait([](const error&) {});
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  for (const auto& out : outlets) out->close();
+  if (failed != nullptr) std::rethrow_exception(failed);
+  std::set<std::string> there;
+  for (const auto& q : questions)
+    for (const auto& v : service::variable_list::read(q->bulk_text()).variables) there.insert(v.name);
+  const ir::graph_view g = program.graph();
+  for (ir::node_id i = 0; i < g.size(); ++i) {
+    if (!g.info(i).is(ir::op_kind::variable)) continue;
+    const std::string name = runtime::name_in_container(options.variable_prefix, g[i].name, g[i].suffix);
+    if (there.count(name) == 0) return name;
+  }
+  return {};
+}
+
+inline monitored_session::monitored_session(transport::network& by, cluster members, task_id home, any_program program,
+                                            cluster_session_options session, monitored_options options,
+                                            std::vector<run_hooks> hooks)
+    : network_(by),
+      members_(std::move(members)),
+      home_(std::move(home)),
+      program_(std::move(program)),
+      how_(std::move(session)),
+      options_(std::move(options)),
+      hooks_(std::move(hooks)),
+      saved_ns_(by.now()) {
+  begin();
+}
+
+inline void monitored_session::wait_again() const {
+  transport::latch over;
+  network_.after(options_.again_ns, [&] { over.open(); });
+  over.wait();
+}
+
+inline void monitored_session::attempt() {
+  if (!options_.chief) {
+    const std::string missing = missing_variable(network_, members_, program_, how_);
+    if (!missing.empty())
+      fail(status_code::unavailable, {"variable '", missing, "' is not there yet: its chief makes it"});
+  }
+  session_ = std::make_unique<cluster_session>(network_, members_, home_, program_, how_);
+  if (options_.chief && !options_.checkpoints.empty()) {
+    try {
+      number_ =
+          std::max(number_, service::split_checkpoint_name(session_->restore(options_.checkpoints + "-*").name).number);
+    } catch (const error& e) {
+      if (e.code() != status_code::not_found || number_ > 0) throw;  // there is none yet
+    }
+  }
+  ++sessions_;
+  for (const run_hooks& h : hooks_)
+    if (h.session_made) h.session_made(*session_);
+}
+
+inline void monitored_session::begin() {
+  session_.reset();
+  const std::int64_t until = network_.now() + options_.wait_ns;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (const error& e) {
+      if (!is_loss(e)) throw;
+      if (network_.now() >= until)
+        fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
+    }
+    wait_again();
+  }
+}
+
+inline std::vector<any_tensor> monitored_session::run(const std::vector<output_name>& outputs,
+                                                      const std::vector<named_feed>& feeds) {
+  std::vector<any_tensor> results;
+  for (;;) {
+    for (const run_hooks& h : hooks_)
+      if (h.before_run) h.before_run();
+    try {
+      results = session_->run(outputs, feeds);
+      break;
+    } catch (const error& e) {
+      if (!is_loss(e)) throw;
+    }
+    begin();
+  }
+  for (const run_hooks& h : hooks_)
+    if (h.after_run) h.after_run(results);
+  const bool saves = options_.chief && !options_.checkpoints.empty() && options_.save_every_ns > 0;
+  if (!saves || network_.now() - saved_ns_ < options_.save_every_ns) return results;
+  try {
+    save();
+  } catch (const error& e) {
+    if (!is_loss(e)) throw;  // else the next run finds that out
+  }
+  return results;
+}
+
+inline saved_checkpoint monitored_session::save() {
+  const saved_checkpoint made =
+      session_->save(options_.checkpoints + "-" + std::to_string(number_ + 1), {.keep = options_.keep});
+  ++number_;
+  saved_ns_ = network_.now();
+  return made;
+}
+
+}  // namespace tagma
+// ---- tagma/cluster/server.hpp
+
+/// @file
+/// A server of a cluster: a task that keeps state and runs what clients give it, through sockets.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+// ---- tagma/cluster/service/worker.hpp
+
+/// @file
+/// The worker service of a process: it takes parts of graphs it was not compiled with, keeps their state in containers,
+/// and runs them for whoever asks.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+// ---- tagma/cluster/service/checkpoint_calls.hpp
+
+/// @file
+/// What a worker does about checkpoints: definitions of worker_core.hpp.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/worker_core.hpp
+
+/// @file
+/// What the handlers, runs and links of a worker share.
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 // ---- tagma/cluster/service/crew.hpp
 
 /// @file
@@ -4951,218 +5374,6 @@ inline worker::~worker() {
 inline container worker::state(const std::string& name) { return core_->state(name, isolation::variables); }
 
 }  // namespace tagma::service
-// ---- tagma/cluster/session_checkpoints.hpp
-
-/// @file
-/// How a session has checkpoints made: definitions of session.hpp.
-
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
-namespace tagma {
-
-/// Asks tasks, again where a connection is lost, and waits for all of them: what is asked may be done twice.
-class cluster_session::round {
- public:
-  explicit round(cluster_session& of) : of_(of), calls_(of.tasks_.size()) {}
-
-  /// @param task a position among those of the session
-  void ask(std::size_t task, service::message kind, std::string body,
-           std::shared_ptr<const std::string> bulk = nullptr) {
-    const auto told = [this, task](const error* why) {
-      if (why == nullptr) return all_.come(nullptr);
-      const error named(why->code(), sentence({to_string(task_device(of_.tasks_[task].id)), ": ",
-                                               runtime::without_code(why->what())}));
-      all_.come(&named);
-    };
-    calls_[task] =
-        std::make_unique<service::repeated_call>(of_.network_, *of_.outlets_[task], kind, std::move(body),
-                                                 std::move(bulk), of_.options_.run_ns, of_.options_.again_ns, told);
-    all_.expect();
-    calls_[task]->start();
-  }
-  /// Throws the first error.
-  void wait() {
-    all_.wait([&](const error&) {
-      for (const auto& c : calls_)
-        if (c != nullptr) c->give_up();
-    });
-  }
-  [[nodiscard]] const std::string& body(std::size_t task) const { return calls_[task]->body(); }
-  [[nodiscard]] std::string_view bulk(std::size_t task) const {
-    const std::vector<std::byte>& bytes = calls_[task]->bulk();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-
- private:
-  cluster_session& of_;
-  gathering all_;
-  std::vector<std::unique_ptr<service::repeated_call>> calls_;
-};
-
-/// Holds the runs of the container on some tasks, as long as it lives and they hear of it.
-class cluster_session::pause {
- public:
-  pause(cluster_session& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
-    std::random_device random;
-    token_ = std::uint64_t{random()} << 32 | random() | 1;
-  }
-  pause(const pause&) = delete;
-  pause& operator=(const pause&) = delete;
-  ~pause() { end(false); }
-
-  [[nodiscard]] std::uint64_t token() const { return token_; }
-  /// True if no run is open any more; else they go on.
-  [[nodiscard]] bool begin(std::int64_t within_ns) {
-    if (within_ns <= 0) return false;
-    const std::int64_t until = of_.network_.now() + within_ns;
-    std::vector<service::run_number> begun;
-    for (;;) {
-      bool held = true;
-      std::set<service::run_number> open;
-      try {
-        round all(of_);
-        for (const std::size_t t : tasks_)
-          all.ask(t, service::message::hold_runs, service::hold_runs{of_.options_.container, token_, begun}.body());
-        all.wait();
-        for (const std::size_t t : tasks_)
-          for (const auto& run : service::open_runs::read(all.body(t)).runs) open.insert(run);
-      } catch (const error& e) {
-        if (e.code() != status_code::aborted) throw;
-        held = false;  // another one saves
-        post(false);
-      }
-      if (held && open.empty()) return true;
-      if (of_.network_.now() >= until) {
-        post(false);
-        return false;
-      }
-      begun.assign(open.begin(), open.end());
-      if (begun.size() > service::most_listed) begun.resize(service::most_listed);
-      of_.wait_a_moment(held ? 1'000'000 : 10'000'000);
-    }
-  }
-  void end(bool committed) {
-    if (!over_) post(committed);
-    over_ = true;
-  }
-
- private:
-  void post(bool committed) {
-    for (const std::size_t t : tasks_) {
-      transport::outgoing m;
-      m.kind = static_cast<std::uint16_t>(service::message::end_hold);
-      m.body = service::end_hold{of_.options_.container, token_, committed}.body();
-      of_.outlets_[t]->post(std::move(m));
-    }
-  }
-
-  cluster_session& of_;
-  std::vector<std::size_t> tasks_;
-  std::uint64_t token_ = 0;
-  bool over_ = false;
-};
-
-inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
-  round lists(*this);
-  for (std::size_t t = 0; t < tasks_.size(); ++t) lists.ask(t, service::message::list_variables, options_.container);
-  lists.wait();
-  std::vector<std::size_t> tasks;
-  for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (!service::variable_list::read(lists.bulk(t)).variables.empty()) tasks.push_back(t);
-  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': there are no variables"});
-  for (bool full = how.full, held = true;;) {
-    pause now(*this, tasks);
-    held = held && now.begin(how.pause_ns);
-    try {
-      return save(name, how, tasks, now, held, full);
-    } catch (const error& e) {
-      // The hold was too short, or a file of an earlier checkpoint has gone meanwhile.
-      if (e.code() != status_code::failed_precondition || (!held && full)) throw;
-      held ? held = false : full = true;
-    }
-  }
-}
-
-inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how,
-                                              const std::vector<std::size_t>& tasks, pause& now, bool held, bool full) {
-  round shards(*this);
-  for (const std::size_t t : tasks)
-    shards.ask(t, service::message::save_shard,
-               service::save_shard{options_.container, name, now.token(), held, full}.body());
-  shards.wait();
-  saved_checkpoint made{name, held ? isolation::runs : isolation::variables};
-  service::saved_shard all;
-  for (const std::size_t t : tasks)
-    for (auto& v : service::saved_shard::read(shards.bulk(t)).variables) {
-      ++made.variables;
-      made.bytes += v.bytes;
-      if (v.written) made.written += v.bytes;
-      all.variables.push_back(std::move(v));
-    }
-  service::commit_save last{name, now.token(), how.keep, {how.texts.begin(), how.texts.end()}};
-  last.texts.emplace_back("container", options_.container);
-  last.texts.emplace_back("cut", held ? "runs" : "variables");
-  round commit(*this);
-  commit.ask(tasks.front(), service::message::commit_save, last.body(),
-             std::make_shared<const std::string>(all.body()));
-  commit.wait();
-  now.end(true);
-  return made;
-}
-
-inline restored_checkpoint cluster_session::restore(const std::string& name, std::int64_t pause_ns) {
-  std::vector<std::size_t> tasks;
-  std::vector<service::name_list> wanted(tasks_.size());
-  restored_checkpoint made;
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (!has_part_[t]) continue;
-    std::set<std::string> names;
-    const ir::graph_view g = parts_[t].graph();
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (g.info(i).is(ir::op_kind::variable))
-        names.insert(runtime::name_in_container(options_.variable_prefix, g[i].name, g[i].suffix));
-    if (names.empty()) continue;
-    wanted[t].names = {names.begin(), names.end()};
-    made.variables += names.size();
-    tasks.push_back(t);
-  }
-  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': the program has no variables"});
-  pause now(*this, tasks);
-  made.cut = now.begin(pause_ns) ? isolation::runs : isolation::variables;
-  std::string found = name;
-  for (const bool checks : {true, false}) {
-    round all(*this);
-    for (const std::size_t t : tasks)
-      all.ask(t, service::message::restore_shard,
-              service::restore_shard{options_.container, found, now.token(), checks}.body(),
-              std::make_shared<const std::string>(wanted[t].body()));
-    all.wait();
-    for (const std::size_t t : tasks) {
-      std::map<std::string, std::string, std::less<>> texts;
-      for (const auto& [key, text] : service::restored_shard::read(all.body(t)).texts)
-        texts.insert_or_assign(key, text);
-      if (t != tasks.front() && texts["name"] != made.name)
-        fail(status_code::failed_precondition,
-             {to_string(task_device(tasks_[t].id)), ": its newest checkpoint is '", texts["name"], "', that of ",
-              to_string(task_device(tasks_[tasks.front()].id)), " is '", made.name, "'; nothing was restored"});
-      made.name = texts["name"];
-      texts.erase("name");
-      made.texts = std::move(texts);
-    }
-    found = made.name;
-  }
-  now.end(false);
-  return made;
-}
-
-}  // namespace tagma
 
 namespace tagma {
 

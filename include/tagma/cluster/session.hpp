@@ -113,6 +113,8 @@ class cluster_session {
 
  private:
   friend described_cluster ask_for_cluster(transport::network&, const std::string&, const cluster_session_options&);
+  friend std::string missing_variable(transport::network&, const cluster&, const any_program&,
+                                      const cluster_session_options&);
   class gathering;
   class question;
 
