@@ -9,6 +9,8 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
+#include "tagma/base/heap_array.hpp"
+#include "tagma/base/heap_room.hpp"
 #include "tagma/cluster/updates_of_run.hpp"
 #include "tagma/expr/op/exchange.hpp"
 #include "tagma/expr/op/random.hpp"
