@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +25,9 @@ constexpr const char* help =
     "  --secret-file FILE     what servers and clients share; needed beyond this machine\n"
     "  --insecure             goes without: whoever reaches the port runs programs here\n"
     "  --threads NUMBER       of a kernel\n"
+    "  --checkpoints DIR      where it writes checkpoints when clients ask for them; one directory for all servers\n"
+    "  --checkpoint-every S   saves its variables by itself, every so many seconds, and begins with them\n"
+    "  --keep NUMBER          of these checkpoints; 5 if not said\n"
     "  --help, --version\n"
     "  Ends with SIGTERM or SIGINT. Exit status: 0, 1 for what cannot be done, 2 for wrong arguments.\n";
 
@@ -90,10 +96,43 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
     if (*end != '\0' || n < 1 || n > 1024) throw wrong_arguments{"--threads: '" + threads + "' is not from 1 to 1024"};
     options.intra_op_threads = static_cast<int>(n);
   }
+  options.checkpoints = take(arguments, "--checkpoints");
+  if (!options.checkpoints.empty() && !std::filesystem::is_directory(options.checkpoints))
+    throw wrong_arguments{"--checkpoints: '" + options.checkpoints + "' is no directory"};
+  if (const std::string every = take(arguments, "--checkpoint-every"); !every.empty()) {
+    if (options.checkpoints.empty()) throw wrong_arguments{"--checkpoint-every needs --checkpoints"};
+    char* end = nullptr;
+    const double seconds = std::strtod(every.c_str(), &end);
+    if (*end != '\0' || !(seconds >= 0.001 && seconds <= 1e6))
+      throw wrong_arguments{"--checkpoint-every: '" + every + "' is not from 0.001 to 1000000 seconds"};
+    options.checkpoint_every_ns = static_cast<std::int64_t>(seconds * 1e9);
+  }
+  if (const std::string keep = take(arguments, "--keep"); !keep.empty()) {
+    char* end = nullptr;
+    const long n = std::strtol(keep.c_str(), &end, 10);
+    if (*end != '\0' || n < 1 || n > 1'000'000)
+      throw wrong_arguments{"--keep: '" + keep + "' is not from 1 to 1000000"};
+    options.checkpoints_kept = static_cast<std::uint32_t>(n);
+  }
+  std::string told;
+  bool listens = false;
+  std::mutex mutex;
+  options.told = [&](const std::string& what) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (listens)
+      std::fprintf(stderr, "tagma-server: %s\n", what.c_str());
+    else
+      told += "tagma-server: " + what + "\n";
+  };
   check_rest(arguments);
   const tagma::discovery found = tagma::discover(arguments, tagma::environment::of_process());
   const tagma::server server(found.role, options);
   std::fprintf(stderr, "tagma-server: %s at %s\n", tagma::to_string(found.role.id()).c_str(), server.target().c_str());
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    listens = true;
+    std::fputs(told.c_str(), stderr);
+  }
   int which = 0;
   sigwait(&ends, &which);
   std::fprintf(stderr, "tagma-server: ends, as signal %d asks\n", which);

@@ -34,7 +34,7 @@
 
 #include "tagma/runtime/session.hpp"
 
-#include "tagma/train/safetensors.hpp"
+#include "tagma/io/safetensors.hpp"
 #include "tagma/train/save.hpp"
 
 #include "tagma/base/epilogue.hpp"

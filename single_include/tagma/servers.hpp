@@ -392,15 +392,59 @@ inline mistake mistake_made = mistake::none;  ///< by one test at a time
 /// Sessions whose programs run on the tasks of a cluster: the program is placed, cut, and given to the servers once,
 /// then runs are asked of all that they concern. State stays on the servers, and outlives the session.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+// ---- tagma/cluster/checkpoint.hpp
+
+/// @file
+/// Checkpoints of the variables of a cluster: what a session says, and is told, about them. Servers write and read the
+/// files, in directories that they were given.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace tagma {
+
+/// How a checkpoint is made.
+struct save_options {
+  std::uint32_t keep = 0;  ///< of the checkpoints "name-1", "name-2", ..., the newest ones; 0: all
+  bool full = false;       ///< also writes what has not changed since the last one, instead of naming its file
+  /// How long runs that have not begun may wait for those that have, in nanoseconds; 0: not at all. If that is not
+  /// enough, each variable is as it was at one moment, but not all at the same one.
+  std::int64_t pause_ns = 2'000'000'000;
+  std::map<std::string, std::string, std::less<>> texts{};  ///< go along; "container", "cut" and "saved" are taken
+};
+
+/// A checkpoint that was made.
+struct saved_checkpoint {
+  std::string name;
+  isolation cut = isolation::variables;  ///< runs: no run was half done; variables: each variable is whole
+  std::size_t variables = 0;
+  std::uint64_t bytes = 0;    ///< of all of them
+  std::uint64_t written = 0;  ///< bytes of those that had changed
+};
+
+/// A checkpoint that was read.
+struct restored_checkpoint {
+  std::string name;
+  isolation cut = isolation::variables;                     ///< likewise: whether a run could see some of it
+  std::size_t variables = 0;                                ///< that have their values from it
+  std::map<std::string, std::string, std::less<>> texts{};  ///< of its index: "saved" is when, in UTC
+};
+
+}  // namespace tagma
 // ---- tagma/cluster/service/messages.hpp
 
 /// @file
@@ -424,6 +468,12 @@ enum class message : std::uint16_t {
   forget_graph,    ///< a client is gone
   list_variables,  ///< a call
   list_tasks,      ///< a call
+  keep_graph,      ///< a call: a client has come back
+  hold_runs,       ///< a call: runs that have not begun wait
+  save_shard,      ///< a call
+  commit_save,     ///< a call
+  end_hold,        ///< nobody holds runs any more, and no save goes on
+  restore_shard,   ///< a call
   // Those of reports.hpp: calls that look into a server.
   status = 16,      ///< how it is
   list_containers,  ///< its containers
@@ -446,6 +496,7 @@ class word_writer;
 namespace detail {
 void write(word_writer& to, const std::vector<placed_task>& tasks);
 [[nodiscard]] std::vector<placed_task> read_tasks(word_reader& from);
+[[nodiscard]] status_code read_code(word_reader& from, const char* what);
 }  // namespace detail
 
 /// A part of a graph for the task that gets it.
@@ -457,6 +508,7 @@ struct add_part {
   isolation kept_apart = isolation::variables;
   std::uint64_t seed = 0;
   std::vector<placed_task> tasks;  ///< of the edges, by their numbers
+  std::uint64_t first_step = 0;    ///< runs before it do not begin: the server may have forgotten what they came to
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static add_part read(std::string_view body);
@@ -475,9 +527,20 @@ inline constexpr std::uint64_t bulk_alignment = 64;
   return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
 }
 
+/// The answer to `add_part`.
+struct added_part {
+  std::uint64_t server = 0;  ///< its incarnation
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static added_part read(std::string_view body);
+};
+
+/// `graph` and `step` are the number of the request: what has it is done once, however often it is asked for.
 struct run_part {
   std::uint64_t graph = 0;
   std::uint64_t step = 0;
+  std::uint64_t answered = 0;         ///< the client has the answers of all runs before this one
+  std::uint64_t server = 0;           ///< the incarnation that may do it; 0: any
   std::vector<std::int32_t> outputs;  ///< positions among the outputs of the part
   std::vector<fed_tensor> feeds;
 
@@ -485,9 +548,11 @@ struct run_part {
   [[nodiscard]] static run_part read(std::string_view body);
 };
 
-/// The answer: what the outputs are. Type `none` for one that has no value, such as an update.
+/// The answer: what the outputs are, or why there are none. Type `none` for one that has no value, such as an update.
 struct part_results {
   std::vector<tensor_spec> specs;
+  status_code code = status_code::ok;  ///< else the run has failed: that is remembered, too
+  std::string why{};
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static part_results read(std::string_view body);
@@ -682,13 +747,20 @@ TAGMA_DECL std::vector<placed_task> read_tasks(word_reader& from) {
   return tasks;
 }
 
+TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
+  const auto code = static_cast<status_code>(from.number<std::uint8_t>());
+  if (code > status_code::data_loss)
+    fail(status_code::invalid_argument, {"message '", what, "': status ", static_cast<int>(code), " is not known"});
+  return code;
+}
+
 }  // namespace detail
 
 TAGMA_DECL std::string add_part::body() const {
   word_writer to;
   to.number(graph), to.number(part), to.text(container), to.text(variable_prefix);
   to.number(static_cast<std::uint8_t>(kept_apart)), to.number(seed);
-  detail::write(to, tasks);
+  detail::write(to, tasks), to.number(first_step);
   return to.take();
 }
 
@@ -700,16 +772,30 @@ TAGMA_DECL add_part add_part::read(std::string_view body) {
   const auto apart = from.number<std::uint8_t>();
   m.kept_apart = apart == 0 ? isolation::runs : isolation::variables;
   m.seed = from.number<std::uint64_t>();
-  m.tasks = detail::read_tasks(from);
+  m.tasks = detail::read_tasks(from), m.first_step = from.number<std::uint64_t>();
   from.end();
   if (apart > 1 || m.part < 0 || static_cast<std::size_t>(m.part) >= m.tasks.size())
     fail(status_code::invalid_argument, {"message 'add_part': part ", m.part, " of ", m.tasks.size(), " tasks"});
   return m;
 }
 
+TAGMA_DECL std::string added_part::body() const {
+  word_writer to;
+  to.number(server);
+  return to.take();
+}
+
+TAGMA_DECL added_part added_part::read(std::string_view body) {
+  word_reader from(body, "added_part");
+  added_part m;
+  m.server = from.number<std::uint64_t>();
+  from.end();
+  return m;
+}
+
 TAGMA_DECL std::string run_part::body() const {
   word_writer to;
-  to.number(graph), to.number(step);
+  to.number(graph), to.number(step), to.number(answered), to.number(server);
   to.number(static_cast<std::uint32_t>(outputs.size()));
   for (const std::int32_t o : outputs) to.number(o);
   to.number(static_cast<std::uint32_t>(feeds.size()));
@@ -725,6 +811,7 @@ TAGMA_DECL run_part run_part::read(std::string_view body) {
   word_reader from(body, "run_part");
   run_part m;
   m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.answered = from.number<std::uint64_t>(), m.server = from.number<std::uint64_t>();
   m.outputs.resize(from.count(4));
   for (std::int32_t& o : m.outputs) o = from.number<std::int32_t>();
   m.feeds.resize(from.count(6));
@@ -741,6 +828,7 @@ TAGMA_DECL std::string part_results::body() const {
   word_writer to;
   to.number(static_cast<std::uint32_t>(specs.size()));
   for (const tensor_spec& s : specs) to.spec(s);
+  to.number(static_cast<std::uint8_t>(code)), to.text(why);
   return to.take();
 }
 
@@ -749,6 +837,7 @@ TAGMA_DECL part_results part_results::read(std::string_view body) {
   part_results m;
   m.specs.resize(from.count(2));
   for (tensor_spec& s : m.specs) s = from.spec();
+  m.code = detail::read_code(from, "part_results"), m.why = from.text();
   from.end();
   return m;
 }
@@ -778,10 +867,8 @@ TAGMA_DECL end_run end_run::read(std::string_view body) {
   word_reader from(body, "end_run");
   end_run m;
   m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
-  m.code = static_cast<status_code>(from.number<std::uint8_t>()), m.why = from.text();
+  m.code = detail::read_code(from, "end_run"), m.why = from.text();
   from.end();
-  if (m.code > status_code::data_loss)
-    fail(status_code::invalid_argument, {"message 'end_run': status ", static_cast<int>(m.code), " is not known"});
   return m;
 }
 
@@ -1219,6 +1306,255 @@ TAGMA_DECL void outlet::close() {
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/service/repeated_call.hpp
+
+/// @file
+/// A call that is made again when its connection is lost, for what the other process does once however often it is
+/// asked.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// How long who lost a connection waits before it asks again: so many nanoseconds, then twice as many each time.
+/// @{
+inline constexpr std::int64_t first_wait_ns = 10'000'000;
+inline constexpr std::int64_t longest_wait_ns = 1'000'000'000;
+/// @}
+
+/// Lives until it has ended.
+class repeated_call final : public transport::call {
+ public:
+  /// Called once, by the thread of the network or by who starts the call: nullptr if it was answered.
+  using ending = std::function<void(const error* why)>;
+
+  /// @param by,to outlive the call
+  /// @param again_ns how long it is asked again after the first loss
+  repeated_call(transport::network& by, outlet& to, message kind, std::string body,
+                std::shared_ptr<const std::string> bulk, std::int64_t timeout_ns, std::int64_t again_ns, ending on_end);
+
+  void start() { ask(); }
+  /// It is not made again.
+  void give_up() { given_up_.store(true, memory_order::release); }
+  /// How often it was made.
+  [[nodiscard]] int attempts() const { return attempts_; }
+  /// Whether the last attempt had no answer, so that nobody knows what the other process has done. With `attempts`, and
+  /// the answer, once it has ended.
+  [[nodiscard]] bool lost() const { return lost_; }
+
+  /// The answer, where there is one.
+  /// @{
+  [[nodiscard]] const std::string& body() const { return answer_; }
+  [[nodiscard]] const std::vector<std::byte>& bulk() const { return elements_; }
+  /// @}
+
+  void replied(transport::incoming& reply) noexcept override;
+  void failed(const error& why) noexcept override;
+
+ private:
+  void ask();
+  void end(const error* why) noexcept;
+
+  transport::network& network_;
+  outlet& to_;
+  message kind_;
+  std::string body_;
+  std::shared_ptr<const std::string> bulk_;
+  std::int64_t until_, again_ns_, again_until_ = 0, wait_ns_ = first_wait_ns;
+  ending on_end_;
+  atomic<bool> given_up_{false};
+  int attempts_ = 0;
+  bool lost_ = false;
+  std::string answer_;
+  std::vector<std::byte> elements_;
+};
+
+namespace detail {
+
+/// A client says that it has come back. One who has not come back is not asked for it again before it has, so that
+/// nobody looks for ever for a server that is gone.
+class returning final : public transport::call {
+ public:
+  explicit returning(std::shared_ptr<bool> asked) : asked_(std::move(asked)) { *asked_ = true; }
+  void replied(transport::incoming&) noexcept override {
+    *asked_ = false;
+    delete this;
+  }
+  void failed(const error&) noexcept override { delete this; }
+
+ private:
+  std::shared_ptr<bool> asked_;  // of the thread of the network
+};
+
+}  // namespace detail
+
+/// The way of a client to a server that has a graph of its: a connection that is lost is made again at once, so that
+/// the graph stays.
+[[nodiscard]] std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address,
+                                                       transport::options how, const task_id& who,
+                                                       std::int64_t within_ns, std::uint64_t graph);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/repeated_call.ipp
+
+/// @file
+/// Definitions of repeated_call.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_DECL std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address, transport::options how,
+                                                    const task_id& who, std::int64_t within_ns, std::uint64_t graph) {
+  const auto self = std::make_shared<std::weak_ptr<outlet>>();
+  const auto asked = std::make_shared<bool>(false);
+  const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns,
+                                             [self, asked, graph, within_ns](const error&) {
+                                               const std::shared_ptr<outlet> lost = self->lock();
+                                               if (lost == nullptr || *asked) return;
+                                               transport::outgoing m;
+                                               m.kind = static_cast<std::uint16_t>(message::keep_graph);
+                                               m.body = edge_of_run{graph, 0, 0, {}}.body();
+                                               lost->ask(std::move(m), within_ns, *new detail::returning(asked));
+                                             });
+  *self = made;
+  return made;
+}
+
+TAGMA_DECL repeated_call::repeated_call(transport::network& by, outlet& to, message kind, std::string body,
+                                        std::shared_ptr<const std::string> bulk, std::int64_t timeout_ns,
+                                        std::int64_t again_ns, ending on_end)
+    : network_(by),
+      to_(to),
+      kind_(kind),
+      body_(std::move(body)),
+      bulk_(std::move(bulk)),
+      until_(by.now() + timeout_ns),
+      again_ns_(again_ns),
+      on_end_(std::move(on_end)) {}
+
+TAGMA_DECL void repeated_call::end(const error* why) noexcept {
+  const ending last = std::move(on_end_);  // it may end the life of the call
+  last(why);
+}
+
+TAGMA_DECL void repeated_call::ask() {
+  const std::int64_t left = until_ - network_.now();
+  if (left <= 0) {
+    const error late(status_code::deadline_exceeded, "there was no answer in time");
+    return end(&late);
+  }
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(kind_);
+  m.body = body_;
+  if (bulk_ != nullptr) detail::keep_bulk(m, bulk_);
+  ++attempts_;
+  lost_ = false;
+  to_.ask(std::move(m), left, *this);
+}
+
+TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
+  try {
+    answer_ = std::string(reply.body);
+    elements_ = std::move(reply.buffer);
+  } catch (const std::exception& e) {
+    const error why(status_code::internal, e.what());
+    return end(&why);
+  }
+  end(nullptr);
+}
+
+TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
+  // A process that answers does not do so with Unavailable: the connection is lost, or there was none.
+  lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
+  const std::int64_t now = network_.now();
+  if (again_until_ == 0) again_until_ = std::min(until_, now + again_ns_);
+  if (why.code() != status_code::unavailable || now >= again_until_ || given_up_.load(memory_order::acquire))
+    return end(&why);
+  try {
+    network_.after(wait_ns_, [this, last = error(why)] {
+      if (given_up_.load(memory_order::acquire)) return end(&last);
+      ask();
+    });
+    wait_ns_ = std::min(2 * wait_ns_, longest_wait_ns);
+  } catch (const std::exception& e) {
+    const error failed(status_code::internal, e.what());
+    end(&failed);
+  }
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/updates_of_run.hpp
+
+/// @file
+/// What a run leaves behind: the variables that it updates, and other state that it changes.
+
+#include <string>
+
+namespace tagma {
+
+/// "'w', 'b' and more" of what outputs of a graph change, at most eight of them: variables by their names, queues and
+/// other resources by what is done to them. Empty if a run of them changes nothing.
+/// @param outputs by their positions
+[[nodiscard]] std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs);
+
+}  // namespace tagma
+
+// ---- tagma/cluster/updates_of_run.ipp
+
+/// @file
+/// Definitions of updates_of_run.hpp: in the compiled half, or else in each file that includes it.
+
+#include <set>
+#include <vector>
+
+namespace tagma {
+
+namespace detail {
+
+/// Whether a node changes what outlives a run.
+[[nodiscard]] TAGMA_DECL bool changes_state(const ir::graph_view& g, ir::node_id i) {
+  const ir::op_info& op = g.info(i);
+  if (op.is(ir::op_kind::update) || op.is(ir::op_kind::optimizer)) return true;
+  if (!op.has_step()) return false;
+  for (const ir::node_id k : g.inputs(i))
+    if (g.info(k).is(ir::op_kind::resource)) return true;
+  // These are stateful since two of them are never one.
+  for (const ir::op_info* const harmless :
+       {&ir::info<op::send>, &ir::info<op::receive>, &ir::info<op::receive_open>, &ir::info<op::random_uniform>,
+        &ir::info<op::random_normal>, &ir::info<op::truncated_normal>, &ir::info<op::random_permutation>})
+    if (g[i].op->info == harmless) return false;
+  return op.stateful;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs) {
+  std::vector<ir::node_id> roots;
+  for (const int o : outputs) roots.push_back(g.roots[o]);
+  const auto needs = ir::prune<heap_room>(g, roots);
+  std::set<std::string> names;
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    if (ir::wants_value(needs[i]) && detail::changes_state(g, i))
+      names.insert(g.info(i).is(ir::op_kind::update) ? std::string(g[g.inputs(i)[0]].name)
+                                                     : std::string(g.info(i).name));
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (++count > 8) return text + " and more";
+    append_parts(text, {text.empty() ? "'" : ", '", name, "'"});
+  }
+  return text;
+}
+
+}  // namespace tagma
 
 namespace tagma {
 
@@ -1231,6 +1567,7 @@ struct cluster_session_options {
   isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
   std::int64_t connect_ns = 30'000'000'000;     ///< how long it waits for tasks that are not there
   std::int64_t run_ns = 600'000'000'000;        ///< how long a run may take; ends of runs are never open
+  std::int64_t again_ns = 30'000'000'000;       ///< how long a run is asked for again when a connection was lost
 };
 
 /// A cluster, as one of its servers describes it, and which task that server is.
@@ -1259,8 +1596,10 @@ class cluster_session {
   /// The servers forget the program; state stays.
   ~cluster_session();
 
-  /// As of `session<any_program>`; beside its errors Unavailable, with the task, for one that was lost, and
-  /// DeadlineExceeded. What has been updated then is not known.
+  /// As of `session<any_program>`. A connection that is lost is made again, and the run is asked for again: its updates
+  /// are made once. Beside the errors of a session there are Unavailable for a task that did not come back, Aborted for
+  /// one that was started anew, and DeadlineExceeded; they name the task, and the variables for which it is not known
+  /// whether they have been updated. A run without updates is then begun again, if there is time.
   /// @{
   std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
   template <class... Feeds>
@@ -1269,16 +1608,58 @@ class cluster_session {
   }
   /// @}
 
+  /// @name Checkpoints; defined in session_checkpoints.hpp
+  /// @{
+  /// Has the servers write the variables of the container, those of other programs included, each its own, into the
+  /// directories that they were given (`server_options::checkpoints`), which are one if there are several tasks. There
+  /// is a checkpoint when all of it is on the disk, and until then the one of that name which was there before.
+  /// @param name letters, digits, '.', '_' and '-'
+  ///
+  /// Throws what a server says, with the task: FailedPrecondition if it was given no directory, or for a variable
+  /// without a value, ResourceExhausted for a full disk, ...
+  saved_checkpoint save(const std::string& name, const save_options& how = {});
+  /// Gives all variables of this program the values that a checkpoint has, from whatever number of tasks it is; other
+  /// variables stay. Everything is checked before anything is changed.
+  /// @param name "model-*" is the newest of "model-1", "model-2", ...
+  /// @param pause_ns as of `save_options`
+  ///
+  /// Throws, with the task, NotFound for a checkpoint, a file or a variable that is not there, InvalidArgument for
+  /// another type or shape, DataLoss for what is damaged.
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns);
+  /// @}
+
   /// The complete name of the device of a node of the program.
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
 
  private:
   friend described_cluster ask_for_cluster(transport::network&, const std::string&, const cluster_session_options&);
+  friend std::string missing_variable(transport::network&, const cluster&, const any_program&,
+                                      const cluster_session_options&);
   class gathering;
   class question;
 
+  class open_step;
+  class round;
+  class pause;
+
+  void wait_a_moment(std::int64_t ns);
+  saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
+                        pause& now, bool held, bool full);
   void list_variables(variable_homes& homes);
-  void add_parts();
+  void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
+  void add_missing_parts();
+  /// @param again set if it has failed, but may be done by servers that know nothing of it
+  std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
+                              const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
+                              bool& again);
+  struct planned_run {
+    std::vector<std::vector<int>> asked;  ///< outputs of each part
+    bool updates = false;
+  };
+  [[nodiscard]] planned_run plan_run(const std::vector<int>& wanted);
+  /// What became of a run on a task that gave no answer to it, or refused it.
+  [[nodiscard]] error explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
+                              const service::repeated_call& call, const error& why) const;
   void end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why);
   [[nodiscard]] std::string feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
                                      service::run_part& to) const;
@@ -1293,8 +1674,38 @@ class cluster_session {
   ir::cut_graph cut_;
   std::vector<any_program> parts_;
   std::vector<bool> has_part_;
+  std::vector<std::uint64_t> servers_;  // incarnations that have the parts
   std::uint64_t graph_ = 0;
-  atomic<std::uint64_t> step_{0};
+  std::mutex mutex_;  // of what follows
+  std::uint64_t step_ = 0;
+  std::set<std::uint64_t> open_;  // steps
+  std::vector<bool> missing_;     // parts that their servers have forgotten
+  std::map<std::vector<int>, planned_run> planned_;
+  std::mutex adding_;  // one thread at a time gives servers their parts again
+};
+
+/// A step of a session, while it has no answer.
+class cluster_session::open_step {
+ public:
+  explicit open_step(cluster_session& of) : of_(of) {
+    const std::lock_guard<std::mutex> lock(of_.mutex_);
+    number_ = of_.step_++;
+    of_.open_.insert(number_);
+    answered_ = *of_.open_.begin();
+  }
+  open_step(const open_step&) = delete;
+  open_step& operator=(const open_step&) = delete;
+  ~open_step() {
+    const std::lock_guard<std::mutex> lock(of_.mutex_);
+    of_.open_.erase(number_);
+  }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  /// All steps before this one have been answered.
+  [[nodiscard]] std::uint64_t answered() const { return answered_; }
+
+ private:
+  cluster_session& of_;
+  std::uint64_t number_, answered_;
 };
 
 /// Waits for several answers.
@@ -1397,8 +1808,8 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
   std::vector<task_devices> devices = devices_of(members);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
-    outlets_.push_back(std::make_shared<service::outlet>(network_, tasks_.back().address, options_.link, d.id,
-                                                         options_.connect_ns, service::loss()));
+    outlets_.push_back(
+        service::outlet_of_client(network_, tasks_.back().address, options_.link, d.id, options_.connect_ns, graph_));
   }
   try {
     variable_homes homes;
@@ -1409,7 +1820,9 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
       has_part_.push_back(part.graph.view().size() > 0);
       parts_.push_back(program_of_part(program_, part));
     }
-    add_parts();
+    servers_.resize(tasks_.size());
+    missing_.resize(tasks_.size());
+    add_parts(has_part_, 0);
   } catch (...) {
     for (const auto& out : outlets_) out->close();
     throw;
@@ -1448,15 +1861,15 @@ inline void cluster_session::list_variables(variable_homes& homes) {
     }
 }
 
-inline void cluster_session::add_parts() {
+inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {
   // Whatever can be thrown is thrown before the first question is asked.
   std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (has_part_[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
+    if (which[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
   gathering all;
   std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (!has_part_[t]) continue;
+    if (!which[t]) continue;
     questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
     const service::add_part what{graph_,
                                  static_cast<std::int32_t>(t),
@@ -1464,7 +1877,8 @@ inline void cluster_session::add_parts() {
                                  options_.variable_prefix,
                                  options_.kept_apart,
                                  options_.seed,
-                                 tasks_};
+                                 tasks_,
+                                 first_step};
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::add_part);
     m.body = what.body();
@@ -1472,6 +1886,62 @@ inline void cluster_session::add_parts() {
     outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
   }
   all.wait([](const error&) {});
+  if (first_step > 0) return;
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (which[t]) servers_[t] = service::added_part::read(questions[t]->body).server;
+}
+
+inline void cluster_session::add_missing_parts() {
+  const std::lock_guard<std::mutex> one_by_one(adding_);
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    std::uint64_t first_step = 0;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!missing_[t]) continue;
+      first_step = step_;
+    }
+    std::vector<bool> one(tasks_.size());
+    one[t] = true;
+    try {
+      add_parts(one, first_step);
+    } catch (const error& e) {
+      if (e.code() != status_code::already_exists) throw;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    missing_[t] = false;
+  }
+}
+
+inline void cluster_session::wait_a_moment(std::int64_t ns) {
+  transport::latch over;
+  network_.after(ns, [&] { over.open(); });
+  over.wait();
+}
+
+inline cluster_session::planned_run cluster_session::plan_run(const std::vector<int>& wanted) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = planned_.find(wanted);
+    if (found != planned_.end()) return found->second;
+  }
+  planned_run made{outputs_of_parts(cut_, wanted), false};
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (!made.asked[t].empty() && !updates_of_run(parts_[t].graph(), made.asked[t]).empty()) made.updates = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (planned_.size() >= 256) planned_.clear();
+  return planned_.emplace(wanted, std::move(made)).first->second;
+}
+
+inline error cluster_session::explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
+                                      const service::repeated_call& call, const error& why) const {
+  const bool gone = why.code() == status_code::not_found;  // the server, or its memory of this program
+  std::string text = sentence({to_string(task_device(tasks_[task].id)), ": ", runtime::without_code(why.what())});
+  const std::string updated = updates_of_run(parts_[task].graph(), asked);
+  if (gone && call.attempts() == 1)
+    append_parts(text, {"; nothing of run ", step, " was done there"});
+  else if ((gone || call.lost() || call.attempts() > 1) && !updated.empty())
+    append_parts(text, {"; whether run ", step, " has updated ", updated, " there is not known"});
+  return error(gone ? status_code::aborted : why.code(), text);
 }
 
 inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) const {
@@ -1536,46 +2006,89 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
       fail(status_code::invalid_argument, {"TAGMA-E050 run: what is fetched is no output of this program: ", o.name()});
   }
   check_feeds(feeds);
-  const std::vector<std::vector<int>> asked = outputs_of_parts(cut_, wanted);
-  const std::uint64_t step = step_.fetch_add(1, memory_order::relaxed);
-  std::vector<std::shared_ptr<const std::string>> elements(tasks_.size());
-  std::vector<transport::outgoing> messages(tasks_.size());
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (asked[t].empty()) continue;
-    service::run_part what{graph_, step, {asked[t].begin(), asked[t].end()}, {}};
-    elements[t] = std::make_shared<const std::string>(feeds_of(t, feeds, what));
-    messages[t].kind = static_cast<std::uint16_t>(service::message::run_part);
-    messages[t].body = what.body();
+  const planned_run plan = plan_run(wanted);
+  const std::int64_t until = network_.now() + options_.run_ns;
+  std::int64_t again_until = 0;
+  for (;;) {
+    add_missing_parts();
+    bool again = false;
+    try {
+      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, again);
+    } catch (const error&) {
+      // What changes nothing may be done again, as a run of its own.
+      if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
+      if (plan.updates || !again || network_.now() >= again_until) throw;
+    }
+    wait_a_moment(service::first_wait_ns);
   }
+}
+
+inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
+                                                    const std::vector<std::vector<int>>& asked,
+                                                    const std::vector<named_feed>& feeds, bool by_any_server,
+                                                    std::int64_t until, bool& again) {
+  const open_step now(*this);
+  const std::uint64_t step = now.number();
+  std::vector<service::part_results> got(tasks_.size());
   gathering all;
-  std::vector<std::unique_ptr<question>> questions(tasks_.size());
+  std::vector<std::unique_ptr<service::repeated_call>> calls(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
-    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
-    service::detail::keep_bulk(messages[t], std::move(elements[t]));
-    outlets_[t]->ask(std::move(messages[t]), options_.run_ns, *questions[t]);
+    service::run_part what{
+        graph_, step, now.answered(), by_any_server ? 0 : servers_[t], {asked[t].begin(), asked[t].end()}, {}};
+    auto elements = std::make_shared<const std::string>(feeds_of(t, feeds, what));
+    const auto told = [&, t](const error* why) {
+      try {
+        if (why != nullptr) {
+          if (why->code() == status_code::not_found) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            missing_[t] = again = true;
+          }
+          const error named = explain(t, asked[t], step, *calls[t], *why);
+          return all.come(&named);
+        }
+        got[t] = service::part_results::read(calls[t]->body());
+        if (got[t].code == status_code::ok) return all.come(nullptr);
+        if (got[t].code == status_code::unavailable || got[t].code == status_code::data_loss) again = true;
+        const error failed(got[t].code, sentence({to_string(task_device(tasks_[t].id)), ": ", got[t].why}));
+        all.come(&failed);
+      } catch (const std::exception& e) {
+        const error failed(status_code::internal, e.what());
+        all.come(&failed);
+      }
+    };
+    calls[t] =
+        std::make_unique<service::repeated_call>(network_, *outlets_[t], service::message::run_part, what.body(),
+                                                 std::move(elements), until - network_.now(), options_.again_ns, told);
   }
-  all.wait([&](const error& why) { end_run(step, asked, &why); });
+  for (const auto& c : calls)
+    if (c != nullptr) all.expect();
+  for (const auto& c : calls)
+    if (c != nullptr) c->start();
+  all.wait([&](const error& why) {
+    end_run(step, asked, &why);
+    for (const auto& c : calls)
+      if (c != nullptr) c->give_up();
+  });
   end_run(step, asked, nullptr);
-  std::vector<any_tensor> results(outputs.size());
+  std::vector<any_tensor> results(wanted.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
-    const service::part_results got = service::part_results::read(questions[t]->body);
-    if (got.specs.size() != asked[t].size())
+    const std::vector<std::byte>& bulk = calls[t]->bulk();
+    if (got[t].specs.size() != asked[t].size())
       fail(status_code::internal,
-           {to_string(tasks_[t].id), " answers with ", got.specs.size(), " tensors, not ", asked[t].size()});
+           {to_string(tasks_[t].id), " answers with ", got[t].specs.size(), " tensors, not ", asked[t].size()});
     std::uint64_t at = 0;
-    for (std::size_t r = 0; r < got.specs.size(); ++r) {
-      const tensor_spec& s = got.specs[r];
+    for (std::size_t r = 0; r < got[t].specs.size(); ++r) {
+      const tensor_spec& s = got[t].specs[r];
       const auto size = s.type == dtype::none ? 0 : static_cast<std::uint64_t>(bytes_of(s));
       at = service::aligned(at);
       const std::int32_t output = cut_.parts[t].outputs[static_cast<std::size_t>(asked[t][r])];
       if (s.type != dtype::none && output >= 0) {
-        if (size > 0 && (at > questions[t]->bulk.size() || size > questions[t]->bulk.size() - at))
+        if (size > 0 && (at > bulk.size() || size > bulk.size() - at))
           fail(status_code::internal, {to_string(tasks_[t].id), " answers with too few bytes"});
         for (std::size_t k = 0; k < wanted.size(); ++k)
-          if (wanted[k] == output)
-            results[k] = any_tensor::copy_of(raw_view{questions[t]->bulk.data() + at, s.type, s.dims});
+          if (wanted[k] == output) results[k] = any_tensor::copy_of(raw_view{bulk.data() + at, s.type, s.dims});
       }
       at += size;
     }
@@ -1585,6 +2098,1879 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 
 }  // namespace tagma
 
+// ---- tagma/cluster/monitored_session.hpp
+
+/// @file
+/// Training that goes on when a server was lost: a session that is made again, restored, and asked again.
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/checkpoint_folder.hpp
+
+/// @file
+/// The directory where a server has checkpoints: files of variables, each written by one task, and for each checkpoint
+/// an index that says which file has which variable.
+///
+/// A checkpoint "model-7" is there when "model-7.safetensors.index.json" is. Files are never written again: an index
+/// may name files of earlier checkpoints, for variables that have not changed since. What no index names, and nobody is
+/// about to name, goes.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/cluster/service/checkpoint_messages.hpp
+
+/// @file
+/// What processes of a cluster say to one another about checkpoints. Long lists are bulk.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/run_gate.hpp
+
+/// @file
+/// Where runs of a container wait while somebody takes a picture of its variables.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace tagma::service {
+
+/// A graph, and the step of a run of it.
+using run_number = std::pair<std::uint64_t, std::uint64_t>;
+
+/// For several threads. Whoever holds it keeps those out that have not begun; nobody waits with a thread.
+///
+/// A run has parts on several servers. Who wants a state between runs holds all of them, lets those in that have begun
+/// somewhere, and has it when no run is open anywhere: each is then done everywhere or nowhere.
+class run_gate {
+ public:
+  /// Calls `go` when it may, on whatever thread that is; `go` calls `leave` at its end.
+  void enter(const run_number& run, std::function<void()> go);
+  void leave(const run_number& run);
+  /// Those who are inside.
+  [[nodiscard]] std::vector<run_number> inside() const;
+
+  /// Closes it, or keeps it closed, and lets these in.
+  /// @param token of who holds it; 0 is nobody
+  /// @returns what is to be called, without locks; false in the first place if another one holds it
+  [[nodiscard]] std::pair<bool, std::vector<std::function<void()>>> hold(std::uint64_t token,
+                                                                         const std::vector<run_number>& admitted);
+  /// Opens it, unless another one holds it.
+  /// @returns what is to be called
+  [[nodiscard]] std::vector<std::function<void()>> open(std::uint64_t token);
+  /// Forgets those who wait: the server stops.
+  void drop();
+  [[nodiscard]] bool is_held_by(std::uint64_t token) const;
+  /// Counts the calls of `hold` of who holds it now.
+  [[nodiscard]] std::uint64_t times_held() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t token_ = 0, times_ = 0;
+  std::set<run_number> admitted_;
+  std::multiset<run_number> inside_;
+  std::multimap<run_number, std::function<void()>> waiting_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/run_gate.ipp
+
+/// @file
+/// Definitions of run_gate.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL void run_gate::enter(const run_number& run, std::function<void()> go) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (token_ != 0 && admitted_.count(run) == 0) {
+      waiting_.emplace(run, std::move(go));
+      return;
+    }
+    inside_.insert(run);
+  }
+  go();
+}
+
+TAGMA_DECL void run_gate::leave(const run_number& run) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  inside_.erase(inside_.find(run));
+}
+
+TAGMA_DECL std::vector<run_number> run_gate::inside() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {inside_.begin(), inside_.end()};
+}
+
+TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(std::uint64_t token,
+                                                                              const std::vector<run_number>& admitted) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (token_ != 0 && token_ != token) return {false, {}};
+  token_ = token;
+  ++times_;
+  std::vector<std::function<void()>> go;
+  for (const run_number& run : admitted) {
+    admitted_.insert(run);
+    const auto [from, to] = waiting_.equal_range(run);
+    for (auto at = from; at != to; ++at) {
+      inside_.insert(run);
+      go.push_back(std::move(at->second));
+    }
+    waiting_.erase(from, to);
+  }
+  return {true, std::move(go)};
+}
+
+TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::function<void()>> go;
+  if (token_ == 0 || token_ != token) return go;
+  token_ = 0;
+  admitted_.clear();
+  for (auto& [run, f] : waiting_) {
+    inside_.insert(run);
+    go.push_back(std::move(f));
+  }
+  waiting_.clear();
+  return go;
+}
+
+TAGMA_DECL void run_gate::drop() {
+  std::multimap<run_number, std::function<void()>> gone;  // outlives the lock: it may own this
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gone.swap(waiting_);
+}
+
+TAGMA_DECL bool run_gate::is_held_by(std::uint64_t token) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return token_ != 0 && token_ == token;
+}
+
+TAGMA_DECL std::uint64_t run_gate::times_held() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return times_;
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+/// Runs in one list; others are listed when these are over.
+inline constexpr std::size_t most_listed = 3000;
+
+/// Keeps runs of a container out that have not begun. It is asked for again until no run is open.
+struct hold_runs {
+  std::string container;
+  std::uint64_t token = 0;           ///< random; of who holds
+  std::vector<run_number> admitted;  ///< that have begun somewhere
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static hold_runs read(std::string_view body);
+};
+/// The answer: runs that are open here.
+struct open_runs {
+  std::vector<run_number> runs;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static open_runs read(std::string_view body);
+};
+
+/// Writes the variables of a container into a file of the directory of the server.
+struct save_shard {
+  std::string container;
+  std::string name;         ///< of the checkpoint
+  std::uint64_t token = 0;  ///< names the save, and who holds the runs
+  bool held = false;        ///< refused if nobody holds the runs any more
+  bool full = false;        ///< also what has not changed since the last one
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static save_shard read(std::string_view body);
+};
+/// The answer, and what `commit_save` has as its bulk: which file has which variable.
+struct saved_shard {
+  struct variable {
+    std::string name;
+    std::string file;
+    std::uint64_t bytes = 0;
+    bool written = false;  ///< by this save
+  };
+  std::vector<variable> variables;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static saved_shard read(std::string_view body);
+};
+
+/// Writes the index, with which there is a checkpoint.
+struct commit_save {
+  std::string name;
+  std::uint64_t token = 0;
+  std::uint32_t keep = 0;                                  ///< of the checkpoints "name-1", "name-2", ...; 0: all
+  std::vector<std::pair<std::string, std::string>> texts;  ///< of the index
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static commit_save read(std::string_view body);
+};
+
+/// The runs may go on; a save is over.
+struct end_hold {
+  std::string container;
+  std::uint64_t token = 0;
+  bool committed = false;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static end_hold read(std::string_view body);
+};
+
+/// Gives variables the values that a checkpoint has; its bulk is a list of their names.
+struct restore_shard {
+  std::string container;
+  std::string name;
+  std::uint64_t token = 0;
+  bool checks_only = false;  ///< changes nothing
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static restore_shard read(std::string_view body);
+};
+struct name_list {
+  std::vector<std::string> names;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static name_list read(std::string_view body);
+};
+/// The answer: texts of the index.
+struct restored_shard {
+  std::vector<std::pair<std::string, std::string>> texts;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static restored_shard read(std::string_view body);
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/checkpoint_messages.ipp
+
+/// @file
+/// Definitions of checkpoint_messages.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+namespace detail {
+
+TAGMA_DECL void write_runs(word_writer& to, const std::vector<run_number>& runs) {
+  to.number(static_cast<std::uint32_t>(runs.size()));
+  for (const auto& [graph, step] : runs) to.number(graph), to.number(step);
+}
+
+TAGMA_DECL std::vector<run_number> read_runs(word_reader& from) {
+  std::vector<run_number> runs(from.count(16));
+  for (auto& [graph, step] : runs) graph = from.number<std::uint64_t>(), step = from.number<std::uint64_t>();
+  return runs;
+}
+
+TAGMA_DECL void write_texts(word_writer& to, const std::vector<std::pair<std::string, std::string>>& texts) {
+  to.number(static_cast<std::uint32_t>(texts.size()));
+  for (const auto& [name, text] : texts) to.text(name), to.text(text);
+}
+
+TAGMA_DECL std::vector<std::pair<std::string, std::string>> read_texts(word_reader& from) {
+  std::vector<std::pair<std::string, std::string>> texts(from.count(8));
+  for (auto& [name, text] : texts) name = from.text(), text = from.text();
+  return texts;
+}
+
+/// 0 or 1.
+TAGMA_DECL bool read_flag(word_reader& from, const char* what) {
+  const auto flag = from.number<std::uint8_t>();
+  if (flag > 1) fail(status_code::invalid_argument, {"message '", what, "': a flag is ", int{flag}});
+  return flag == 1;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::string hold_runs::body() const {
+  word_writer to;
+  to.text(container), to.number(token), detail::write_runs(to, admitted);
+  return to.take();
+}
+
+TAGMA_DECL hold_runs hold_runs::read(std::string_view body) {
+  word_reader from(body, "hold_runs");
+  hold_runs m;
+  m.container = from.text(), m.token = from.number<std::uint64_t>(), m.admitted = detail::read_runs(from);
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string open_runs::body() const {
+  word_writer to;
+  detail::write_runs(to, runs);
+  return to.take();
+}
+
+TAGMA_DECL open_runs open_runs::read(std::string_view body) {
+  word_reader from(body, "open_runs");
+  open_runs m;
+  m.runs = detail::read_runs(from);
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string save_shard::body() const {
+  word_writer to;
+  to.text(container), to.text(name), to.number(token);
+  to.number(static_cast<std::uint8_t>(held)), to.number(static_cast<std::uint8_t>(full));
+  return to.take();
+}
+
+TAGMA_DECL save_shard save_shard::read(std::string_view body) {
+  word_reader from(body, "save_shard");
+  save_shard m;
+  m.container = from.text(), m.name = from.text(), m.token = from.number<std::uint64_t>();
+  m.held = detail::read_flag(from, "save_shard"), m.full = detail::read_flag(from, "save_shard");
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string saved_shard::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(variables.size()));
+  for (const variable& v : variables)
+    to.text(v.name), to.text(v.file), to.number(v.bytes), to.number(static_cast<std::uint8_t>(v.written));
+  return to.take();
+}
+
+TAGMA_DECL saved_shard saved_shard::read(std::string_view body) {
+  word_reader from(body, "saved_shard");
+  saved_shard m;
+  m.variables.resize(from.count(17));
+  for (variable& v : m.variables) {
+    v.name = from.text(), v.file = from.text(), v.bytes = from.number<std::uint64_t>();
+    v.written = detail::read_flag(from, "saved_shard");
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string commit_save::body() const {
+  word_writer to;
+  to.text(name), to.number(token), to.number(keep), detail::write_texts(to, texts);
+  return to.take();
+}
+
+TAGMA_DECL commit_save commit_save::read(std::string_view body) {
+  word_reader from(body, "commit_save");
+  commit_save m;
+  m.name = from.text(), m.token = from.number<std::uint64_t>(), m.keep = from.number<std::uint32_t>();
+  m.texts = detail::read_texts(from);
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string end_hold::body() const {
+  word_writer to;
+  to.text(container), to.number(token), to.number(static_cast<std::uint8_t>(committed));
+  return to.take();
+}
+
+TAGMA_DECL end_hold end_hold::read(std::string_view body) {
+  word_reader from(body, "end_hold");
+  end_hold m;
+  m.container = from.text(), m.token = from.number<std::uint64_t>(), m.committed = detail::read_flag(from, "end_hold");
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string restore_shard::body() const {
+  word_writer to;
+  to.text(container), to.text(name), to.number(token), to.number(static_cast<std::uint8_t>(checks_only));
+  return to.take();
+}
+
+TAGMA_DECL restore_shard restore_shard::read(std::string_view body) {
+  word_reader from(body, "restore_shard");
+  restore_shard m;
+  m.container = from.text(), m.name = from.text(), m.token = from.number<std::uint64_t>();
+  m.checks_only = detail::read_flag(from, "restore_shard");
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string name_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(names.size()));
+  for (const std::string& n : names) to.text(n);
+  return to.take();
+}
+
+TAGMA_DECL name_list name_list::read(std::string_view body) {
+  word_reader from(body, "name_list");
+  name_list m;
+  m.names.resize(from.count(4));
+  for (std::string& n : m.names) n = from.text();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string restored_shard::body() const {
+  word_writer to;
+  detail::write_texts(to, texts);
+  return to.take();
+}
+
+TAGMA_DECL restored_shard restored_shard::read(std::string_view body) {
+  word_reader from(body, "restored_shard");
+  restored_shard m;
+  m.texts = detail::read_texts(from);
+  from.end();
+  return m;
+}
+
+}  // namespace tagma::service
+// ---- tagma/io/safetensors_index.hpp
+
+/// @file
+/// The index of tensors that are in several safetensors files of one directory, as `model.safetensors.index.json` is.
+/// https://huggingface.co/docs/safetensors
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+// ---- tagma/io/safetensors.hpp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_HPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_HPP
+
+/// @file
+/// The safetensors format: named tensors in one file, a JSON header and the raw bytes after it.
+/// https://huggingface.co/docs/safetensors
+
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tagma::safetensors {
+
+static_assert(std::endian::native == std::endian::little, "tagma writes tensors as they lie in memory: little-endian");
+
+/// A tensor to be written: where its elements lie, row by row.
+struct named_tensor {
+  std::string name;
+  dtype type = dtype::none;
+  shape dims;
+  const void* data = nullptr;
+};
+
+/// A tensor in a file. `data` points at `bytes` bytes that the `file` owns, which other writers need not have aligned
+/// to the size of an element. `type` is `dtype::none` for the element types that only others know, such as "U16";
+/// `format` has the name.
+struct stored_tensor {
+  std::string name;
+  dtype type = dtype::none;
+  std::string_view format{};
+  shape dims;
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Free texts beside the tensors.
+using metadata = std::map<std::string, std::string, std::less<>>;
+
+/// The longest header that readers accept, in bytes.
+inline constexpr std::uint64_t max_header = 100'000'000;
+/// How many texts beside the tensors tagma reads.
+inline constexpr std::size_t max_texts = 65'536;
+
+namespace detail {
+
+struct format {
+  std::string_view name;
+  int bits;
+  dtype type;
+
+  constexpr format(const char* own_name, int own_bits) : name(own_name), bits(own_bits), type(dtype::none) {
+    for (std::size_t i = 1; i < tagma::detail::dtype_count; ++i)
+      if (name == tagma::detail::facts_of_types.of[i].code) type = static_cast<dtype>(i);
+  }
+};
+
+/// In the order in which writers lay tensors out, widest elements first, so that each is aligned.
+inline constexpr format formats[] = {
+    {"U64", 64},        {"I64", 64},    {"F64", 64},    {"C64", 64},    {"F32", 32}, {"U32", 32},
+    {"I32", 32},        {"BF16", 16},   {"F16", 16},    {"U16", 16},    {"I16", 16}, {"F8_E5M2FNUZ", 8},
+    {"F8_E4M3FNUZ", 8}, {"F8_E8M0", 8}, {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"I8", 8},   {"U8", 8},
+    {"F6_E3M2", 6},     {"F6_E2M3", 6}, {"F4", 4},      {"BOOL", 8}};
+
+const format* format_of(dtype type);
+const format* format_named(std::string_view name);
+
+/// A file in pieces: the length of the header and the header, then the bytes of one tensor after the other.
+struct encoded {
+  std::string begin;
+  std::vector<std::string_view> tensors;
+};
+
+/// What `write` writes. `path` names the file in errors.
+[[nodiscard]] encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts);
+
+}  // namespace detail
+
+/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
+/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
+/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
+/// name "__metadata__", a name or text that is not UTF-8, more than `max_texts` texts, a tensor of strings or one of
+/// unknown extents; and what `replace_file` throws.
+void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {});
+
+/// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
+/// each has as many bytes as its shape and element type say, and booleans are 0 or 1. Beside the bytes of the file that
+/// takes 160 bytes and the name for each tensor, and nothing for what the format has no use for.
+class file {
+ public:
+  /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
+  /// `invalid_argument` for what the format allows and tagma does not: more than six axes, more than `max_texts` texts.
+  explicit file(const std::string& path);
+  file(const file&) = delete;
+  file& operator=(const file&) = delete;
+  file(file&&) = default;
+  file& operator=(file&&) = default;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The tensors in the order of their bytes.
+  [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
+  [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
+
+  /// The tensor of that name, or null.
+  [[nodiscard]] const stored_tensor* find(std::string_view name) const;
+
+  /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
+  /// type, `resource_exhausted` for an empty one whose other extents are beyond all bounds.
+  template <element T>
+    requires(!std::is_same_v<T, string_element>)
+  [[nodiscard]] tensor<T> load(std::string_view name) const {
+    const stored_tensor* entry = find(name);
+    if (entry == nullptr) fail(status_code::not_found, path_ + ": there is no tensor \"" + std::string(name) + "\"");
+    if (entry->type != dtype_of<T>)
+      fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
+                                              std::string(entry->format) + ", expected " +
+                                              std::string(to_string(dtype_of<T>)));
+    check_size({entry->type, entry->dims}, path_ + ": tensor \"" + entry->name + "\": ");
+    tensor<T> result(entry->dims);
+    if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
+    return result;
+  }
+
+ private:
+  struct range {
+    std::uint64_t begin, end;
+    std::size_t entry;
+  };
+
+  [[noreturn]] void corrupt(const std::string& how) const;
+  [[noreturn]] void corrupt(std::string_view name, std::string_view how) const;
+  [[noreturn]] void corrupt(const json::reader& at) const;
+
+  /// @param size of the bytes behind the header
+  void read_header(std::string_view header, std::uint64_t size);
+
+  void read_metadata(json::reader& in);
+
+  range read_entry(std::string_view name, json::reader& in);
+
+  /// Numbers from 0 to 2^63 - 1.
+  template <class Take>
+  void read_numbers(json::reader& in, std::string_view name, std::string_view problem, Take take) const {
+    if (in.next() != json::kind::array) corrupt(name, problem);
+    (void)in.elements([&] {
+      std::string_view digits;
+      std::int64_t number = -1;
+      if (in.next() != json::kind::number || !in.number(digits)) corrupt(name, problem);
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (status != std::errc() || end != digits.data() + digits.size() || number < 0) corrupt(name, problem);
+      take(static_cast<std::uint64_t>(number));
+      return true;
+    });
+  }
+
+  /// Checks that the tensors fill `size` bytes, and puts them in the order of their bytes.
+  void place(std::vector<range>& ranges, std::uint64_t size);
+
+  void find_bytes();
+
+  std::string path_;
+  tensor<std::uint8_t> data_;
+  std::vector<stored_tensor> entries_;
+  std::vector<std::uint32_t> by_name_;  // positions in entries_
+  safetensors::metadata metadata_;
+};
+
+}  // namespace tagma::safetensors
+
+// ---- tagma/io/safetensors.ipp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_IPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_IPP
+
+/// @file
+/// Definitions of safetensors.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+
+namespace tagma::safetensors::detail {
+
+TAGMA_DECL const format* format_of(dtype type) {
+  for (const format& f : formats)
+    if (f.type == type && type != dtype::none) return &f;
+  return nullptr;
+}
+
+TAGMA_DECL const format* format_named(std::string_view name) {
+  for (const format& f : formats)
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+TAGMA_DECL encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
+  struct item {
+    const named_tensor* tensor;
+    const format* how;
+    std::size_t bytes;
+  };
+  std::vector<item> items;
+  for (const named_tensor& t : tensors) {
+    const format* const how = format_of(t.type);
+    const auto refuse = [&](std::string_view why) {
+      fail(status_code::invalid_argument, path + ": cannot write tensor \"" + t.name + "\": " + std::string(why));
+    };
+    if (t.name == "__metadata__") refuse("the name is reserved");
+    if (!json::is_utf8(t.name)) refuse("its name is not UTF-8");
+    if (how == nullptr) refuse("the format has no elements of type " + std::string(to_string(t.type)));
+    const extent elements = count_elements(t.dims, size_of(t.type));
+    if (elements < 0) refuse("its shape is " + to_string(t.dims));
+    items.push_back({&t, how, static_cast<std::size_t>(elements) * size_of(t.type)});
+  }
+  std::sort(items.begin(), items.end(), [](const item& a, const item& b) {
+    return a.how != b.how ? a.how < b.how : a.tensor->name < b.tensor->name;
+  });
+  std::vector<std::string_view> names;
+  for (const item& i : items) names.push_back(i.tensor->name);
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    fail(status_code::invalid_argument, path + ": two tensors have the name \"" + std::string(*twice) + "\"");
+
+  texts.try_emplace("format", "pt");
+  if (texts.size() > max_texts)
+    fail(status_code::invalid_argument,
+         {path, ": ", texts.size(), " texts are more than the ", max_texts, " that tagma reads"});
+  encoded file{std::string(8, '\0') + "{\"__metadata__\":{", {}};
+  std::string& header = file.begin;
+  for (const auto& [name, text] : texts) {
+    if (!json::is_utf8(name) || !json::is_utf8(text))
+      fail(status_code::invalid_argument, {path, ": the text \"", name, "\" is not UTF-8"});
+    if (header.back() != '{') header += ',';
+    json::append_quoted(header, name);
+    header += ':';
+    json::append_quoted(header, text);
+  }
+  header += '}';
+  std::uint64_t offset = 0;
+  for (const item& i : items) {
+    header += ',';
+    json::append_quoted(header, i.tensor->name);
+    header.append(":{\"dtype\":\"").append(i.how->name).append("\",\"shape\":[");
+    for (int axis = 0; axis < i.tensor->dims.rank; ++axis) {
+      if (axis > 0) header += ',';
+      header += std::to_string(i.tensor->dims[axis]);
+    }
+    header += "],\"data_offsets\":[" + std::to_string(offset) + ',' + std::to_string(offset + i.bytes) + "]}";
+    offset += i.bytes;
+  }
+  header += '}';
+  header.append((8 - header.size() % 8) % 8, ' ');
+  const std::uint64_t length = header.size() - 8;
+  if (length > max_header)
+    fail(status_code::invalid_argument,
+         {path, ": the header would have ", length, " bytes, readers accept ", max_header});
+  std::memcpy(header.data(), &length, 8);
+  for (const item& i : items)
+    if (i.bytes > 0) file.tensors.emplace_back(static_cast<const char*>(i.tensor->data), i.bytes);
+  return file;
+}
+
+}  // namespace tagma::safetensors::detail
+
+namespace tagma::safetensors {
+
+TAGMA_DECL void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
+  const detail::encoded file = detail::encode(path, tensors, std::move(texts));
+  std::vector<std::string_view> pieces{file.begin};
+  pieces.insert(pieces.end(), file.tensors.begin(), file.tensors.end());
+  replace_file(path, pieces);
+}
+
+TAGMA_DECL file::file(const std::string& path) : path_(path) {
+  input_file in(path);
+  if (in.size() < 8) corrupt("has " + std::to_string(in.size()) + " bytes, fewer than the 8 of the header's length");
+  std::uint64_t length = 0;
+  in.read(&length, 8);
+  if (length > max_header) corrupt("a header of " + std::to_string(length) + " bytes, more than are allowed");
+  if (length > in.size() - 8)
+    corrupt("a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(in.size()));
+  {
+    std::string header(static_cast<std::size_t>(length), '\0');
+    in.read(header.data(), header.size());
+    read_header(header, in.size() - 8 - length);
+  }
+  data_ = tensor<std::uint8_t>(shape{static_cast<extent>(in.size() - 8 - length)});
+  in.read(data_.data(), data_.size());
+  find_bytes();
+}
+
+TAGMA_DECL const stored_tensor* file::find(std::string_view name) const {
+  const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                      [&](std::uint32_t i, std::string_view n) { return entries_[i].name < n; });
+  return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
+}
+
+TAGMA_COLD TAGMA_DECL void file::corrupt(const std::string& how) const {
+  fail(status_code::data_loss, path_ + ": not a sound safetensors file: " + how);
+}
+
+TAGMA_COLD TAGMA_DECL void file::corrupt(std::string_view name, std::string_view how) const {
+  corrupt(sentence({"tensor \"", name, "\": ", how}));
+}
+
+TAGMA_COLD TAGMA_DECL void file::corrupt(const json::reader& at) const {
+  corrupt(sentence({"header, byte ", at.position(), ": ", at.reason()}));
+}
+
+TAGMA_DECL void file::read_header(std::string_view header, std::uint64_t size) {
+  if (!header.starts_with('{')) corrupt("the header does not begin with '{'");
+  std::size_t tensors = 0;
+  json::reader first(header);  // All of it is checked before any of it is kept.
+  const auto count = [&](std::string_view name) {
+    if (name != "__metadata__") ++tensors;
+    return first.skip();
+  };
+  if (!first.members(count) || !first.end()) corrupt(first);
+
+  entries_.reserve(tensors);
+  std::vector<range> ranges;
+  ranges.reserve(tensors);
+  json::reader second(header);
+  const auto read = [&](std::string_view name) {
+    if (name == "__metadata__")
+      read_metadata(second);
+    else
+      ranges.push_back(read_entry(name, second));
+    return true;
+  };
+  (void)second.members(read);
+  place(ranges, size);
+}
+
+TAGMA_DECL void file::read_metadata(json::reader& in) {
+  if (const auto found = in.next(); found != json::kind::object)
+    corrupt(sentence({"__metadata__ is ", to_string(found), ", not an object"}));
+  std::string text;
+  (void)in.members([&](std::string_view name) {
+    if (const auto found = in.next(); found != json::kind::string)
+      corrupt(sentence({"__metadata__: \"", name, "\" is ", to_string(found), ", not a string"}));
+    if (metadata_.size() == max_texts)
+      fail(status_code::invalid_argument,
+           {path_, ": __metadata__ has more than the ", max_texts, " texts that tagma reads"});
+    (void)in.string(text);
+    metadata_.emplace(name, text);
+    return true;
+  });
+}
+
+TAGMA_DECL file::range file::read_entry(std::string_view name, json::reader& in) {
+  constexpr std::string_view no_type = "no string \"dtype\"",
+                             no_shape = "no \"shape\" of integers that are not negative",
+                             no_offsets = "no \"data_offsets\" of two integers that are not negative";
+  bool has_type = false, has_shape = false, has_offsets = false;
+  stored_tensor entry;
+  entry.name = name;
+  const detail::format* format = nullptr;
+  range where{0, 0, entries_.size()};
+  if (in.next() != json::kind::object) corrupt(name, no_type);
+  (void)in.members([&](std::string_view member) {
+    if (member == "dtype") {
+      std::string type;
+      if (in.next() != json::kind::string) corrupt(name, no_type);
+      (void)in.string(type);
+      format = detail::format_named(type);
+      if (format == nullptr) corrupt(name, "the unknown element type \"" + type + "\"");
+      has_type = true;
+    } else if (member == "shape") {
+      std::size_t axes = 0;
+      read_numbers(in, name, no_shape, [&](std::uint64_t e) {
+        if (axes++ < static_cast<std::size_t>(max_rank)) entry.dims.push_back(static_cast<extent>(e));
+      });
+      if (axes > static_cast<std::size_t>(max_rank))
+        fail(status_code::invalid_argument,
+             {path_, ": tensor \"", name, "\" has ", axes, " axes, tagma knows at most ", max_rank});
+      has_shape = true;
+    } else if (member == "data_offsets") {
+      std::size_t count = 0;
+      read_numbers(in, name, no_offsets,
+                   [&](std::uint64_t offset) { (count++ == 0 ? where.begin : where.end) = offset; });
+      if (count != 2) corrupt(name, no_offsets);
+      has_offsets = true;
+    } else {
+      return in.skip();
+    }
+    return true;
+  });
+  if (!has_type) corrupt(name, no_type);
+  if (!has_shape) corrupt(name, no_shape);
+  if (!has_offsets) corrupt(name, no_offsets);
+  if (where.end < where.begin) corrupt(name, "it ends before it begins");
+
+  entry.type = format->type;
+  entry.format = format->name;
+  const extent elements = count_elements(entry.dims, 64);
+  const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
+  if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
+    corrupt(name, sentence({where.end - where.begin, " bytes for ", entry.format, " ", to_string(entry.dims)}));
+  entry.bytes = static_cast<std::size_t>(where.end - where.begin);
+  entries_.push_back(std::move(entry));
+  return where;
+}
+
+TAGMA_DECL void file::place(std::vector<range>& ranges, std::uint64_t size) {
+  std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.entry < b.entry;
+  });
+  std::uint64_t end = 0;
+  for (const range& r : ranges) {
+    if (r.begin != end)
+      corrupt(entries_[r.entry].name, sentence({"it begins at byte ", r.begin, ", the one before it ends at ", end}));
+    end = r.end;
+  }
+  if (end != size) corrupt(sentence({"the tensors end at byte ", end, ", the file at ", size}));
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    std::size_t from = i;
+    while (ranges[from].entry != i) {
+      const std::size_t next = std::exchange(ranges[from].entry, from);
+      std::swap(entries_[from], entries_[next]);
+      from = next;
+    }
+    ranges[from].entry = from;
+  }
+  by_name_.resize(entries_.size());
+  for (std::size_t i = 0; i < by_name_.size(); ++i) by_name_[i] = static_cast<std::uint32_t>(i);
+  std::sort(by_name_.begin(), by_name_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return entries_[a].name < entries_[b].name; });
+}
+
+TAGMA_DECL void file::find_bytes() {
+  std::size_t at = 0;
+  for (stored_tensor& entry : entries_) {
+    entry.data = data_.data() + at;
+    at += entry.bytes;
+    if (entry.type != dtype::boolean) continue;
+    const auto* const first = static_cast<const std::uint8_t*>(entry.data);
+    for (std::size_t j = 0; j < entry.bytes; ++j)
+      if (first[j] > 1) corrupt(entry.name, sentence({"element ", j, " is neither 0 nor 1"}));
+  }
+}
+
+}  // namespace tagma::safetensors
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_IPP
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_HPP
+
+namespace tagma::safetensors {
+
+/// Which file has which tensor.
+struct index {
+  std::map<std::string, std::string, std::less<>> files{};  ///< names of files beside the index, by tensors
+  metadata texts{};                                         ///< free texts; "total_size" is not among them
+  std::uint64_t total_size = 0;                             ///< bytes of all tensors
+};
+
+/// The longest index that is read, in bytes.
+inline constexpr std::uint64_t max_index = 100'000'000;
+
+/// Whether a name is one of a file in a directory, and of nothing else: of at most 255 bytes, without a separator, a
+/// zero or a dot in front.
+[[nodiscard]] bool is_file_name(std::string_view name);
+
+/// The text of an index. Throws InvalidArgument for what is not UTF-8, and for names that are none of files.
+[[nodiscard]] std::string to_json(const index& of);
+/// Reads one. Members that nobody knows are passed over, and texts that are no strings. Throws DataLoss for what is no
+/// index, or names files elsewhere.
+/// @param path names it in errors
+[[nodiscard]] index index_from_json(std::string_view text, std::string_view path);
+/// The same of a file. Throws NotFound if there is none.
+[[nodiscard]] index read_index(const std::string& path);
+
+}  // namespace tagma::safetensors
+
+// ---- tagma/io/safetensors_index.ipp
+
+/// @file
+/// Definitions of safetensors_index.hpp: in the compiled half, or else in each file that includes it.
+
+#include <charconv>
+
+namespace tagma::safetensors {
+
+TAGMA_DECL bool is_file_name(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name.front() != '.' &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
+TAGMA_DECL std::string to_json(const index& of) {
+  std::string text = "{\n  \"metadata\": {\n    \"total_size\": " + std::to_string(of.total_size);
+  for (const auto& [name, value] : of.texts) {
+    text += ",\n    ";
+    json::append_quoted(text, name);
+    text += ": ";
+    json::append_quoted(text, value);
+  }
+  text += "\n  },\n  \"weight_map\": {";
+  const char* before = "\n    ";
+  for (const auto& [tensor, file] : of.files) {
+    if (!is_file_name(file)) fail(status_code::invalid_argument, {"'", file, "' is not the name of a file"});
+    text += before;
+    json::append_quoted(text, tensor);
+    text += ": ";
+    json::append_quoted(text, file);
+    before = ",\n    ";
+  }
+  return text + "\n  }\n}\n";
+}
+
+TAGMA_DECL index index_from_json(std::string_view text, std::string_view path) {
+  const auto corrupt = [&](std::string_view how) {
+    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: ", how});
+  };
+  index made;
+  bool has_files = false;
+  json::reader in(text);
+  if (in.next() != json::kind::object) corrupt("it is no object");
+  const auto read_metadata = [&](std::string_view name) {
+    const json::kind found = in.next();
+    if (name == "total_size" && found == json::kind::number) {
+      std::string_view digits;
+      if (!in.number(digits)) return false;
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), made.total_size);
+      if (status != std::errc() || end != digits.data() + digits.size()) made.total_size = 0;  // some write a fraction
+      return true;
+    }
+    if (found != json::kind::string || name == "total_size") return in.skip();
+    if (made.texts.size() >= max_texts) corrupt("it has too many texts");
+    return in.string(made.texts[std::string(name)]);
+  };
+  const auto read_file = [&](std::string_view tensor) {
+    if (in.next() != json::kind::string) corrupt(sentence({"tensor \"", tensor, "\" has no name of a file"}));
+    std::string& file = made.files[std::string(tensor)];
+    if (!in.string(file)) return false;
+    if (!is_file_name(file))
+      corrupt(sentence({"tensor \"", tensor, "\" is in \"", file, "\", which is no file beside it"}));
+    return true;
+  };
+  const bool good = in.members([&](std::string_view name) {
+    if (name == "metadata" && in.next() == json::kind::object) return in.members(read_metadata);
+    if (name != "weight_map") return in.skip();
+    if (in.next() != json::kind::object) corrupt("weight_map is no object");
+    has_files = true;
+    return in.members(read_file);
+  }) && in.end();
+  if (!good) corrupt(sentence({"byte ", in.position(), ": ", in.reason()}));
+  if (!has_files) corrupt("it has no weight_map");
+  return made;
+}
+
+TAGMA_DECL index read_index(const std::string& path) {
+  input_file in(path);
+  if (in.size() > max_index)
+    fail(status_code::data_loss, {path, ": not a sound index of safetensors files: it has ", in.size(), " bytes"});
+  std::string text(static_cast<std::size_t>(in.size()), '\0');
+  in.read(text.data(), text.size());
+  return index_from_json(text, path);
+}
+
+}  // namespace tagma::safetensors
+
+namespace tagma::service {
+
+/// Whether a checkpoint may be called so: letters, digits, '.', '_' and '-', the first a letter or a digit, at most
+/// 100.
+[[nodiscard]] bool is_checkpoint_name(std::string_view name);
+
+/// "model" and 7 of "model-7"; -1 where there is no number.
+struct numbered_name {
+  std::string_view series;
+  std::int64_t number = -1;
+};
+[[nodiscard]] numbered_name split_checkpoint_name(std::string_view name);
+
+/// Versions of the variables of a container, which stay as they are.
+class picture {
+ public:
+  picture() = default;
+  /// @param all throws FailedPrecondition for a variable without a value, which is left out otherwise
+  picture(runtime::state_container& of, bool all);
+
+ private:
+  friend class checkpoint_folder;
+  struct variable {
+    counted<runtime::stored_variable> of;
+    runtime::pinned_version version;
+  };
+  std::vector<variable> variables_;
+};
+
+/// For several threads.
+class checkpoint_folder {
+ public:
+  /// @param directory empty: there is none, and all functions throw FailedPrecondition
+  /// @param chain an index names no file of a checkpoint that is so many older
+  checkpoint_folder(std::string directory, task_id who, int chain);
+
+  /// Writes what has changed since the last checkpoint of this series that was committed, or all.
+  [[nodiscard]] saved_shard save(const save_shard& how, const picture& what);
+  /// Writes the index. Throws FailedPrecondition if a file is not there.
+  void commit(const commit_save& how, const saved_shard& all);
+  /// What was written for this save may be removed, unless an index names it; if it was committed, the next save begins
+  /// with it, and other saves of the series that have not ended have.
+  void end(std::uint64_t token, bool committed);
+
+  /// Gives variables the values that they have in a checkpoint; all is checked first.
+  /// @param how its name may be "model-*": the newest of them
+  /// @returns texts of the index, and its name as "name"
+  /// Throws NotFound for a checkpoint, a file or a variable that is not there, InvalidArgument for another type or
+  /// shape, DataLoss for what is damaged.
+  restored_shard restore(const restore_shard& how, const std::vector<std::string>& names, runtime::state_container& to);
+  /// Makes the variables of the newest checkpoint of a series, where a container has none of that name.
+  /// @returns the texts as above; nothing if there is no such checkpoint
+  restored_shard restore_all(const std::string& series, runtime::state_container& to, std::size_t& count);
+
+  /// The newest checkpoint of a series; empty if there is none.
+  [[nodiscard]] std::string newest(std::string_view series) const;
+  /// The texts of the index of a checkpoint.
+  [[nodiscard]] safetensors::metadata texts_of(const std::string& name) const { return find(name).texts; }
+  /// All checkpoints, in order.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  struct saved_variable {
+    transport::digest digest{};
+    std::string file;
+    int age = 0;  ///< checkpoints since it was written
+  };
+  using variables = std::map<std::string, saved_variable>;
+  struct open_save {
+    std::string series;
+    variables now;
+    std::vector<tagma::detail::descriptor> lock;  ///< the file, so that nobody removes it
+  };
+
+  void check(std::string_view name) const;
+  [[nodiscard]] std::string path(std::string_view file) const { return directory_ + "/" + std::string(file); }
+  [[nodiscard]] std::string index_path(std::string_view name) const;
+  [[nodiscard]] bool has(const std::string& file) const;
+  [[nodiscard]] std::vector<std::string> files() const;
+  void remove_old(std::string_view series, std::uint32_t keep) const;
+  [[nodiscard]] safetensors::index find(const std::string& name) const;
+
+  std::string directory_;
+  task_id who_;
+  int chain_;
+  std::mutex mutex_;
+  std::map<std::string, variables> last_;  ///< by container and series
+  std::map<std::uint64_t, open_save> saves_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/checkpoint_folder.ipp
+
+/// @file
+/// Definitions of checkpoint_folder.hpp: in the compiled half, or else in each file that includes it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace tagma::service {
+
+namespace detail {
+
+TAGMA_DECL constexpr std::string_view index_suffix = ".safetensors.index.json";
+TAGMA_DECL constexpr std::string_view shard_suffix = ".safetensors";
+
+TAGMA_DECL std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    text += "0123456789abcdef"[static_cast<unsigned char>(c) >> 4];
+    text += "0123456789abcdef"[static_cast<unsigned char>(c) & 15];
+  }
+  return text;
+}
+
+/// Sixteen digits.
+TAGMA_DECL std::string hex(std::uint64_t number) {
+  std::string text(16, '0');
+  for (std::size_t i = 16; i-- > 0; number >>= 4) text[i] = "0123456789abcdef"[number & 15];
+  return text;
+}
+
+TAGMA_DECL std::string utc_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  const std::size_t size = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return std::string(text, size);
+}
+
+/// The name of the checkpoint that a file was written for, "model-7" of "model-7-0123456789abcdef-ps-0.safetensors";
+/// empty if it is none of ours.
+TAGMA_DECL std::string_view checkpoint_of_shard(std::string_view file) {
+  if (!file.ends_with(shard_suffix)) return {};
+  file.remove_suffix(shard_suffix.size());
+  for (int i = 0; i < 2; ++i) {
+    const std::size_t hyphen = file.rfind('-');
+    if (hyphen == std::string_view::npos) return {};
+    file = file.substr(0, hyphen);
+  }
+  if (file.size() < 18 || file[file.size() - 17] != '-') return {};
+  const std::string_view token = file.substr(file.size() - 16);
+  if (token.find_first_not_of("0123456789abcdef") != std::string_view::npos) return {};
+  return file.substr(0, file.size() - 17);
+}
+
+TAGMA_DECL transport::digest digest_of(std::string_view bytes) { return transport::sha256().add(bytes).result(); }
+
+/// Variables beyond so many go without digests, which are texts of the file.
+TAGMA_DECL constexpr std::size_t most_digests = 60'000;
+
+}  // namespace detail
+
+TAGMA_DECL bool is_checkpoint_name(std::string_view name) {
+  const auto plain = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (name.empty() || name.size() > 100 || !plain(name[0])) return false;
+  return std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+TAGMA_DECL numbered_name split_checkpoint_name(std::string_view name) {
+  const std::size_t hyphen = name.rfind('-');
+  if (hyphen == std::string_view::npos || hyphen == 0 || hyphen + 1 == name.size()) return {name, -1};
+  std::int64_t number = -1;
+  const char* const end = name.data() + name.size();
+  const auto [last, status] = std::from_chars(name.data() + hyphen + 1, end, number);
+  if (status != std::errc() || last != end || number < 0) return {name, -1};
+  return {name.substr(0, hyphen), number};
+}
+
+TAGMA_DECL picture::picture(runtime::state_container& of, bool all) {
+  std::vector<counted<runtime::stored_variable>> found;
+  of.each([&](runtime::resource& r) {
+    if (r.kind() == "variable") found.emplace_back(static_cast<runtime::stored_variable*>(&r));
+  });
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->name() < b->name(); });
+  for (const auto& v : found) {
+    if (!v->initialized()) {
+      if (!all) continue;
+      fail(status_code::failed_precondition, {v->text(), " has no value yet, so nothing was saved"});
+    }
+    variables_.push_back({v, runtime::pinned_version(*v)});
+  }
+}
+
+TAGMA_DECL checkpoint_folder::checkpoint_folder(std::string directory, task_id who, int chain)
+    : directory_(std::move(directory)), who_(std::move(who)), chain_(chain) {}
+
+TAGMA_DECL void checkpoint_folder::check(std::string_view name) const {
+  if (directory_.empty())
+    fail(status_code::failed_precondition, "the server was given no directory for checkpoints (--checkpoints)");
+  if (!is_checkpoint_name(name))
+    fail(status_code::invalid_argument,
+         {"'", name, "' is no name of a checkpoint: letters, digits, '.', '_' and '-' are, at most 100"});
+}
+
+TAGMA_DECL std::string checkpoint_folder::index_path(std::string_view name) const {
+  return directory_ + "/" + std::string(name) + std::string(detail::index_suffix);
+}
+
+TAGMA_DECL bool checkpoint_folder::has(const std::string& file) const {
+  struct stat s {};
+  return ::stat(path(file).c_str(), &s) == 0 && S_ISREG(s.st_mode);
+}
+
+TAGMA_DECL saved_shard checkpoint_folder::save(const save_shard& how, const picture& what) {
+  check(how.name);
+  const std::string series = how.container + '\n' + std::string(split_checkpoint_name(how.name).series);
+  variables before;
+  if (!how.full) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = last_.find(series);
+    if (found != last_.end()) before = found->second;
+  }
+  const std::string file = how.name + "-" + detail::hex(how.token) + "-" + who_.job + "-" + std::to_string(who_.task) +
+                           std::string(detail::shard_suffix);
+  open_save made{series, {}, {}};
+  saved_shard told;
+  std::vector<safetensors::named_tensor> tensors;
+  std::vector<runtime::aligned_bytes> copies(what.variables_.size());
+  safetensors::metadata texts;
+  for (std::size_t i = 0; i < what.variables_.size(); ++i) {
+    const runtime::stored_variable& v = *what.variables_[i].of;
+    const std::byte* const bytes = v.read(*what.variables_[i].version, copies[i]);
+    saved_variable now{detail::digest_of({reinterpret_cast<const char*>(bytes), v.bytes()}), file, 0};
+    const auto old = before.find(v.name());
+    const bool same = old != before.end() && old->second.digest == now.digest && old->second.age + 1 < chain_ &&
+                      has(old->second.file);
+    if (same) {
+      now.file = old->second.file;
+      now.age = old->second.age + 1;
+      copies[i] = {};
+    } else {
+      tensors.push_back({v.name(), v.spec().type, v.spec().dims, bytes});
+      if (texts.size() < detail::most_digests)
+        texts["sha256:" + v.name()] = detail::hex(transport::bytes_of(now.digest));
+    }
+    told.variables.push_back({v.name(), now.file, v.bytes(), !same});
+    made.now.emplace(v.name(), std::move(now));
+  }
+  if (!tensors.empty()) {
+    safetensors::write(path(file), tensors, std::move(texts));
+    tagma::detail::descriptor lock(::open(path(file).c_str(), O_RDONLY | O_CLOEXEC));
+    if (lock.get() >= 0 && ::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) made.lock.push_back(std::move(lock));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  saves_.insert_or_assign(how.token, std::move(made));
+  return told;
+}
+
+TAGMA_DECL void checkpoint_folder::end(std::uint64_t token, bool committed) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = saves_.find(token);
+  if (found == saves_.end()) return;
+  if (!committed) {
+    saves_.erase(found);
+    return;
+  }
+  const std::string series = found->second.series;
+  last_.insert_or_assign(series, std::move(found->second.now));
+  // Those who began others, and have not said how they ended, may have died.
+  std::erase_if(saves_, [&](const auto& s) { return s.second.series == series; });
+}
+
+TAGMA_DECL void checkpoint_folder::commit(const commit_save& how, const saved_shard& all) {
+  check(how.name);
+  safetensors::index made;
+  std::set<std::string> seen;
+  for (const saved_shard::variable& v : all.variables) {
+    if (!safetensors::is_file_name(v.file))
+      fail(status_code::invalid_argument, {"'", v.file, "' is not the name of a file"});
+    if (!made.files.emplace(v.name, v.file).second)
+      fail(status_code::invalid_argument, {"variable '", v.name, "' is on two tasks, and a checkpoint has it once"});
+    if (seen.insert(v.file).second && !has(v.file))
+      fail(status_code::failed_precondition,
+           {"checkpoint '", how.name, "' was not made: ", path(v.file), ", with variable '", v.name,
+            "', is not there; the tasks of a cluster need one directory"});
+    made.total_size += v.bytes;
+  }
+  for (const auto& [name, text] : how.texts) made.texts[name] = text;
+  made.texts["saved"] = detail::utc_time();
+  const std::string text = safetensors::to_json(made);
+  const std::string_view pieces[] = {text};
+  replace_file(index_path(how.name), pieces);
+  remove_old(split_checkpoint_name(how.name).series, how.keep);
+}
+
+TAGMA_DECL std::vector<std::string> checkpoint_folder::files() const {
+  std::vector<std::string> all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(directory_.c_str()), &::closedir);
+  if (folder == nullptr) return all;
+  while (const dirent* const entry = ::readdir(folder.get())) all.emplace_back(static_cast<const char*>(entry->d_name));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TAGMA_DECL std::vector<std::string> checkpoint_folder::names() const {
+  std::vector<std::string> all;
+  for (const std::string& file : files()) {
+    if (!file.ends_with(detail::index_suffix)) continue;
+    const std::string name = file.substr(0, file.size() - detail::index_suffix.size());
+    if (is_checkpoint_name(name)) all.push_back(name);
+  }
+  return all;
+}
+
+TAGMA_DECL std::string checkpoint_folder::newest(std::string_view series) const {
+  std::string found;
+  std::int64_t number = -1;
+  for (const std::string& name : names()) {
+    const numbered_name n = split_checkpoint_name(name);
+    if (n.series == series && n.number > number) number = n.number, found = name;
+  }
+  return found;
+}
+
+TAGMA_DECL void checkpoint_folder::remove_old(std::string_view series, std::uint32_t keep) const {
+  std::vector<std::pair<std::int64_t, std::string>> of_series;
+  for (const std::string& name : names())
+    if (const numbered_name n = split_checkpoint_name(name); n.series == series && n.number >= 0)
+      of_series.emplace_back(n.number, name);
+  std::sort(of_series.begin(), of_series.end());
+  for (std::size_t i = 0; keep > 0 && i + keep < of_series.size(); ++i)
+    ::unlink(index_path(of_series[i].second).c_str());
+  std::set<std::string> used;
+  try {
+    for (const std::string& name : names())
+      for (const auto& [variable, file] : safetensors::read_index(index_path(name)).files) used.insert(file);
+  } catch (const error&) {
+    return;  // nobody knows what an index names that cannot be read
+  }
+  for (const std::string& file : files()) {
+    const std::string_view of = detail::checkpoint_of_shard(file);
+    if (of.empty() || split_checkpoint_name(of).series != series || used.count(file) != 0) continue;
+    // Whoever writes a checkpoint holds its file until there is an index.
+    const tagma::detail::descriptor lock(::open(path(file).c_str(), O_RDONLY | O_CLOEXEC));
+    if (lock.get() >= 0 && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path(file).c_str());
+  }
+}
+
+TAGMA_DECL safetensors::index checkpoint_folder::find(const std::string& name) const {
+  try {
+    return safetensors::read_index(index_path(name));
+  } catch (const error& e) {
+    if (e.code() != status_code::not_found) throw;
+    fail(status_code::not_found, {"there is no checkpoint '", name, "' in ", directory_});
+  }
+}
+
+TAGMA_DECL restored_shard checkpoint_folder::restore(const restore_shard& how, const std::vector<std::string>& names,
+                                                     runtime::state_container& to) {
+  std::string name = how.name;
+  const bool asks_newest = name.ends_with("-*");
+  if (asks_newest) name.resize(name.size() - 2);
+  check(name);
+  if (asks_newest) {
+    const std::string found = newest(name);
+    if (found.empty()) fail(status_code::not_found, {"there is no checkpoint '", name, "-*' in ", directory_});
+    name = found;
+  }
+  const safetensors::index all = find(name);
+  std::map<std::string, std::vector<std::string>> by_file;
+  for (const std::string& n : names) {
+    const auto found = all.files.find(n);
+    if (found == all.files.end()) fail(status_code::not_found, {"checkpoint '", name, "' has no variable '", n, "'"});
+    by_file[found->second].push_back(n);
+  }
+  for (const auto& [file, wanted] : by_file) {
+    if (!has(file))
+      fail(status_code::not_found,
+           {"variable '", wanted[0], "' of checkpoint '", name, "' is in ", path(file), ", which is not there"});
+    const safetensors::file stored(path(file));
+    for (const std::string& n : wanted) {
+      const counted<runtime::resource> found = to.find("variable", n);
+      if (!found) fail(status_code::not_found, {"there is no variable '", n, "' to restore"});
+      auto& v = static_cast<runtime::stored_variable&>(*found);
+      const safetensors::stored_tensor* const from = stored.find(n);
+      if (from == nullptr)
+        fail(status_code::data_loss,
+             {path(file), ": there is no tensor '", n, "', which checkpoint '", name, "' has there"});
+      if (from->type != v.spec().type || !(from->dims == v.spec().dims))
+        fail(status_code::invalid_argument,
+             {path(file), ": tensor '", n, "' is ", from->type == dtype::none ? from->format : to_string(from->type),
+              " ", to_string(from->dims), ", the variable of that name is ", to_string(v.spec())});
+      if (!how.checks_only) {
+        v.assign(from->data);
+        continue;
+      }
+      const auto digest = stored.metadata().find("sha256:" + n);
+      const std::string_view bytes(static_cast<const char*>(from->data), from->bytes);
+      if (digest != stored.metadata().end() &&
+          digest->second != detail::hex(transport::bytes_of(detail::digest_of(bytes))))
+        fail(status_code::data_loss, {path(file), ": tensor '", n, "' is not what was written"});
+    }
+  }
+  restored_shard told;
+  for (const auto& [key, text] : all.texts) told.texts.emplace_back(key, text);
+  told.texts.emplace_back("name", name);
+  return told;
+}
+
+TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& series, runtime::state_container& to,
+                                                         std::size_t& count) {
+  const std::string name = newest(series);
+  if (name.empty()) return {};
+  const safetensors::index all = find(name);
+  std::set<std::string> files;
+  std::vector<std::string> names;
+  for (const auto& [variable, file] : all.files) files.insert(file), names.push_back(variable);
+  for (const std::string& file : files) {
+    const safetensors::file stored(path(file));
+    for (const safetensors::stored_tensor& t : stored.entries()) {
+      const auto mapped = all.files.find(t.name);
+      if (mapped == all.files.end() || mapped->second != file || t.type == dtype::none) continue;
+      (void)to.find_or_add("variable", t.name, [&] {
+        return counted<runtime::resource>(
+            new runtime::stored_variable(t.name, {t.type, t.dims}, runtime::on_host, counted<runtime::accelerator>()));
+      });
+    }
+  }
+  const restore_shard how{"", name, 0, true};
+  (void)restore(how, names, to);
+  count = names.size();
+  return restore({"", name, 0, false}, names, to);
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/session_checkpoints.hpp
+
+/// @file
+/// How a session has checkpoints made: definitions of session.hpp.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tagma {
+
+/// Asks tasks, again where a connection is lost, and waits for all of them: what is asked may be done twice.
+class cluster_session::round {
+ public:
+  explicit round(cluster_session& of) : of_(of), calls_(of.tasks_.size()) {}
+
+  /// @param task a position among those of the session
+  void ask(std::size_t task, service::message kind, std::string body,
+           std::shared_ptr<const std::string> bulk = nullptr) {
+    const auto told = [this, task](const error* why) {
+      if (why == nullptr) return all_.come(nullptr);
+      const error named(why->code(), sentence({to_string(task_device(of_.tasks_[task].id)), ": ",
+                                               runtime::without_code(why->what())}));
+      all_.come(&named);
+    };
+    calls_[task] =
+        std::make_unique<service::repeated_call>(of_.network_, *of_.outlets_[task], kind, std::move(body),
+                                                 std::move(bulk), of_.options_.run_ns, of_.options_.again_ns, told);
+    all_.expect();
+    calls_[task]->start();
+  }
+  /// Throws the first error.
+  void wait() {
+    all_.wait([&](const error&) {
+      for (const auto& c : calls_)
+        if (c != nullptr) c->give_up();
+    });
+  }
+  [[nodiscard]] const std::string& body(std::size_t task) const { return calls_[task]->body(); }
+  [[nodiscard]] std::string_view bulk(std::size_t task) const {
+    const std::vector<std::byte>& bytes = calls_[task]->bulk();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+ private:
+  cluster_session& of_;
+  gathering all_;
+  std::vector<std::unique_ptr<service::repeated_call>> calls_;
+};
+
+/// Holds the runs of the container on some tasks, as long as it lives and they hear of it.
+class cluster_session::pause {
+ public:
+  pause(cluster_session& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
+    std::random_device random;
+    token_ = std::uint64_t{random()} << 32 | random() | 1;
+  }
+  pause(const pause&) = delete;
+  pause& operator=(const pause&) = delete;
+  ~pause() { end(false); }
+
+  [[nodiscard]] std::uint64_t token() const { return token_; }
+  /// True if no run is open any more; else they go on.
+  [[nodiscard]] bool begin(std::int64_t within_ns) {
+    if (within_ns <= 0) return false;
+    const std::int64_t until = of_.network_.now() + within_ns;
+    std::vector<service::run_number> begun;
+    for (;;) {
+      bool held = true;
+      std::set<service::run_number> open;
+      try {
+        round all(of_);
+        for (const std::size_t t : tasks_)
+          all.ask(t, service::message::hold_runs, service::hold_runs{of_.options_.container, token_, begun}.body());
+        all.wait();
+        for (const std::size_t t : tasks_)
+          for (const auto& run : service::open_runs::read(all.body(t)).runs) open.insert(run);
+      } catch (const error& e) {
+        if (e.code() != status_code::aborted) throw;
+        held = false;  // another one saves
+        post(false);
+      }
+      if (held && open.empty()) return true;
+      if (of_.network_.now() >= until) {
+        post(false);
+        return false;
+      }
+      begun.assign(open.begin(), open.end());
+      if (begun.size() > service::most_listed) begun.resize(service::most_listed);
+      of_.wait_a_moment(held ? 1'000'000 : 10'000'000);
+    }
+  }
+  void end(bool committed) {
+    if (!over_) post(committed);
+    over_ = true;
+  }
+
+ private:
+  void post(bool committed) {
+    for (const std::size_t t : tasks_) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(service::message::end_hold);
+      m.body = service::end_hold{of_.options_.container, token_, committed}.body();
+      of_.outlets_[t]->post(std::move(m));
+    }
+  }
+
+  cluster_session& of_;
+  std::vector<std::size_t> tasks_;
+  std::uint64_t token_ = 0;
+  bool over_ = false;
+};
+
+inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
+  round lists(*this);
+  for (std::size_t t = 0; t < tasks_.size(); ++t) lists.ask(t, service::message::list_variables, options_.container);
+  lists.wait();
+  std::vector<std::size_t> tasks;
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (!service::variable_list::read(lists.bulk(t)).variables.empty()) tasks.push_back(t);
+  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': there are no variables"});
+  for (bool full = how.full, held = true;;) {
+    pause now(*this, tasks);
+    held = held && now.begin(how.pause_ns);
+    try {
+      return save(name, how, tasks, now, held, full);
+    } catch (const error& e) {
+      // The hold was too short, or a file of an earlier checkpoint has gone meanwhile.
+      if (e.code() != status_code::failed_precondition || (!held && full)) throw;
+      held ? held = false : full = true;
+    }
+  }
+}
+
+inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how,
+                                              const std::vector<std::size_t>& tasks, pause& now, bool held, bool full) {
+  round shards(*this);
+  for (const std::size_t t : tasks)
+    shards.ask(t, service::message::save_shard,
+               service::save_shard{options_.container, name, now.token(), held, full}.body());
+  shards.wait();
+  saved_checkpoint made{name, held ? isolation::runs : isolation::variables};
+  service::saved_shard all;
+  for (const std::size_t t : tasks)
+    for (auto& v : service::saved_shard::read(shards.bulk(t)).variables) {
+      ++made.variables;
+      made.bytes += v.bytes;
+      if (v.written) made.written += v.bytes;
+      all.variables.push_back(std::move(v));
+    }
+  service::commit_save last{name, now.token(), how.keep, {how.texts.begin(), how.texts.end()}};
+  last.texts.emplace_back("container", options_.container);
+  last.texts.emplace_back("cut", held ? "runs" : "variables");
+  round commit(*this);
+  commit.ask(tasks.front(), service::message::commit_save, last.body(),
+             std::make_shared<const std::string>(all.body()));
+  commit.wait();
+  now.end(true);
+  return made;
+}
+
+inline restored_checkpoint cluster_session::restore(const std::string& name, std::int64_t pause_ns) {
+  std::vector<std::size_t> tasks;
+  std::vector<service::name_list> wanted(tasks_.size());
+  restored_checkpoint made;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (!has_part_[t]) continue;
+    std::set<std::string> names;
+    const ir::graph_view g = parts_[t].graph();
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::variable))
+        names.insert(runtime::name_in_container(options_.variable_prefix, g[i].name, g[i].suffix));
+    if (names.empty()) continue;
+    wanted[t].names = {names.begin(), names.end()};
+    made.variables += names.size();
+    tasks.push_back(t);
+  }
+  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': the program has no variables"});
+  pause now(*this, tasks);
+  made.cut = now.begin(pause_ns) ? isolation::runs : isolation::variables;
+  std::string found = name;
+  for (const bool checks : {true, false}) {
+    round all(*this);
+    for (const std::size_t t : tasks)
+      all.ask(t, service::message::restore_shard,
+              service::restore_shard{options_.container, found, now.token(), checks}.body(),
+              std::make_shared<const std::string>(wanted[t].body()));
+    all.wait();
+    for (const std::size_t t : tasks) {
+      std::map<std::string, std::string, std::less<>> texts;
+      for (const auto& [key, text] : service::restored_shard::read(all.body(t)).texts)
+        texts.insert_or_assign(key, text);
+      if (t != tasks.front() && texts["name"] != made.name)
+        fail(status_code::failed_precondition,
+             {to_string(task_device(tasks_[t].id)), ": its newest checkpoint is '", texts["name"], "', that of ",
+              to_string(task_device(tasks_[tasks.front()].id)), " is '", made.name, "'; nothing was restored"});
+      made.name = texts["name"];
+      texts.erase("name");
+      made.texts = std::move(texts);
+    }
+    found = made.name;
+  }
+  now.end(false);
+  return made;
+}
+
+}  // namespace tagma
+
+namespace tagma {
+
+/// What is called around runs, by the thread that asks for them; those that are empty are not. Runs that are done again
+/// are seen again by `before_run`.
+struct run_hooks {
+  std::function<void(cluster_session&)> session_made{};  ///< and restored, if it was
+  std::function<void()> before_run{};
+  std::function<void(const std::vector<any_tensor>&)> after_run{};  ///< of those that were well
+};
+
+/// How training is kept going. Times are nanoseconds.
+struct monitored_options {
+  bool chief = true;          ///< makes variables, restores and saves; others wait until all variables are there
+  std::string checkpoints{};  ///< "model" for "model-1", "model-2", ...; empty: none
+  std::int64_t save_every_ns = 600'000'000'000;  ///< by the chief, behind a run; 0: never
+  std::uint32_t keep = 5;                        ///< of the checkpoints; 0: all
+  std::int64_t wait_ns = 7'200'000'000'000;      ///< for servers and for the chief, each time
+  std::int64_t again_ns = 1'000'000'000;         ///< between attempts
+};
+
+/// A session of a program over a cluster that is made again when it must be.
+///
+/// A run that ends with Aborted or Unavailable is done again in a new session; no other is. The chief gives that the
+/// newest checkpoint, if there is one: updates since then are lost, on all servers, and those that others make while it
+/// does so may be. Without checkpoints, variables of a server that was started anew begin anew, and those of others may
+/// have been updated by the run that is done again.
+///
+/// For one thread.
+class monitored_session {
+ public:
+  /// Waits for the servers, and for the chief. Throws DeadlineExceeded if they are not there in time, and what is no
+  /// matter of waiting.
+  /// @param by outlives it
+  monitored_session(transport::network& by, cluster members, task_id home, any_program program,
+                    cluster_session_options session = {}, monitored_options options = {},
+                    std::vector<run_hooks> hooks = {});
+
+  /// As of `cluster_session`.
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
+  /// Saves the next checkpoint now, as the chief does from time to time.
+  saved_checkpoint save();
+
+  [[nodiscard]] cluster_session& session() { return *session_; }
+  /// How often a session was made.
+  [[nodiscard]] int sessions() const { return sessions_; }
+
+ private:
+  void begin();
+  void attempt();
+  void wait_again() const;
+  [[nodiscard]] static bool is_loss(const error& e) {
+    return e.code() == status_code::aborted || e.code() == status_code::unavailable;
+  }
+
+  transport::network& network_;
+  cluster members_;
+  task_id home_;
+  any_program program_;
+  cluster_session_options how_;
+  monitored_options options_;
+  std::vector<run_hooks> hooks_;
+  std::unique_ptr<cluster_session> session_;
+  std::int64_t saved_ns_;
+  std::int64_t number_ = 0;  // of the last checkpoint
+  int sessions_ = 0;
+};
+
+/// A variable of a program that no task of a cluster has yet; empty if all are there. Throws Unavailable for a task
+/// that does not come.
+[[nodiscard]] inline std::string missing_variable(transport::network& by, const cluster& members,
+                                                  const any_program& program, const cluster_session_options& options) {
+  std::vector<std::shared_ptr<service::outlet>> outlets;
+  std::vector<std::unique_ptr<cluster_session::question>> questions;
+  cluster_session::gathering all;
+  for (const task_devices& d : devices_of(members)) {
+    outlets.push_back(std::make_shared<service::outlet>(by, to_string(members.task_address(d.id.job, d.id.task)),
+                                                        options.link, d.id, options.connect_ns, service::loss()));
+    questions.push_back(std::make_unique<cluster_session::question>(all, to_string(task_device(d.id))));
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(service::message::list_variables);
+    m.body = options.container;
+    outlets.back()->ask(std::move(m), options.connect_ns, *questions.back());
+  }
+  std::exception_ptr failed;
+  try {
+    all.wait([](const error&) {});
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  for (const auto& out : outlets) out->close();
+  if (failed != nullptr) std::rethrow_exception(failed);
+  std::set<std::string> there;
+  for (const auto& q : questions)
+    for (const auto& v : service::variable_list::read(q->bulk_text()).variables) there.insert(v.name);
+  const ir::graph_view g = program.graph();
+  for (ir::node_id i = 0; i < g.size(); ++i) {
+    if (!g.info(i).is(ir::op_kind::variable)) continue;
+    const std::string name = runtime::name_in_container(options.variable_prefix, g[i].name, g[i].suffix);
+    if (there.count(name) == 0) return name;
+  }
+  return {};
+}
+
+inline monitored_session::monitored_session(transport::network& by, cluster members, task_id home, any_program program,
+                                            cluster_session_options session, monitored_options options,
+                                            std::vector<run_hooks> hooks)
+    : network_(by),
+      members_(std::move(members)),
+      home_(std::move(home)),
+      program_(std::move(program)),
+      how_(std::move(session)),
+      options_(std::move(options)),
+      hooks_(std::move(hooks)),
+      saved_ns_(by.now()) {
+  begin();
+}
+
+inline void monitored_session::wait_again() const {
+  transport::latch over;
+  network_.after(options_.again_ns, [&] { over.open(); });
+  over.wait();
+}
+
+inline void monitored_session::attempt() {
+  if (!options_.chief) {
+    const std::string missing = missing_variable(network_, members_, program_, how_);
+    if (!missing.empty())
+      fail(status_code::unavailable, {"variable '", missing, "' is not there yet: its chief makes it"});
+  }
+  session_ = std::make_unique<cluster_session>(network_, members_, home_, program_, how_);
+  if (options_.chief && !options_.checkpoints.empty()) {
+    try {
+      number_ =
+          std::max(number_, service::split_checkpoint_name(session_->restore(options_.checkpoints + "-*").name).number);
+    } catch (const error& e) {
+      if (e.code() != status_code::not_found || number_ > 0) throw;  // there is none yet
+    }
+  }
+  ++sessions_;
+  for (const run_hooks& h : hooks_)
+    if (h.session_made) h.session_made(*session_);
+}
+
+inline void monitored_session::begin() {
+  session_.reset();
+  const std::int64_t until = network_.now() + options_.wait_ns;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (const error& e) {
+      if (!is_loss(e)) throw;
+      if (network_.now() >= until)
+        fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
+    }
+    wait_again();
+  }
+}
+
+inline std::vector<any_tensor> monitored_session::run(const std::vector<output_name>& outputs,
+                                                      const std::vector<named_feed>& feeds) {
+  std::vector<any_tensor> results;
+  for (;;) {
+    for (const run_hooks& h : hooks_)
+      if (h.before_run) h.before_run();
+    try {
+      results = session_->run(outputs, feeds);
+      break;
+    } catch (const error& e) {
+      if (!is_loss(e)) throw;
+    }
+    begin();
+  }
+  for (const run_hooks& h : hooks_)
+    if (h.after_run) h.after_run(results);
+  const bool saves = options_.chief && !options_.checkpoints.empty() && options_.save_every_ns > 0;
+  if (!saves || network_.now() - saved_ns_ < options_.save_every_ns) return results;
+  try {
+    save();
+  } catch (const error& e) {
+    if (!is_loss(e)) throw;  // else the next run finds that out
+  }
+  return results;
+}
+
+inline saved_checkpoint monitored_session::save() {
+  const saved_checkpoint made =
+      session_->save(options_.checkpoints + "-" + std::to_string(number_ + 1), {.keep = options_.keep});
+  ++number_;
+  saved_ns_ = network_.now();
+  return made;
+}
+
+}  // namespace tagma
 // ---- tagma/cluster/server.hpp
 
 /// @file
@@ -1592,6 +3978,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -1608,6 +3995,21 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 #include <string>
 #include <utility>
 
+// ---- tagma/cluster/service/checkpoint_calls.hpp
+
+/// @file
+/// What a worker does about checkpoints: definitions of worker_core.hpp.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 // ---- tagma/cluster/service/worker_core.hpp
 
 /// @file
@@ -1619,6 +4021,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -3622,6 +6025,216 @@ TAGMA_DECL void meeting::abort(const error& why) {
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/service/outcomes.hpp
+
+/// @file
+/// What became of the runs of a part: a run that is asked for again, since its answer was lost, is not run again.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tagma::service {
+
+/// The answer to `run_part`.
+struct run_answer {
+  std::string body;                         ///< a `part_results`
+  std::shared_ptr<const std::string> bulk;  ///< nothing if there is none
+};
+
+/// What is kept of one part. Beyond that, the results of the oldest runs go first, then the knowledge that there was
+/// such a run: then it counts as over.
+struct outcome_limits {
+  std::size_t runs = 4096;               ///< that have an answer which their client has not acknowledged
+  std::size_t bytes = 64 * 1024 * 1024;  ///< of their results
+};
+
+/// For several threads. Runs have the numbers of steps, of which their client uses each once.
+class outcomes {
+ public:
+  /// Tells somebody who asked for a run what it came to; by any thread.
+  using asker = std::function<void(const run_answer&)>;
+
+  /// @param first runs before it are over
+  explicit outcomes(std::uint64_t first = 0, const outcome_limits& limits = {}) : limits_(limits), below_(first) {}
+
+  /// What somebody is to do who asks for a run.
+  enum class entrance : std::uint8_t {
+    fresh,   ///< run it, and call `finish`
+    joined,  ///< nothing: it is under way, and its end will be told
+    told,    ///< nothing: it was done before, and its answer has been told
+    over     ///< refuse it: its client has ended it, or the answer is not kept any more
+  };
+  [[nodiscard]] entrance begin(std::uint64_t step, asker who);
+  /// A run has its answer, which is told to all who asked for it.
+  void finish(std::uint64_t step, run_answer answer);
+  /// The client has the answer of a run, or wants it no more.
+  void end(std::uint64_t step);
+  /// A run that was not asked for yet must not begin any more; others end by themselves.
+  void refuse(std::uint64_t step);
+  /// The client has those of all runs before this one.
+  void acknowledge(std::uint64_t before);
+  /// Whether a run must not begin any more, nor anything of it be kept.
+  [[nodiscard]] bool is_over(std::uint64_t step) const;
+  /// Runs that have begun here and that their client has not ended.
+  [[nodiscard]] std::vector<std::uint64_t> open() const;
+
+ private:
+  struct entry {
+    bool done = false;
+    run_answer answer{};
+    std::vector<asker> askers{};
+  };
+
+  [[nodiscard]] bool over(std::uint64_t step) const { return step < below_ || ended_.count(step) != 0; }
+  void end_locked(std::uint64_t step);
+  void close(std::uint64_t step);
+  void drop();
+  void shrink();
+  [[nodiscard]] static std::size_t size_of(const run_answer& a);
+
+  outcome_limits limits_;
+  mutable std::mutex mutex_;
+  std::uint64_t below_;            // all runs before it are over
+  std::set<std::uint64_t> ended_;  // others that are over
+  std::map<std::uint64_t, entry> entries_;
+  std::size_t done_ = 0, bytes_ = 0;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/outcomes.ipp
+
+/// @file
+/// Definitions of outcomes.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_DECL std::size_t outcomes::size_of(const run_answer& a) {
+  return a.body.size() + (a.bulk == nullptr ? 0 : a.bulk->size());
+}
+
+TAGMA_DECL outcomes::entrance outcomes::begin(std::uint64_t step, asker who) {
+  run_answer known;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (over(step)) return entrance::over;
+    const auto [at, fresh] = entries_.try_emplace(step);
+    if (!at->second.done) {
+      at->second.askers.push_back(std::move(who));
+      return fresh ? entrance::fresh : entrance::joined;
+    }
+    known = at->second.answer;
+  }
+  who(known);
+  return entrance::told;
+}
+
+TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
+  std::vector<asker> askers;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = entries_.find(step);
+    if (found == entries_.end() || found->second.done) return;
+    askers.swap(found->second.askers);
+    if (over(step)) {
+      entries_.erase(found);
+    } else {
+      found->second.done = true;
+      found->second.answer = answer;
+      ++done_;
+      bytes_ += size_of(answer);
+      shrink();
+    }
+  }
+  for (const asker& who : askers) who(answer);
+}
+
+TAGMA_DECL void outcomes::close(std::uint64_t step) {
+  const auto found = entries_.find(step);
+  if (found == entries_.end() || !found->second.done) return;  // what is under way goes at its end
+  --done_;
+  bytes_ -= size_of(found->second.answer);
+  entries_.erase(found);
+}
+
+TAGMA_DECL void outcomes::end(std::uint64_t step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  end_locked(step);
+}
+
+TAGMA_DECL void outcomes::refuse(std::uint64_t step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (entries_.count(step) == 0) end_locked(step);
+}
+
+TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
+  if (over(step)) return;
+  ended_.insert(step);
+  close(step);
+  // The numbers of most clients end one after the other: then one number says it of all.
+  while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
+  if (ended_.size() > limits_.runs) {
+    below_ = *ended_.begin() + 1;
+    ended_.erase(ended_.begin());
+    drop();
+  }
+}
+
+TAGMA_DECL void outcomes::drop() {
+  for (auto at = entries_.begin(); at != entries_.end() && at->first < below_;) close(at++->first);
+}
+
+TAGMA_DECL void outcomes::acknowledge(std::uint64_t before) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (before <= below_) return;
+  below_ = before;
+  ended_.erase(ended_.begin(), ended_.lower_bound(before));
+  drop();
+}
+
+TAGMA_DECL bool outcomes::is_over(std::uint64_t step) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return over(step);
+}
+
+TAGMA_DECL std::vector<std::uint64_t> outcomes::open() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::uint64_t> steps;
+  for (const auto& [step, e] : entries_)
+    if (!over(step) || !e.done) steps.push_back(step);
+  return steps;
+}
+
+TAGMA_DECL void outcomes::shrink() {
+  for (auto at = entries_.begin(); bytes_ > limits_.bytes && at != entries_.end(); ++at) {
+    run_answer& a = at->second.answer;
+    if (!at->second.done || a.bulk == nullptr) continue;
+    bytes_ -= size_of(a);
+    part_results gone;
+    gone.code = status_code::data_loss;
+    gone.why = sentence({"run ", at->first, " was done, once, but its results are not kept any more"});
+    a = {gone.body(), nullptr};
+    bytes_ += size_of(a);
+  }
+  for (auto at = entries_.begin(); done_ > limits_.runs && at != entries_.end();) {
+    const std::uint64_t step = at->first;
+    const bool done = at++->second.done;
+    if (!done) continue;
+    ended_.insert(step);
+    close(step);
+  }
+}
+
+}  // namespace tagma::service
 // ---- tagma/cluster/service/worker_options.hpp
 
 /// @file
@@ -3629,17 +6242,28 @@ TAGMA_DECL void meeting::abort(const error& why) {
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 
 namespace tagma::service {
 
 /// Times are nanoseconds.
 struct worker_options {
-  cluster members{};                       ///< told to clients that ask
-  transport::options link{};               ///< whom it believes; `self` is who it is
-  int intra_op_threads = 0;                ///< of each graph, as of a session
-  int inter_op_threads = 0;                ///< likewise
-  std::size_t most_runs = 256;             ///< parts of runs at the same time; others wait
-  std::int64_t peers_ns = 30'000'000'000;  ///< how long it waits for other tasks
+  cluster members{};                             ///< told to clients that ask
+  transport::options link{};                     ///< whom it believes; `self` is who it is
+  int intra_op_threads = 0;                      ///< of each graph, as of a session
+  int inter_op_threads = 0;                      ///< likewise
+  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
+  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
+  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
+  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
+  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
+  std::string checkpoints{};                     ///< a directory for checkpoints; empty: none are made
+  int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
+  std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
+  std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
+  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
+  std::function<void(const std::string&)> told{};
 };
 
 }  // namespace tagma::service
@@ -3682,6 +6306,10 @@ class registered_part {
   /// @}
   static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
+  /// The client has the answers of all runs before this one; those that wait for nothing any more end.
+  void acknowledge(std::uint64_t before);
+  /// What became of runs that were asked for.
+  [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
   /// Ends all runs.
   /// @returns which these were
   std::vector<std::uint64_t> abort(const error& why);
@@ -3692,11 +6320,31 @@ class registered_part {
   /// Adds the runs that are under way.
   void list_runs(run_list& to, std::int64_t now_ns);
 
+  /// @name The lease: a part goes some time after the connection of its client has
+  /// @{
+  /// A connection of its client is there.
+  void owned_by(const void* connection);
+  /// A connection has gone. The number of the lease that begins; 0 if the client has another connection.
+  [[nodiscard]] std::uint64_t lapse(const void* connection);
+  [[nodiscard]] bool has_owner() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return owner_ != nullptr;
+  }
+  /// False if the client has come back since that lease began.
+  [[nodiscard]] bool lapses(std::uint64_t lease);
+  /// @}
+
   [[nodiscard]] const add_part& what() const { return what_; }
   [[nodiscard]] session<any_program>& plans() { return session_; }
   [[nodiscard]] const any_program& program() const { return program_; }
 
  private:
+  /// Nothing of this run is kept any more, whoever still sends what belongs to it.
+  void note_failed(std::uint64_t step) {
+    failed_.insert(step);
+    while (failed_.size() > most_runs) failed_.erase(failed_.begin());
+  }
+
   add_part what_;
   any_program program_;
   session<any_program> session_;
@@ -3704,8 +6352,11 @@ class registered_part {
   std::set<std::int32_t> takes_, sends_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
-  std::set<std::uint64_t> ended_;  // the last ones
+  std::set<std::uint64_t> failed_;  // the last ones that were ended by an error
   bool reset_ = false;
+  service::outcomes outcomes_;
+  const void* owner_ = nullptr;  // a connection
+  std::uint64_t lease_ = 0;
 };
 
 inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
@@ -3717,7 +6368,8 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                           .inter_op_threads = options.inter_op_threads,
                           .state = state,
                           .variable_prefix = what_.variable_prefix}),
-      out_(std::move(out)) {
+      out_(std::move(out)),
+      outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
   const ir::graph_view g = program_.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
@@ -3729,7 +6381,8 @@ inline registered_part::registered_part(add_part what, const any_program& progra
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   pass();
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (ended_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
+  if (outcomes_.is_over(step) || failed_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0))
+    return nullptr;
   std::shared_ptr<run_state>& r = runs_[step];
   if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
   return r;
@@ -3740,8 +6393,12 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   std::shared_ptr<run_state> r;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ended_.insert(step);
-    while (ended_.size() > 4096) ended_.erase(ended_.begin());
+    if (why == nullptr) {
+      outcomes_.end(step);
+    } else {
+      outcomes_.refuse(step);
+      note_failed(step);
+    }
     const auto found = runs_.find(step);
     if (found == runs_.end()) return;
     r = std::move(found->second);
@@ -3750,6 +6407,35 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   if (why == nullptr) return;
   r->stop.cancel();
   r->edges.abort(*why);
+}
+
+inline void registered_part::acknowledge(std::uint64_t before) {
+  outcomes_.acknowledge(before);
+  std::vector<std::uint64_t> left;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    failed_.erase(failed_.begin(), failed_.lower_bound(before));
+    for (auto at = runs_.begin(); at != runs_.end() && at->first < before; ++at) left.push_back(at->first);
+  }
+  const error why(status_code::aborted, "the client of the run has given it up");
+  for (const std::uint64_t step : left) end(step, &why);
+}
+
+inline void registered_part::owned_by(const void* connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  owner_ = connection;
+}
+
+inline std::uint64_t registered_part::lapse(const void* connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (owner_ != nullptr && owner_ != connection) return 0;
+  owner_ = nullptr;
+  return ++lease_;
+}
+
+inline bool registered_part::lapses(std::uint64_t lease) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return owner_ == nullptr && lease_ == lease;
 }
 
 TAGMA_COLD inline void registered_part::begin_reset() {
@@ -3791,7 +6477,7 @@ inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
-    for (const auto& [step, r] : all) ended_.insert(step);
+    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step);
   }
   std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {
@@ -4046,12 +6732,18 @@ class inlet_handler;
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
   worker_core(transport::network& by, worker_options options)
-      : network_(by), options_(std::move(options)), started_ns_(by.now()), crew_(options_.most_runs) {}
+      : network_(by),
+        options_(std::move(options)),
+        started_ns_(by.now()),
+        folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
+        crew_(options_.most_runs) {}
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
   /// Ends runs and connections.
   void stop();
+  /// Gives its containers the variables that it saved last by itself, and goes on saving them. Before it has clients.
+  void begin_own_checkpoints();
 
   /// @name Of handlers
   /// @{
@@ -4060,6 +6752,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void abandoned(transport::link& from, std::uint32_t transfer, const error& why);
   /// Lets a part go; its runs end.
   void forget(std::uint64_t graph);
+  /// A connection of the client of a graph is over: unless there is another one soon, the graph goes.
+  void lapse(std::uint64_t graph, const void* connection);
   /// @}
 
  private:
@@ -4068,15 +6762,37 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
-  void add(const add_part& what, const std::vector<std::byte>& bytes);
+  [[nodiscard]] std::shared_ptr<registered_part> add(const add_part& what, const std::vector<std::byte>& bytes);
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
-  void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const std::vector<std::byte>& elements,
+  void keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part);
+  using shared_bytes = std::shared_ptr<const std::vector<std::byte>>;
+  void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
            std::uint64_t request, std::int64_t time_left_ns);
+  void run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
+                  const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns);
+  [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                               std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
   [[nodiscard]] worker_view look();
   void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
   void probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
+
+  /// @name Checkpoints; in checkpoint_calls.hpp
+  /// @{
+  void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
+  [[nodiscard]] std::shared_ptr<run_gate> gate_of(const std::string& container);
+  [[nodiscard]] std::optional<container> known_state(const std::string& name);
+  void go_on(std::vector<std::function<void()>> waiting);
+  [[nodiscard]] open_runs hold(const hold_runs& m);
+  /// @param all whether a variable without a value is an error
+  [[nodiscard]] saved_shard save(const save_shard& m, bool all);
+  [[nodiscard]] restored_shard restore(const restore_shard& m, const std::vector<std::string>& names);
+  void save_later();
+  void save_own();
+  [[nodiscard]] std::string own_series(const std::string& container) const;
+  void tell(const std::string& what) const;
+  /// @}
   /// Does something for a call on a thread that may wait; what it throws is the answer.
   void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
 
@@ -4091,6 +6807,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   std::map<std::string, std::shared_ptr<outlet>> outlets_;
   std::vector<std::weak_ptr<inlet_handler>> inlets_;
   std::map<transfer_key, std::pair<std::shared_ptr<run_state>, std::int32_t>> transfers_;
+  std::map<std::string, std::shared_ptr<run_gate>> gates_;  // of containers
+  checkpoint_folder folder_;
   crew crew_;  // last: it ends first
 };
 
@@ -4100,7 +6818,7 @@ struct inlet_calls {
   std::function<transport::placement(transport::link&, const transport::incoming&)> place;
   std::function<void(const std::shared_ptr<inlet_handler>&, transport::link&, transport::incoming&)> received;
   std::function<void(transport::link&, std::uint32_t transfer, const error& why)> abandoned;
-  std::function<void(std::uint64_t graph)> forget;
+  std::function<void(std::uint64_t graph, const void* connection)> lapse;
 };
 
 /// One connection to a worker.
@@ -4128,8 +6846,8 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   void abort(const error& why);
   /// As it is now, if it is open.
   [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
-  /// The graph of a client goes with its connection.
-  void owns(std::uint64_t graph);
+  /// The graph of a client that speaks through this connection. False if it is over.
+  bool owns(std::uint64_t graph, registered_part& part);
 
  private:
   void answer(const std::function<transport::send_result(transport::link&)>& send);
@@ -4139,7 +6857,7 @@ class inlet_handler final : public transport::handler, public std::enable_shared
   std::mutex mutex_;
   condition room_;
   transport::link* link_ = nullptr;  // nullptr: it is over
-  std::vector<std::uint64_t> graphs_;
+  std::set<std::uint64_t> graphs_;
 };
 
 namespace detail {
@@ -4218,7 +6936,7 @@ inline void worker_core::lose(const std::string& address, const error& why) {
     }
 }
 
-inline void worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
+inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::vector<placed_task> tasks = what.tasks;
   const auto part = std::make_shared<registered_part>(
@@ -4233,12 +6951,30 @@ inline void worker_core::add(const add_part& what, const std::vector<std::byte>&
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!parts_.emplace(what.graph, part).second)
     fail(status_code::already_exists, {"graph ", what.graph, " is known already"});
+  return part;
+}
+
+inline void worker_core::keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part) {
+  if (!by->owns(graph, part)) lapse(graph, by.get());
+}
+
+inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
+  const std::shared_ptr<registered_part> part = find(graph);
+  const std::uint64_t lease = part == nullptr ? 0 : part->lapse(connection);
+  if (lease == 0) return;
+  network_.after(options_.lease_ns, [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
+    const auto alive = core.lock();
+    const auto there = of.lock();
+    if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
+  });
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
   switch (static_cast<message>(m.kind)) {
     case message::add_part:
     case message::run_part:
+    case message::commit_save:
+    case message::restore_shard:
       return transport::placement::buffered();
     case message::tensor: {
       const edge_of_run e = edge_of_run::read(m.body);
@@ -4331,14 +7067,22 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
       case message::add_part:
         return answer_soon(by, request,
                            [this, by, request, what = add_part::read(m.body), bytes = std::move(m.buffer)] {
-                             add(what, bytes);
-                             by->owns(what.graph);
-                             by->reply(request, {});
+                             const auto part = add(what, bytes);
+                             keep(by, what.graph, *part);
+                             by->reply(request, added_part{options_.link.self.incarnation}.body());
                            });
+      case message::keep_graph: {
+        const std::uint64_t graph = edge_of_run::read(m.body).graph;
+        if (const auto part = find(graph); part != nullptr) keep(by, graph, *part);
+        (void)from.reply(request, {});
+        return;
+      }
       case message::run_part:
         return answer_soon(by, request,
                            [this, by, request, what = run_part::read(m.body), left = m.time_left_ns,
-                            bytes = std::move(m.buffer)] { run(by, what, bytes, request, left); });
+                            bytes = std::make_shared<const std::vector<std::byte>>(std::move(m.buffer))] {
+                             run(by, what, bytes, request, left);
+                           });
       case message::list_tasks: {
         task_list all;
         all.self = {options_.link.self.job, options_.link.self.task};
@@ -4360,8 +7104,9 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return inspect_for(by, from, m);
       case message::probe:
         return probe_for(by, m);
+      default:
+        return receive_checkpoint(by, from, m);
     }
-    fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
   } catch (...) {
     if (m.wants_reply) from.fail(request, detail::caught_error());
   }
@@ -4384,18 +7129,66 @@ inline std::string worker_core::variables_of(const std::string& name) {
   return all.body();
 }
 
-inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m,
-                             const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns) {
+inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
+                             std::uint64_t request, std::int64_t time_left_ns) {
+  if (m.server != 0 && m.server != options_.link.self.incarnation)
+    fail(status_code::not_found, {"the server was started anew since it got graph ", m.graph});
   const std::shared_ptr<registered_part> part = find(m.graph);
   if (part == nullptr)
-    fail(status_code::aborted, {"graph ", m.graph,
-                                " is not known here: the server was started anew, or was told to "
-                                "forget it"});
-  const std::shared_ptr<run_state> run = part->run(m.step);
+    fail(status_code::not_found, {"graph ", m.graph,
+                                  " is not known here: the server was started anew, was told to forget it, or has "
+                                  "waited too long for its client"});
+  keep(by, m.graph, *part);
+  part->acknowledge(m.answered);
+  const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
+  const std::int64_t until = network_.now() + time_left_ns;
+  gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
+    try {
+      core->run_inside(by, *part, m, *elements, request, until - core->network_.now());
+    } catch (...) {
+      by->refuse(request, detail::caught_error());
+    }
+    gate->leave({m.graph, m.step});
+  });
+}
+
+inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
+                                    const std::vector<std::byte>& elements, std::uint64_t request,
+                                    std::int64_t time_left_ns) {
+  switch (part.outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
+    case outcomes::entrance::fresh:
+      break;
+    case outcomes::entrance::joined:
+    case outcomes::entrance::told:
+      return;
+    case outcomes::entrance::over:
+      fail(status_code::aborted, {"run ", m.step, " is over, and what it came to is not kept any more"});
+  }
+  if (TAGMA_BROKEN(answered_early)) {
+    part_results early;
+    early.specs.resize(m.outputs.size());
+    by->reply(request, early.body(), {});
+  }
+  run_answer answer;
+  try {
+    answer = run(part, m, elements, time_left_ns);
+  } catch (...) {
+    const error why = detail::caught_error();
+    part_results failed;
+    failed.code = why.code();
+    failed.why = runtime::without_code(why.what());
+    answer.body = failed.body();
+  }
+  part.outcomes().finish(m.step, std::move(answer));
+}
+
+inline run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                                   std::int64_t time_left_ns) {
+  const std::shared_ptr<run_state> run = part.run(m.step);
   if (run == nullptr)
     fail(status_code::aborted,
          {"run ", m.step, " is over, or more than ", registered_part::most_runs, " of its graph are under way"});
-  const ir::graph_view g = part->program().graph();
+  const ir::graph_view g = part.program().graph();
   for (const std::int32_t o : m.outputs)
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
       fail(status_code::invalid_argument, {"output ", o, " of a part that has ", g.roots.size()});
@@ -4418,12 +7211,11 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   if (time_left_ns <= 0)
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
   run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
-  const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
+  const runtime::run_numbers numbers{part.what().seed, m.step, &run->edges};
   const under_way marked(*run, network_.now());
   runs_begun_.fetch_add(1, memory_order::relaxed);
-  if (TAGMA_BROKEN(answered_early)) by->reply(request, results.body(), {});
   try {
-    part->plans().run_nodes(
+    part.plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
         [&](std::size_t f, const raw_view& v) {
           if (v.type == dtype::none) return;
@@ -4443,22 +7235,25 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
     bulk->resize(aligned(bulk->size()));
     bulk->append(v);
   }
-  by->reply(request, results.body(), std::move(bulk));
+  return {results.body(), std::move(bulk)};
 }
 
 inline void worker_core::stop() {
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
   std::map<std::string, std::shared_ptr<outlet>> outlets;
   std::vector<std::weak_ptr<inlet_handler>> inlets;
+  std::map<std::string, std::shared_ptr<run_gate>> gates;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
     parts.swap(parts_);
     outlets.swap(outlets_);
     inlets.swap(inlets_);
+    gates.swap(gates_);
   }
   for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
   crew_.finish();
+  for (const auto& [name, gate] : gates) gate->drop();
   for (const auto& in : inlets)
     if (const auto alive = in.lock()) alive->abort(error(status_code::unavailable, "the server stops"));
   for (const auto& [address, out] : outlets) out->close();
@@ -4477,7 +7272,7 @@ inline std::shared_ptr<inlet_handler> worker_core::accept() {
   calls.abandoned = [self](transport::link& from, std::uint32_t transfer, const error& why) {
     self->abandoned(from, transfer, why);
   };
-  calls.forget = [self](std::uint64_t graph) { self->forget(graph); };
+  calls.lapse = [self](std::uint64_t graph, const void* connection) { self->lapse(graph, connection); };
   const auto made = std::make_shared<inlet_handler>(std::move(calls));
   inlets_.push_back(made);
   return made;
@@ -4494,7 +7289,7 @@ inline void inlet_handler::connected(transport::link& with) {
 }
 
 inline void inlet_handler::end() {
-  std::vector<std::uint64_t> graphs;
+  std::set<std::uint64_t> graphs;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     link_ = nullptr;
@@ -4502,16 +7297,16 @@ inline void inlet_handler::end() {
     room_.notify_all();
   }
   if (TAGMA_BROKEN(graphs_stay)) return;
-  for (const std::uint64_t g : graphs) worker_.forget(g);
+  for (const std::uint64_t g : graphs) worker_.lapse(g, this);
 }
 
-inline void inlet_handler::owns(std::uint64_t graph) {
+inline bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
   pass();
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (link_ != nullptr) return graphs_.push_back(graph);
-  }
-  worker_.forget(graph);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ == nullptr) return false;
+  part.owned_by(this);
+  graphs_.insert(graph);
+  return true;
 }
 
 inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
@@ -4534,6 +7329,203 @@ inline void inlet_handler::reply(std::uint64_t request, std::string body, std::s
 
 inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
   answer([&](transport::link& to) { return to.fail(request, why); });
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+namespace detail {
+
+/// How long runs wait for one who holds them and is silent, in nanoseconds.
+inline constexpr std::int64_t hold_ns = 5'000'000'000;
+/// How long files of a save stay that nobody ends, in nanoseconds.
+inline constexpr std::int64_t save_ns = 600'000'000'000;
+
+/// A container whose runs are kept apart as a whole is entered like by one of them.
+class visit {
+ public:
+  visit(runtime::state_container& of, bool exclusive) : of_(of), exclusive_(exclusive) {
+    if (of_.access() == nullptr) of_.runs().enter(exclusive, runtime::run_guard(runtime::no_limits));
+  }
+  visit(const visit&) = delete;
+  visit& operator=(const visit&) = delete;
+  ~visit() {
+    if (of_.access() == nullptr) of_.runs().leave(exclusive_);
+  }
+
+ private:
+  runtime::state_container& of_;
+  bool exclusive_;
+};
+
+}  // namespace detail
+
+inline std::shared_ptr<run_gate> worker_core::gate_of(const std::string& name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<run_gate>& gate = gates_[name];
+  if (gate == nullptr) gate = std::make_shared<run_gate>();
+  return gate;
+}
+
+inline void worker_core::go_on(std::vector<std::function<void()>> waiting) {
+  for (std::function<void()>& go : waiting) (void)crew_.add(std::move(go));
+}
+
+inline open_runs worker_core::hold(const hold_runs& m) {
+  const std::shared_ptr<run_gate> gate = gate_of(m.container);
+  auto [held, go] = gate->hold(m.token, m.admitted);
+  if (!held) fail(status_code::aborted, {"another one holds the runs of container '", m.container, "'"});
+  go_on(std::move(go));
+  network_.after(detail::hold_ns, [core = weak_from_this(), gate, token = m.token, times = gate->times_held()] {
+    const auto alive = core.lock();
+    if (alive != nullptr && gate->times_held() == times) alive->go_on(gate->open(token));
+  });
+  open_runs open;
+  open.runs = gate->inside();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [graph, part] : parts_) {
+    if (part->what().container != m.container || !part->has_owner()) continue;
+    for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
+  }
+  if (open.runs.size() > most_listed) open.runs.resize(most_listed);
+  return open;
+}
+
+inline std::optional<container> worker_core::known_state(const std::string& name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = states_.find(name);
+  return found == states_.end() ? std::nullopt : std::optional<container>(found->second);
+}
+
+inline saved_shard worker_core::save(const save_shard& m, bool all) {
+  const std::shared_ptr<run_gate> gate = gate_of(m.container);
+  const std::optional<container> known = known_state(m.container);
+  if (!known.has_value()) return {};
+  runtime::state_container& state = *container_option(*known).state();
+  const detail::visit reading(state, false);
+  const picture now(state, all);
+  if (m.held && !gate->is_held_by(m.token))
+    fail(status_code::failed_precondition, "runs went on before the variables were there");
+  go_on(gate->open(m.token));
+  network_.after(detail::save_ns, [core = weak_from_this(), token = m.token] {
+    if (const auto alive = core.lock()) alive->folder_.end(token, false);
+  });
+  return folder_.save(m, now);
+}
+
+inline restored_shard worker_core::restore(const restore_shard& m, const std::vector<std::string>& names) {
+  const std::optional<container> known = known_state(m.container);
+  if (!known.has_value()) fail(status_code::not_found, {"there is no container '", m.container, "'"});
+  runtime::state_container& state = *container_option(*known).state();
+  const detail::visit writing(state, true);
+  return folder_.restore(m, names, state);
+}
+
+inline void worker_core::tell(const std::string& what) const {
+  if (options_.told) options_.told(what);
+}
+
+inline std::string worker_core::own_series(const std::string& name) const {
+  std::string series = "auto." + options_.link.self.job + "." + std::to_string(options_.link.self.task);
+  if (!name.empty()) series += ".";
+  for (const char c : name)
+    series += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ? c : '.';
+  return series.substr(0, 80);
+}
+
+inline void worker_core::begin_own_checkpoints() {
+  if (options_.checkpoints.empty() || options_.checkpoint_every_ns <= 0) return;
+  std::set<std::string> series;
+  const std::string own = own_series("");
+  for (const std::string& name : folder_.names()) {
+    const numbered_name n = split_checkpoint_name(name);
+    if (n.number >= 0 && (n.series == own || n.series.starts_with(own + "."))) series.emplace(n.series);
+  }
+  for (const std::string& s : series) {
+    std::map<std::string, std::string> texts;
+    for (const auto& [key, text] : folder_.texts_of(folder_.newest(s))) texts.emplace(key, text);
+    std::size_t count = 0;
+    (void)folder_.restore_all(s, *container_option(state(texts["container"], isolation::variables)).state(), count);
+    tell(sentence({count, " variables of container '", texts["container"], "' are as they were at ", texts["saved"],
+                   ", in checkpoint '", folder_.newest(s), "'; updates since then are lost"}));
+  }
+  save_later();
+}
+
+inline void worker_core::save_later() {
+  network_.after(options_.checkpoint_every_ns, [core = weak_from_this()] {
+    const auto alive = core.lock();
+    if (alive == nullptr) return;
+    (void)alive->crew_.add([alive = alive.get()] {
+      alive->save_own();
+      alive->save_later();
+    });
+  });
+}
+
+inline void worker_core::save_own() {
+  std::vector<std::string> names;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [name, state] : states_) names.push_back(name);
+  }
+  for (const std::string& name : names) {
+    const std::string series = own_series(name);
+    try {
+      const std::int64_t before = split_checkpoint_name(folder_.newest(series)).number;
+      std::uint64_t token = 0;
+      transport::draw_random_bytes(&token, sizeof(token));
+      const save_shard how{name, series + "-" + std::to_string(before + 1), token, false, false};
+      const saved_shard made = save(how, false);
+      const bool changed =
+          std::any_of(made.variables.begin(), made.variables.end(), [](const auto& v) { return v.written; });
+      if (changed)
+        folder_.commit({how.name, token, options_.checkpoints_kept, {{"container", name}, {"cut", "variables"}}}, made);
+      folder_.end(token, changed);
+    } catch (...) {
+      tell(sentence({"checkpoint '", series, "' was not made: ", detail::caught_error().what()}));
+    }
+  }
+}
+
+inline void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                            transport::incoming& m) {
+  const std::uint64_t request = m.request;
+  const auto text = [](const std::vector<std::byte>& bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  switch (static_cast<message>(m.kind)) {
+    case message::hold_runs: {
+      transport::outgoing answer;
+      answer.body = hold(hold_runs::read(m.body)).body();
+      (void)from.reply(request, std::move(answer));
+      return;
+    }
+    case message::save_shard:
+      return answer_soon(by, request, [this, by, request, what = save_shard::read(m.body)] {
+        by->reply(request, {}, std::make_shared<const std::string>(save(what, true).body()));
+      });
+    case message::commit_save:
+      return answer_soon(by, request,
+                         [this, by, request, text, what = commit_save::read(m.body), list = std::move(m.buffer)] {
+                           folder_.commit(what, saved_shard::read(text(list)));
+                           by->reply(request, {});
+                         });
+    case message::end_hold: {
+      const end_hold what = end_hold::read(m.body);
+      go_on(gate_of(what.container)->open(what.token));
+      folder_.end(what.token, what.committed);
+      return;
+    }
+    case message::restore_shard:
+      return answer_soon(by, request,
+                         [this, by, request, text, what = restore_shard::read(m.body), list = std::move(m.buffer)] {
+                           by->reply(request, restore(what, name_list::read(text(list)).names).body());
+                         });
+    default:
+      fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
+  }
 }
 
 }  // namespace tagma::service
@@ -4733,7 +7725,7 @@ namespace tagma::service {
 /// Listens while it lives.
 class worker {
  public:
-  /// Throws what `network::listen` throws.
+  /// Throws what `network::listen` throws, and what it finds in a checkpoint that it made and cannot read.
   /// @param by outlives it
   worker(transport::network& by, const std::string& address, worker_options options);
   worker(const worker&) = delete;
@@ -4755,6 +7747,7 @@ class worker {
 inline worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
   const transport::options how = options.link;
   core_ = std::make_shared<worker_core>(by, std::move(options));
+  core_->begin_own_checkpoints();
   address_ = by.listen(address, how, [core = core_] { return core->accept(); });
 }
 
@@ -4776,6 +7769,13 @@ struct server_options {
   int intra_op_threads = 0;       ///< of each program, as of a session
   int inter_op_threads = 0;
   transport::patience patience{};
+  std::string checkpoints{};  ///< a directory for checkpoints, one for all servers; empty: none are made
+  int checkpoint_chain = 8;   ///< a checkpoint has no variable from one that is so many older
+  std::int64_t checkpoint_every_ns =
+      0;                               ///< it saves its own variables so often, 0: never, and begins with them when it
+  std::uint32_t checkpoints_kept = 5;  ///< is started anew; so many of these are kept
+  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
+  std::function<void(const std::string&)> told{};
 };
 
 /// Takes programs from when it is made until it ends. It has nothing compiled in but the operations of the library.
@@ -4814,6 +7814,10 @@ class remote_session {
   any_tensor run(const output_name& output, const Feeds&... feeds) {
     return session_->run(output, feeds...);
   }
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return session_->save(name, how); }
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
+    return session_->restore(name, pause_ns);
+  }
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return session_->device_of(node); }
   /// @}
 
@@ -4842,6 +7846,11 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   w.link.patience = options.patience;
   w.intra_op_threads = options.intra_op_threads;
   w.inter_op_threads = options.inter_op_threads;
+  w.checkpoints = options.checkpoints;
+  w.checkpoint_chain = options.checkpoint_chain;
+  w.checkpoint_every_ns = options.checkpoint_every_ns;
+  w.checkpoints_kept = options.checkpoints_kept;
+  w.told = options.told;
   return w;
 }
 

@@ -290,7 +290,9 @@
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 
-// ---- tagma/train/safetensors.hpp
+// ---- tagma/io/safetensors.hpp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_HPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_HPP
 
 /// @file
 /// The safetensors format: named tensors in one file, a JSON header and the raw bytes after it.
@@ -1308,7 +1310,9 @@ class file {
 
 }  // namespace tagma::safetensors
 
-// ---- tagma/train/safetensors.ipp
+// ---- tagma/io/safetensors.ipp
+#ifndef TAGMA_SINGLE_IO_SAFETENSORS_IPP
+#define TAGMA_SINGLE_IO_SAFETENSORS_IPP
 
 /// @file
 /// Definitions of safetensors.hpp: in the compiled half, or else in each file that includes it.
@@ -1577,6 +1581,8 @@ TAGMA_DECL void file::find_bytes() {
 }
 
 }  // namespace tagma::safetensors
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_IPP
+#endif  // TAGMA_SINGLE_IO_SAFETENSORS_HPP
 // ---- tagma/train/save.hpp
 
 /// @file

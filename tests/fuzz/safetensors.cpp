@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A file that is read has tensors that fill it, one after the other, each found by its name; written again, it is read
 // as the same.
-#include "tagma/train/safetensors.hpp"
+#include "tagma/io/safetensors.hpp"
 
 #include <cstring>
 

@@ -17,12 +17,17 @@ namespace tagma::test {
 
 /// Servers of a cluster within this process.
 struct servers {
-  explicit servers(const cluster& c, std::size_t most = 256) : members(c), most_runs(most) {
+  explicit servers(const cluster& c, std::size_t most = 256) : members(c), most_runs(most), network(own_network) {
+    start_all(c);
+  }
+  /// @param by outlives them
+  servers(const cluster& c, transport::network& by) : members(c), most_runs(256), network(by) { start_all(c); }
+  void start_all(const cluster& c) {
     for (const auto& [job, tasks] : c.as_map())
       for (const auto& [task, at] : tasks) start({job, task}, to_string(at));
   }
   void start(const task_id& id, const std::string& at) {
-    service::worker_options options;
+    service::worker_options options = with;
     options.members = members;
     options.most_runs = most_runs;
     options.link.self = {.job = id.job, .task = id.task, .role = "server", .cluster = "test", .incarnation = ++started};
@@ -41,9 +46,11 @@ struct servers {
 
   cluster members;
   std::size_t most_runs;  ///< at a time, of each
-  transport::memory::network network;
+  transport::memory::network own_network;
+  transport::network& network;
   std::map<task_id, std::unique_ptr<service::worker>> workers;
   std::uint64_t started = 0;
+  service::worker_options with{};  ///< of those that are started from now on
 };
 
 }  // namespace tagma::test

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tagma/io/npy.hpp"
-#include "tagma/train/safetensors.hpp"
+#include "tagma/io/safetensors.hpp"
 #include "tools/programs.hpp"
 
 namespace tg = tagma;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tagma/io/npy.hpp"
-#include "tagma/train/safetensors.hpp"
+#include "tagma/io/safetensors.hpp"
 #include "tools/programs.hpp"
 
 namespace tg = tagma;

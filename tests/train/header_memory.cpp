@@ -15,7 +15,7 @@
 
 #include "support/errors.hpp"
 #include "support/sanitizers.hpp"
-#include "tagma/train/safetensors.hpp"
+#include "tagma/io/safetensors.hpp"
 
 namespace {
 

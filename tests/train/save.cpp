@@ -99,7 +99,7 @@ TEST_CASE("what was saved is read by Python's standard library") {
   session.run(make_train(), x = input);
   tg::save(session, path);
 
-  const fs::path script = fs::path(__FILE__).parent_path() / "safetensors_reader.py";
+  const fs::path script = fs::path(__FILE__).parent_path().parent_path() / "io" / "safetensors_reader.py";
   const std::string listing = dir / "listing";
   const std::string command = "python3 '" + script.string() + "' --list '" + path + "' > '" + listing + "'";
   REQUIRE(std::system(command.c_str()) == 0);

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -16,6 +17,7 @@
 #include "tagma/cluster/role.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
+#include "tagma/cluster/session_checkpoints.hpp"
 #include "tagma/transport/asio/network.hpp"
 
 namespace tagma {
@@ -27,6 +29,13 @@ struct server_options {
   int intra_op_threads = 0;       ///< of each program, as of a session
   int inter_op_threads = 0;
   transport::patience patience{};
+  std::string checkpoints{};  ///< a directory for checkpoints, one for all servers; empty: none are made
+  int checkpoint_chain = 8;   ///< a checkpoint has no variable from one that is so many older
+  std::int64_t checkpoint_every_ns =
+      0;                               ///< it saves its own variables so often, 0: never, and begins with them when it
+  std::uint32_t checkpoints_kept = 5;  ///< is started anew; so many of these are kept
+  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
+  std::function<void(const std::string&)> told{};
 };
 
 /// Takes programs from when it is made until it ends. It has nothing compiled in but the operations of the library.
@@ -65,6 +74,10 @@ class remote_session {
   any_tensor run(const output_name& output, const Feeds&... feeds) {
     return session_->run(output, feeds...);
   }
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return session_->save(name, how); }
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
+    return session_->restore(name, pause_ns);
+  }
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return session_->device_of(node); }
   /// @}
 
@@ -93,6 +106,11 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   w.link.patience = options.patience;
   w.intra_op_threads = options.intra_op_threads;
   w.inter_op_threads = options.inter_op_threads;
+  w.checkpoints = options.checkpoints;
+  w.checkpoint_chain = options.checkpoint_chain;
+  w.checkpoint_every_ns = options.checkpoint_every_ns;
+  w.checkpoints_kept = options.checkpoints_kept;
+  w.told = options.told;
   return w;
 }
 

@@ -5,27 +5,34 @@
 /// Sessions whose programs run on the tasks of a cluster: the program is placed, cut, and given to the servers once,
 /// then runs are asked of all that they concern. State stays on the servers, and outlives the session.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/checkpoint.hpp"
 #include "tagma/cluster/cluster.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outlet.hpp"
+#include "tagma/cluster/service/repeated_call.hpp"
 #include "tagma/cluster/service/threads.hpp"
 #include "tagma/cluster/site.hpp"
+#include "tagma/cluster/updates_of_run.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/plan/parts.hpp"
 #include "tagma/runtime/any_session.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/session_core.hpp"
+#include "tagma/transport/driven_link.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma {
@@ -39,6 +46,7 @@ struct cluster_session_options {
   isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
   std::int64_t connect_ns = 30'000'000'000;     ///< how long it waits for tasks that are not there
   std::int64_t run_ns = 600'000'000'000;        ///< how long a run may take; ends of runs are never open
+  std::int64_t again_ns = 30'000'000'000;       ///< how long a run is asked for again when a connection was lost
 };
 
 /// A cluster, as one of its servers describes it, and which task that server is.
@@ -67,8 +75,10 @@ class cluster_session {
   /// The servers forget the program; state stays.
   ~cluster_session();
 
-  /// As of `session<any_program>`; beside its errors Unavailable, with the task, for one that was lost, and
-  /// DeadlineExceeded. What has been updated then is not known.
+  /// As of `session<any_program>`. A connection that is lost is made again, and the run is asked for again: its updates
+  /// are made once. Beside the errors of a session there are Unavailable for a task that did not come back, Aborted for
+  /// one that was started anew, and DeadlineExceeded; they name the task, and the variables for which it is not known
+  /// whether they have been updated. A run without updates is then begun again, if there is time.
   /// @{
   std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
   template <class... Feeds>
@@ -77,16 +87,58 @@ class cluster_session {
   }
   /// @}
 
+  /// @name Checkpoints; defined in session_checkpoints.hpp
+  /// @{
+  /// Has the servers write the variables of the container, those of other programs included, each its own, into the
+  /// directories that they were given (`server_options::checkpoints`), which are one if there are several tasks. There
+  /// is a checkpoint when all of it is on the disk, and until then the one of that name which was there before.
+  /// @param name letters, digits, '.', '_' and '-'
+  ///
+  /// Throws what a server says, with the task: FailedPrecondition if it was given no directory, or for a variable
+  /// without a value, ResourceExhausted for a full disk, ...
+  saved_checkpoint save(const std::string& name, const save_options& how = {});
+  /// Gives all variables of this program the values that a checkpoint has, from whatever number of tasks it is; other
+  /// variables stay. Everything is checked before anything is changed.
+  /// @param name "model-*" is the newest of "model-1", "model-2", ...
+  /// @param pause_ns as of `save_options`
+  ///
+  /// Throws, with the task, NotFound for a checkpoint, a file or a variable that is not there, InvalidArgument for
+  /// another type or shape, DataLoss for what is damaged.
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns);
+  /// @}
+
   /// The complete name of the device of a node of the program.
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
 
  private:
   friend described_cluster ask_for_cluster(transport::network&, const std::string&, const cluster_session_options&);
+  friend std::string missing_variable(transport::network&, const cluster&, const any_program&,
+                                      const cluster_session_options&);
   class gathering;
   class question;
 
+  class open_step;
+  class round;
+  class pause;
+
+  void wait_a_moment(std::int64_t ns);
+  saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
+                        pause& now, bool held, bool full);
   void list_variables(variable_homes& homes);
-  void add_parts();
+  void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
+  void add_missing_parts();
+  /// @param again set if it has failed, but may be done by servers that know nothing of it
+  std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
+                              const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
+                              bool& again);
+  struct planned_run {
+    std::vector<std::vector<int>> asked;  ///< outputs of each part
+    bool updates = false;
+  };
+  [[nodiscard]] planned_run plan_run(const std::vector<int>& wanted);
+  /// What became of a run on a task that gave no answer to it, or refused it.
+  [[nodiscard]] error explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
+                              const service::repeated_call& call, const error& why) const;
   void end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why);
   [[nodiscard]] std::string feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
                                      service::run_part& to) const;
@@ -101,8 +153,38 @@ class cluster_session {
   ir::cut_graph cut_;
   std::vector<any_program> parts_;
   std::vector<bool> has_part_;
+  std::vector<std::uint64_t> servers_;  // incarnations that have the parts
   std::uint64_t graph_ = 0;
-  atomic<std::uint64_t> step_{0};
+  std::mutex mutex_;  // of what follows
+  std::uint64_t step_ = 0;
+  std::set<std::uint64_t> open_;  // steps
+  std::vector<bool> missing_;     // parts that their servers have forgotten
+  std::map<std::vector<int>, planned_run> planned_;
+  std::mutex adding_;  // one thread at a time gives servers their parts again
+};
+
+/// A step of a session, while it has no answer.
+class cluster_session::open_step {
+ public:
+  explicit open_step(cluster_session& of) : of_(of) {
+    const std::lock_guard<std::mutex> lock(of_.mutex_);
+    number_ = of_.step_++;
+    of_.open_.insert(number_);
+    answered_ = *of_.open_.begin();
+  }
+  open_step(const open_step&) = delete;
+  open_step& operator=(const open_step&) = delete;
+  ~open_step() {
+    const std::lock_guard<std::mutex> lock(of_.mutex_);
+    of_.open_.erase(number_);
+  }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  /// All steps before this one have been answered.
+  [[nodiscard]] std::uint64_t answered() const { return answered_; }
+
+ private:
+  cluster_session& of_;
+  std::uint64_t number_, answered_;
 };
 
 /// Waits for several answers.
@@ -205,8 +287,8 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
   std::vector<task_devices> devices = devices_of(members);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
-    outlets_.push_back(std::make_shared<service::outlet>(network_, tasks_.back().address, options_.link, d.id,
-                                                         options_.connect_ns, service::loss()));
+    outlets_.push_back(
+        service::outlet_of_client(network_, tasks_.back().address, options_.link, d.id, options_.connect_ns, graph_));
   }
   try {
     variable_homes homes;
@@ -217,7 +299,9 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
       has_part_.push_back(part.graph.view().size() > 0);
       parts_.push_back(program_of_part(program_, part));
     }
-    add_parts();
+    servers_.resize(tasks_.size());
+    missing_.resize(tasks_.size());
+    add_parts(has_part_, 0);
   } catch (...) {
     for (const auto& out : outlets_) out->close();
     throw;
@@ -256,15 +340,15 @@ inline void cluster_session::list_variables(variable_homes& homes) {
     }
 }
 
-inline void cluster_session::add_parts() {
+inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint64_t first_step) {
   // Whatever can be thrown is thrown before the first question is asked.
   std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (has_part_[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
+    if (which[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
   gathering all;
   std::vector<std::unique_ptr<question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (!has_part_[t]) continue;
+    if (!which[t]) continue;
     questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
     const service::add_part what{graph_,
                                  static_cast<std::int32_t>(t),
@@ -272,7 +356,8 @@ inline void cluster_session::add_parts() {
                                  options_.variable_prefix,
                                  options_.kept_apart,
                                  options_.seed,
-                                 tasks_};
+                                 tasks_,
+                                 first_step};
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::add_part);
     m.body = what.body();
@@ -280,6 +365,62 @@ inline void cluster_session::add_parts() {
     outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
   }
   all.wait([](const error&) {});
+  if (first_step > 0) return;
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (which[t]) servers_[t] = service::added_part::read(questions[t]->body).server;
+}
+
+inline void cluster_session::add_missing_parts() {
+  const std::lock_guard<std::mutex> one_by_one(adding_);
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    std::uint64_t first_step = 0;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!missing_[t]) continue;
+      first_step = step_;
+    }
+    std::vector<bool> one(tasks_.size());
+    one[t] = true;
+    try {
+      add_parts(one, first_step);
+    } catch (const error& e) {
+      if (e.code() != status_code::already_exists) throw;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    missing_[t] = false;
+  }
+}
+
+inline void cluster_session::wait_a_moment(std::int64_t ns) {
+  transport::latch over;
+  network_.after(ns, [&] { over.open(); });
+  over.wait();
+}
+
+inline cluster_session::planned_run cluster_session::plan_run(const std::vector<int>& wanted) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = planned_.find(wanted);
+    if (found != planned_.end()) return found->second;
+  }
+  planned_run made{outputs_of_parts(cut_, wanted), false};
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (!made.asked[t].empty() && !updates_of_run(parts_[t].graph(), made.asked[t]).empty()) made.updates = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (planned_.size() >= 256) planned_.clear();
+  return planned_.emplace(wanted, std::move(made)).first->second;
+}
+
+inline error cluster_session::explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
+                                      const service::repeated_call& call, const error& why) const {
+  const bool gone = why.code() == status_code::not_found;  // the server, or its memory of this program
+  std::string text = sentence({to_string(task_device(tasks_[task].id)), ": ", runtime::without_code(why.what())});
+  const std::string updated = updates_of_run(parts_[task].graph(), asked);
+  if (gone && call.attempts() == 1)
+    append_parts(text, {"; nothing of run ", step, " was done there"});
+  else if ((gone || call.lost() || call.attempts() > 1) && !updated.empty())
+    append_parts(text, {"; whether run ", step, " has updated ", updated, " there is not known"});
+  return error(gone ? status_code::aborted : why.code(), text);
 }
 
 inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) const {
@@ -344,46 +485,89 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
       fail(status_code::invalid_argument, {"TAGMA-E050 run: what is fetched is no output of this program: ", o.name()});
   }
   check_feeds(feeds);
-  const std::vector<std::vector<int>> asked = outputs_of_parts(cut_, wanted);
-  const std::uint64_t step = step_.fetch_add(1, memory_order::relaxed);
-  std::vector<std::shared_ptr<const std::string>> elements(tasks_.size());
-  std::vector<transport::outgoing> messages(tasks_.size());
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (asked[t].empty()) continue;
-    service::run_part what{graph_, step, {asked[t].begin(), asked[t].end()}, {}};
-    elements[t] = std::make_shared<const std::string>(feeds_of(t, feeds, what));
-    messages[t].kind = static_cast<std::uint16_t>(service::message::run_part);
-    messages[t].body = what.body();
+  const planned_run plan = plan_run(wanted);
+  const std::int64_t until = network_.now() + options_.run_ns;
+  std::int64_t again_until = 0;
+  for (;;) {
+    add_missing_parts();
+    bool again = false;
+    try {
+      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, again);
+    } catch (const error&) {
+      // What changes nothing may be done again, as a run of its own.
+      if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
+      if (plan.updates || !again || network_.now() >= again_until) throw;
+    }
+    wait_a_moment(service::first_wait_ns);
   }
+}
+
+inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
+                                                    const std::vector<std::vector<int>>& asked,
+                                                    const std::vector<named_feed>& feeds, bool by_any_server,
+                                                    std::int64_t until, bool& again) {
+  const open_step now(*this);
+  const std::uint64_t step = now.number();
+  std::vector<service::part_results> got(tasks_.size());
   gathering all;
-  std::vector<std::unique_ptr<question>> questions(tasks_.size());
+  std::vector<std::unique_ptr<service::repeated_call>> calls(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
-    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
-    service::detail::keep_bulk(messages[t], std::move(elements[t]));
-    outlets_[t]->ask(std::move(messages[t]), options_.run_ns, *questions[t]);
+    service::run_part what{
+        graph_, step, now.answered(), by_any_server ? 0 : servers_[t], {asked[t].begin(), asked[t].end()}, {}};
+    auto elements = std::make_shared<const std::string>(feeds_of(t, feeds, what));
+    const auto told = [&, t](const error* why) {
+      try {
+        if (why != nullptr) {
+          if (why->code() == status_code::not_found) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            missing_[t] = again = true;
+          }
+          const error named = explain(t, asked[t], step, *calls[t], *why);
+          return all.come(&named);
+        }
+        got[t] = service::part_results::read(calls[t]->body());
+        if (got[t].code == status_code::ok) return all.come(nullptr);
+        if (got[t].code == status_code::unavailable || got[t].code == status_code::data_loss) again = true;
+        const error failed(got[t].code, sentence({to_string(task_device(tasks_[t].id)), ": ", got[t].why}));
+        all.come(&failed);
+      } catch (const std::exception& e) {
+        const error failed(status_code::internal, e.what());
+        all.come(&failed);
+      }
+    };
+    calls[t] =
+        std::make_unique<service::repeated_call>(network_, *outlets_[t], service::message::run_part, what.body(),
+                                                 std::move(elements), until - network_.now(), options_.again_ns, told);
   }
-  all.wait([&](const error& why) { end_run(step, asked, &why); });
+  for (const auto& c : calls)
+    if (c != nullptr) all.expect();
+  for (const auto& c : calls)
+    if (c != nullptr) c->start();
+  all.wait([&](const error& why) {
+    end_run(step, asked, &why);
+    for (const auto& c : calls)
+      if (c != nullptr) c->give_up();
+  });
   end_run(step, asked, nullptr);
-  std::vector<any_tensor> results(outputs.size());
+  std::vector<any_tensor> results(wanted.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
-    const service::part_results got = service::part_results::read(questions[t]->body);
-    if (got.specs.size() != asked[t].size())
+    const std::vector<std::byte>& bulk = calls[t]->bulk();
+    if (got[t].specs.size() != asked[t].size())
       fail(status_code::internal,
-           {to_string(tasks_[t].id), " answers with ", got.specs.size(), " tensors, not ", asked[t].size()});
+           {to_string(tasks_[t].id), " answers with ", got[t].specs.size(), " tensors, not ", asked[t].size()});
     std::uint64_t at = 0;
-    for (std::size_t r = 0; r < got.specs.size(); ++r) {
-      const tensor_spec& s = got.specs[r];
+    for (std::size_t r = 0; r < got[t].specs.size(); ++r) {
+      const tensor_spec& s = got[t].specs[r];
       const auto size = s.type == dtype::none ? 0 : static_cast<std::uint64_t>(bytes_of(s));
       at = service::aligned(at);
       const std::int32_t output = cut_.parts[t].outputs[static_cast<std::size_t>(asked[t][r])];
       if (s.type != dtype::none && output >= 0) {
-        if (size > 0 && (at > questions[t]->bulk.size() || size > questions[t]->bulk.size() - at))
+        if (size > 0 && (at > bulk.size() || size > bulk.size() - at))
           fail(status_code::internal, {to_string(tasks_[t].id), " answers with too few bytes"});
         for (std::size_t k = 0; k < wanted.size(); ++k)
-          if (wanted[k] == output)
-            results[k] = any_tensor::copy_of(raw_view{questions[t]->bulk.data() + at, s.type, s.dims});
+          if (wanted[k] == output) results[k] = any_tensor::copy_of(raw_view{bulk.data() + at, s.type, s.dims});
       }
       at += size;
     }

@@ -19,6 +19,8 @@
 #include "tagma/io/number.ipp"
 #include "tagma/io/png.ipp"
 #include "tagma/io/record.ipp"
+#include "tagma/io/safetensors.ipp"
+#include "tagma/io/safetensors_index.ipp"
 #include "tagma/io/sequence_example.ipp"
 #include "tagma/io/text_lines.ipp"
 #include "tagma/io/tf_record.ipp"

@@ -1,3 +1,2 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "tagma/train/safetensors.ipp"
 #include "tagma/train/save.ipp"

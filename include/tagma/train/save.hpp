@@ -5,7 +5,7 @@
 /// All variables of a session in one file in the safetensors format, and back.
 
 #include "tagma/runtime/session.hpp"
-#include "tagma/train/safetensors.hpp"
+#include "tagma/io/safetensors.hpp"
 
 namespace tagma {
 namespace detail {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/errors.hpp"
+#include "tagma/cluster/service/checkpoint_messages.hpp"
 #include "tagma/cluster/service/words.hpp"
 
 namespace {
@@ -42,14 +43,28 @@ void check(const Message& m) {
 
 TEST_CASE("messages are read as they were written, or refused") {
   check(service::add_part{
-      7, 1, "trial", "replica_3", tg::isolation::runs, 42, {{{"ps", 0}, "a:1"}, {{"worker", 3}, "[::1]:2"}}});
-  check(service::run_part{7, 9, {0, 2, 5}, {{{1, 4}, {dtype::float32, {2, 0, 3}}}, {{}, {dtype::uint8, {}}}}});
+      7, 1, "trial", "replica_3", tg::isolation::runs, 42, {{{"ps", 0}, "a:1"}, {{"worker", 3}, "[::1]:2"}}, 12});
+  check(service::added_part{3});
+  check(service::run_part{7, 9, 8, 1, {0, 2, 5}, {{{1, 4}, {dtype::float32, {2, 0, 3}}}, {{}, {dtype::uint8, {}}}}});
   check(service::part_results{{{dtype::none, {}}, {dtype::bfloat16, {5}}, {dtype::float64, {1, 2, 3, 4, 5, 6}}}});
+  check(service::part_results{{}, tg::status_code::out_of_range, "index 7"});
   check(service::edge_of_run{7, 9, 3, {dtype::int64, {1}}});
   check(service::edge_of_run{7, 9, 3, {}});
   check(service::end_run{7, 9, tg::status_code::out_of_range, "index 7"});
   check(service::variable_list{{{"w", {dtype::float32, {3}}}, {"w/adam_m", {dtype::float32, {3}}}}});
   check(service::task_list{{"ps", 1}, {{{"ps", 0}, "a:1"}, {{"ps", 1}, "b:1"}}});
+}
+
+TEST_CASE("messages about checkpoints are read as they were written, or refused") {
+  check(service::hold_runs{"trial", 7, {{1, 2}, {3, 4}}});
+  check(service::open_runs{{{1, 2}}});
+  check(service::save_shard{"trial", "model-7", 9, true, false});
+  check(service::saved_shard{{{"w", "model-7.safetensors", 12, true}, {"b", "m", 4, false}}});
+  check(service::commit_save{"model-7", 9, 5, {{"cut", "runs"}}});
+  check(service::end_hold{"trial", 9, true});
+  check(service::restore_shard{"trial", "model-*", 9, true});
+  check(service::name_list{{"w", "w/adam_m"}});
+  check(service::restored_shard{{{"name", "model-7"}, {"saved", "2026-01-01T00:00:00Z"}}});
 }
 
 TEST_CASE("what a message says is limited before there is memory for it") {

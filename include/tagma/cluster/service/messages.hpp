@@ -28,6 +28,12 @@ enum class message : std::uint16_t {
   forget_graph,    ///< a client is gone
   list_variables,  ///< a call
   list_tasks,      ///< a call
+  keep_graph,      ///< a call: a client has come back
+  hold_runs,       ///< a call: runs that have not begun wait
+  save_shard,      ///< a call
+  commit_save,     ///< a call
+  end_hold,        ///< nobody holds runs any more, and no save goes on
+  restore_shard,   ///< a call
   // Those of reports.hpp: calls that look into a server.
   status = 16,      ///< how it is
   list_containers,  ///< its containers
@@ -50,6 +56,7 @@ class word_writer;
 namespace detail {
 void write(word_writer& to, const std::vector<placed_task>& tasks);
 [[nodiscard]] std::vector<placed_task> read_tasks(word_reader& from);
+[[nodiscard]] status_code read_code(word_reader& from, const char* what);
 }  // namespace detail
 
 /// A part of a graph for the task that gets it.
@@ -61,6 +68,7 @@ struct add_part {
   isolation kept_apart = isolation::variables;
   std::uint64_t seed = 0;
   std::vector<placed_task> tasks;  ///< of the edges, by their numbers
+  std::uint64_t first_step = 0;    ///< runs before it do not begin: the server may have forgotten what they came to
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static add_part read(std::string_view body);
@@ -79,9 +87,20 @@ inline constexpr std::uint64_t bulk_alignment = 64;
   return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
 }
 
+/// The answer to `add_part`.
+struct added_part {
+  std::uint64_t server = 0;  ///< its incarnation
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static added_part read(std::string_view body);
+};
+
+/// `graph` and `step` are the number of the request: what has it is done once, however often it is asked for.
 struct run_part {
   std::uint64_t graph = 0;
   std::uint64_t step = 0;
+  std::uint64_t answered = 0;         ///< the client has the answers of all runs before this one
+  std::uint64_t server = 0;           ///< the incarnation that may do it; 0: any
   std::vector<std::int32_t> outputs;  ///< positions among the outputs of the part
   std::vector<fed_tensor> feeds;
 
@@ -89,9 +108,11 @@ struct run_part {
   [[nodiscard]] static run_part read(std::string_view body);
 };
 
-/// The answer: what the outputs are. Type `none` for one that has no value, such as an update.
+/// The answer: what the outputs are, or why there are none. Type `none` for one that has no value, such as an update.
 struct part_results {
   std::vector<tensor_spec> specs;
+  status_code code = status_code::ok;  ///< else the run has failed: that is remembered, too
+  std::string why{};
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static part_results read(std::string_view body);

@@ -23,13 +23,20 @@ TAGMA_DECL std::vector<placed_task> read_tasks(word_reader& from) {
   return tasks;
 }
 
+TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
+  const auto code = static_cast<status_code>(from.number<std::uint8_t>());
+  if (code > status_code::data_loss)
+    fail(status_code::invalid_argument, {"message '", what, "': status ", static_cast<int>(code), " is not known"});
+  return code;
+}
+
 }  // namespace detail
 
 TAGMA_DECL std::string add_part::body() const {
   word_writer to;
   to.number(graph), to.number(part), to.text(container), to.text(variable_prefix);
   to.number(static_cast<std::uint8_t>(kept_apart)), to.number(seed);
-  detail::write(to, tasks);
+  detail::write(to, tasks), to.number(first_step);
   return to.take();
 }
 
@@ -41,16 +48,30 @@ TAGMA_DECL add_part add_part::read(std::string_view body) {
   const auto apart = from.number<std::uint8_t>();
   m.kept_apart = apart == 0 ? isolation::runs : isolation::variables;
   m.seed = from.number<std::uint64_t>();
-  m.tasks = detail::read_tasks(from);
+  m.tasks = detail::read_tasks(from), m.first_step = from.number<std::uint64_t>();
   from.end();
   if (apart > 1 || m.part < 0 || static_cast<std::size_t>(m.part) >= m.tasks.size())
     fail(status_code::invalid_argument, {"message 'add_part': part ", m.part, " of ", m.tasks.size(), " tasks"});
   return m;
 }
 
+TAGMA_DECL std::string added_part::body() const {
+  word_writer to;
+  to.number(server);
+  return to.take();
+}
+
+TAGMA_DECL added_part added_part::read(std::string_view body) {
+  word_reader from(body, "added_part");
+  added_part m;
+  m.server = from.number<std::uint64_t>();
+  from.end();
+  return m;
+}
+
 TAGMA_DECL std::string run_part::body() const {
   word_writer to;
-  to.number(graph), to.number(step);
+  to.number(graph), to.number(step), to.number(answered), to.number(server);
   to.number(static_cast<std::uint32_t>(outputs.size()));
   for (const std::int32_t o : outputs) to.number(o);
   to.number(static_cast<std::uint32_t>(feeds.size()));
@@ -66,6 +87,7 @@ TAGMA_DECL run_part run_part::read(std::string_view body) {
   word_reader from(body, "run_part");
   run_part m;
   m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.answered = from.number<std::uint64_t>(), m.server = from.number<std::uint64_t>();
   m.outputs.resize(from.count(4));
   for (std::int32_t& o : m.outputs) o = from.number<std::int32_t>();
   m.feeds.resize(from.count(6));
@@ -82,6 +104,7 @@ TAGMA_DECL std::string part_results::body() const {
   word_writer to;
   to.number(static_cast<std::uint32_t>(specs.size()));
   for (const tensor_spec& s : specs) to.spec(s);
+  to.number(static_cast<std::uint8_t>(code)), to.text(why);
   return to.take();
 }
 
@@ -90,6 +113,7 @@ TAGMA_DECL part_results part_results::read(std::string_view body) {
   part_results m;
   m.specs.resize(from.count(2));
   for (tensor_spec& s : m.specs) s = from.spec();
+  m.code = detail::read_code(from, "part_results"), m.why = from.text();
   from.end();
   return m;
 }
@@ -119,10 +143,8 @@ TAGMA_DECL end_run end_run::read(std::string_view body) {
   word_reader from(body, "end_run");
   end_run m;
   m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
-  m.code = static_cast<status_code>(from.number<std::uint8_t>()), m.why = from.text();
+  m.code = detail::read_code(from, "end_run"), m.why = from.text();
   from.end();
-  if (m.code > status_code::data_loss)
-    fail(status_code::invalid_argument, {"message 'end_run': status ", static_cast<int>(m.code), " is not known"});
   return m;
 }
 

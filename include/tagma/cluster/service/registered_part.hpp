@@ -16,6 +16,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/meeting.hpp"
 #include "tagma/cluster/service/messages.hpp"
+#include "tagma/cluster/service/outcomes.hpp"
 #include "tagma/cluster/service/reports.hpp"
 #include "tagma/cluster/service/worker_options.hpp"
 #include "tagma/expr/op/exchange.hpp"
@@ -59,6 +60,10 @@ class registered_part {
   /// @}
   static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
+  /// The client has the answers of all runs before this one; those that wait for nothing any more end.
+  void acknowledge(std::uint64_t before);
+  /// What became of runs that were asked for.
+  [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
   /// Ends all runs.
   /// @returns which these were
   std::vector<std::uint64_t> abort(const error& why);
@@ -69,11 +74,31 @@ class registered_part {
   /// Adds the runs that are under way.
   void list_runs(run_list& to, std::int64_t now_ns);
 
+  /// @name The lease: a part goes some time after the connection of its client has
+  /// @{
+  /// A connection of its client is there.
+  void owned_by(const void* connection);
+  /// A connection has gone. The number of the lease that begins; 0 if the client has another connection.
+  [[nodiscard]] std::uint64_t lapse(const void* connection);
+  [[nodiscard]] bool has_owner() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return owner_ != nullptr;
+  }
+  /// False if the client has come back since that lease began.
+  [[nodiscard]] bool lapses(std::uint64_t lease);
+  /// @}
+
   [[nodiscard]] const add_part& what() const { return what_; }
   [[nodiscard]] session<any_program>& plans() { return session_; }
   [[nodiscard]] const any_program& program() const { return program_; }
 
  private:
+  /// Nothing of this run is kept any more, whoever still sends what belongs to it.
+  void note_failed(std::uint64_t step) {
+    failed_.insert(step);
+    while (failed_.size() > most_runs) failed_.erase(failed_.begin());
+  }
+
   add_part what_;
   any_program program_;
   session<any_program> session_;
@@ -81,8 +106,11 @@ class registered_part {
   std::set<std::int32_t> takes_, sends_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
-  std::set<std::uint64_t> ended_;  // the last ones
+  std::set<std::uint64_t> failed_;  // the last ones that were ended by an error
   bool reset_ = false;
+  service::outcomes outcomes_;
+  const void* owner_ = nullptr;  // a connection
+  std::uint64_t lease_ = 0;
 };
 
 inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
@@ -94,7 +122,8 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                           .inter_op_threads = options.inter_op_threads,
                           .state = state,
                           .variable_prefix = what_.variable_prefix}),
-      out_(std::move(out)) {
+      out_(std::move(out)),
+      outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
   const ir::graph_view g = program_.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
@@ -106,7 +135,8 @@ inline registered_part::registered_part(add_part what, const any_program& progra
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   pass();
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (ended_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0)) return nullptr;
+  if (outcomes_.is_over(step) || failed_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0))
+    return nullptr;
   std::shared_ptr<run_state>& r = runs_[step];
   if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
   return r;
@@ -117,8 +147,12 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   std::shared_ptr<run_state> r;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ended_.insert(step);
-    while (ended_.size() > 4096) ended_.erase(ended_.begin());
+    if (why == nullptr) {
+      outcomes_.end(step);
+    } else {
+      outcomes_.refuse(step);
+      note_failed(step);
+    }
     const auto found = runs_.find(step);
     if (found == runs_.end()) return;
     r = std::move(found->second);
@@ -127,6 +161,35 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   if (why == nullptr) return;
   r->stop.cancel();
   r->edges.abort(*why);
+}
+
+inline void registered_part::acknowledge(std::uint64_t before) {
+  outcomes_.acknowledge(before);
+  std::vector<std::uint64_t> left;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    failed_.erase(failed_.begin(), failed_.lower_bound(before));
+    for (auto at = runs_.begin(); at != runs_.end() && at->first < before; ++at) left.push_back(at->first);
+  }
+  const error why(status_code::aborted, "the client of the run has given it up");
+  for (const std::uint64_t step : left) end(step, &why);
+}
+
+inline void registered_part::owned_by(const void* connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  owner_ = connection;
+}
+
+inline std::uint64_t registered_part::lapse(const void* connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (owner_ != nullptr && owner_ != connection) return 0;
+  owner_ = nullptr;
+  return ++lease_;
+}
+
+inline bool registered_part::lapses(std::uint64_t lease) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return owner_ == nullptr && lease_ == lease;
 }
 
 TAGMA_COLD inline void registered_part::begin_reset() {
@@ -168,7 +231,7 @@ inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
-    for (const auto& [step, r] : all) ended_.insert(step);
+    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step);
   }
   std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {

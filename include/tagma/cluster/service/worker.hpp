@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/checkpoint_calls.hpp"
 #include "tagma/cluster/service/worker_core.hpp"
 #include "tagma/cluster/service/worker_look.hpp"
 
@@ -18,7 +19,7 @@ namespace tagma::service {
 /// Listens while it lives.
 class worker {
  public:
-  /// Throws what `network::listen` throws.
+  /// Throws what `network::listen` throws, and what it finds in a checkpoint that it made and cannot read.
   /// @param by outlives it
   worker(transport::network& by, const std::string& address, worker_options options);
   worker(const worker&) = delete;
@@ -40,6 +41,7 @@ class worker {
 inline worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
   const transport::options how = options.link;
   core_ = std::make_shared<worker_core>(by, std::move(options));
+  core_->begin_own_checkpoints();
   address_ = by.listen(address, how, [core = core_] { return core->accept(); });
 }
 

@@ -10,15 +10,20 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/checkpoint_folder.hpp"
+#include "tagma/cluster/service/checkpoint_messages.hpp"
 #include "tagma/cluster/service/crew.hpp"
+#include "tagma/cluster/service/inlet_handler.hpp"
 #include "tagma/cluster/service/inspect.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/registered_part.hpp"
+#include "tagma/cluster/service/run_gate.hpp"
 #include "tagma/cluster/service/threads.hpp"
 #include "tagma/device/program_file.hpp"
 #include "tagma/runtime/bound_plan.hpp"
@@ -29,17 +34,21 @@
 
 namespace tagma::service {
 
-class inlet_handler;
-
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
   worker_core(transport::network& by, worker_options options)
-      : network_(by), options_(std::move(options)), started_ns_(by.now()), crew_(options_.most_runs) {}
+      : network_(by),
+        options_(std::move(options)),
+        started_ns_(by.now()),
+        folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
+        crew_(options_.most_runs) {}
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
   /// Ends runs and connections.
   void stop();
+  /// Gives its containers the variables that it saved last by itself, and goes on saving them. Before it has clients.
+  void begin_own_checkpoints();
 
   /// @name Of handlers
   /// @{
@@ -48,6 +57,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void abandoned(transport::link& from, std::uint32_t transfer, const error& why);
   /// Lets a part go; its runs end.
   void forget(std::uint64_t graph);
+  /// A connection of the client of a graph is over: unless there is another one soon, the graph goes.
+  void lapse(std::uint64_t graph, const void* connection);
   /// @}
 
  private:
@@ -56,15 +67,37 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] std::shared_ptr<registered_part> find(std::uint64_t graph);
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
-  void add(const add_part& what, const std::vector<std::byte>& bytes);
+  [[nodiscard]] std::shared_ptr<registered_part> add(const add_part& what, const std::vector<std::byte>& bytes);
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
-  void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const std::vector<std::byte>& elements,
+  void keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part);
+  using shared_bytes = std::shared_ptr<const std::vector<std::byte>>;
+  void run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
            std::uint64_t request, std::int64_t time_left_ns);
+  void run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
+                  const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns);
+  [[nodiscard]] run_answer run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                               std::int64_t time_left_ns);
   [[nodiscard]] std::string variables_of(const std::string& container);
   [[nodiscard]] worker_view look();
   void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
   void probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
+
+  /// @name Checkpoints; in checkpoint_calls.hpp
+  /// @{
+  void receive_checkpoint(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
+  [[nodiscard]] std::shared_ptr<run_gate> gate_of(const std::string& container);
+  [[nodiscard]] std::optional<container> known_state(const std::string& name);
+  void go_on(std::vector<std::function<void()>> waiting);
+  [[nodiscard]] open_runs hold(const hold_runs& m);
+  /// @param all whether a variable without a value is an error
+  [[nodiscard]] saved_shard save(const save_shard& m, bool all);
+  [[nodiscard]] restored_shard restore(const restore_shard& m, const std::vector<std::string>& names);
+  void save_later();
+  void save_own();
+  [[nodiscard]] std::string own_series(const std::string& container) const;
+  void tell(const std::string& what) const;
+  /// @}
   /// Does something for a call on a thread that may wait; what it throws is the answer.
   void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
 
@@ -79,71 +112,10 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   std::map<std::string, std::shared_ptr<outlet>> outlets_;
   std::vector<std::weak_ptr<inlet_handler>> inlets_;
   std::map<transfer_key, std::pair<std::shared_ptr<run_state>, std::int32_t>> transfers_;
+  std::map<std::string, std::shared_ptr<run_gate>> gates_;  // of containers
+  checkpoint_folder folder_;
   crew crew_;  // last: it ends first
 };
-
-/// What a connection asks of its worker. These are no virtual functions, which g++ compiles in every file that sees
-/// them, with all that they reach.
-struct inlet_calls {
-  std::function<transport::placement(transport::link&, const transport::incoming&)> place;
-  std::function<void(const std::shared_ptr<inlet_handler>&, transport::link&, transport::incoming&)> received;
-  std::function<void(transport::link&, std::uint32_t transfer, const error& why)> abandoned;
-  std::function<void(std::uint64_t graph)> forget;
-};
-
-/// One connection to a worker.
-class inlet_handler final : public transport::handler, public std::enable_shared_from_this<inlet_handler> {
- public:
-  explicit inlet_handler(inlet_calls worker) : worker_(std::move(worker)) {}
-
-  void connected(transport::link& with) override;
-  [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& m) override {
-    return worker_.place(from, m);
-  }
-  void received(transport::link& from, transport::incoming& m) override {
-    worker_.received(shared_from_this(), from, m);
-  }
-  void abandoned(transport::link& from, std::uint32_t transfer) override {
-    worker_.abandoned(from, transfer, error(status_code::unavailable, "a tensor did not come to its end"));
-  }
-  void writable(transport::link&) override { room_.notify_all(); }
-  void closed(transport::link&) override { end(); }
-  void lost(transport::link&, const error&) override { end(); }
-
-  /// Answers a call, from a thread that may wait.
-  void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
-  void refuse(std::uint64_t request, const error& why);
-  void abort(const error& why);
-  /// As it is now, if it is open.
-  [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
-  /// The graph of a client goes with its connection.
-  void owns(std::uint64_t graph);
-
- private:
-  void answer(const std::function<transport::send_result(transport::link&)>& send);
-  void end();
-
-  inlet_calls worker_;
-  std::mutex mutex_;
-  condition room_;
-  transport::link* link_ = nullptr;  // nullptr: it is over
-  std::vector<std::uint64_t> graphs_;
-};
-
-namespace detail {
-
-/// What was thrown, as an error with a code.
-TAGMA_COLD inline error caught_error() {
-  try {
-    throw;
-  } catch (const error& e) {
-    return e;
-  } catch (const std::exception& e) {
-    return error(status_code::internal, e.what());
-  }
-}
-
-}  // namespace detail
 
 inline container worker_core::state(const std::string& name, isolation kept_apart) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -206,7 +178,7 @@ inline void worker_core::lose(const std::string& address, const error& why) {
     }
 }
 
-inline void worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
+inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, const std::vector<std::byte>& bytes) {
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::vector<placed_task> tasks = what.tasks;
   const auto part = std::make_shared<registered_part>(
@@ -221,12 +193,30 @@ inline void worker_core::add(const add_part& what, const std::vector<std::byte>&
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!parts_.emplace(what.graph, part).second)
     fail(status_code::already_exists, {"graph ", what.graph, " is known already"});
+  return part;
+}
+
+inline void worker_core::keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part) {
+  if (!by->owns(graph, part)) lapse(graph, by.get());
+}
+
+inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
+  const std::shared_ptr<registered_part> part = find(graph);
+  const std::uint64_t lease = part == nullptr ? 0 : part->lapse(connection);
+  if (lease == 0) return;
+  network_.after(options_.lease_ns, [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
+    const auto alive = core.lock();
+    const auto there = of.lock();
+    if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
+  });
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
   switch (static_cast<message>(m.kind)) {
     case message::add_part:
     case message::run_part:
+    case message::commit_save:
+    case message::restore_shard:
       return transport::placement::buffered();
     case message::tensor: {
       const edge_of_run e = edge_of_run::read(m.body);
@@ -319,14 +309,22 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
       case message::add_part:
         return answer_soon(by, request,
                            [this, by, request, what = add_part::read(m.body), bytes = std::move(m.buffer)] {
-                             add(what, bytes);
-                             by->owns(what.graph);
-                             by->reply(request, {});
+                             const auto part = add(what, bytes);
+                             keep(by, what.graph, *part);
+                             by->reply(request, added_part{options_.link.self.incarnation}.body());
                            });
+      case message::keep_graph: {
+        const std::uint64_t graph = edge_of_run::read(m.body).graph;
+        if (const auto part = find(graph); part != nullptr) keep(by, graph, *part);
+        (void)from.reply(request, {});
+        return;
+      }
       case message::run_part:
         return answer_soon(by, request,
                            [this, by, request, what = run_part::read(m.body), left = m.time_left_ns,
-                            bytes = std::move(m.buffer)] { run(by, what, bytes, request, left); });
+                            bytes = std::make_shared<const std::vector<std::byte>>(std::move(m.buffer))] {
+                             run(by, what, bytes, request, left);
+                           });
       case message::list_tasks: {
         task_list all;
         all.self = {options_.link.self.job, options_.link.self.task};
@@ -348,8 +346,9 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return inspect_for(by, from, m);
       case message::probe:
         return probe_for(by, m);
+      default:
+        return receive_checkpoint(by, from, m);
     }
-    fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
   } catch (...) {
     if (m.wants_reply) from.fail(request, detail::caught_error());
   }
@@ -372,18 +371,66 @@ inline std::string worker_core::variables_of(const std::string& name) {
   return all.body();
 }
 
-inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m,
-                             const std::vector<std::byte>& elements, std::uint64_t request, std::int64_t time_left_ns) {
+inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run_part& m, const shared_bytes& elements,
+                             std::uint64_t request, std::int64_t time_left_ns) {
+  if (m.server != 0 && m.server != options_.link.self.incarnation)
+    fail(status_code::not_found, {"the server was started anew since it got graph ", m.graph});
   const std::shared_ptr<registered_part> part = find(m.graph);
   if (part == nullptr)
-    fail(status_code::aborted, {"graph ", m.graph,
-                                " is not known here: the server was started anew, or was told to "
-                                "forget it"});
-  const std::shared_ptr<run_state> run = part->run(m.step);
+    fail(status_code::not_found, {"graph ", m.graph,
+                                  " is not known here: the server was started anew, was told to forget it, or has "
+                                  "waited too long for its client"});
+  keep(by, m.graph, *part);
+  part->acknowledge(m.answered);
+  const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
+  const std::int64_t until = network_.now() + time_left_ns;
+  gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
+    try {
+      core->run_inside(by, *part, m, *elements, request, until - core->network_.now());
+    } catch (...) {
+      by->refuse(request, detail::caught_error());
+    }
+    gate->leave({m.graph, m.step});
+  });
+}
+
+inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, registered_part& part, const run_part& m,
+                                    const std::vector<std::byte>& elements, std::uint64_t request,
+                                    std::int64_t time_left_ns) {
+  switch (part.outcomes().begin(m.step, [by, request](const run_answer& a) { by->reply(request, a.body, a.bulk); })) {
+    case outcomes::entrance::fresh:
+      break;
+    case outcomes::entrance::joined:
+    case outcomes::entrance::told:
+      return;
+    case outcomes::entrance::over:
+      fail(status_code::aborted, {"run ", m.step, " is over, and what it came to is not kept any more"});
+  }
+  if (TAGMA_BROKEN(answered_early)) {
+    part_results early;
+    early.specs.resize(m.outputs.size());
+    by->reply(request, early.body(), {});
+  }
+  run_answer answer;
+  try {
+    answer = run(part, m, elements, time_left_ns);
+  } catch (...) {
+    const error why = detail::caught_error();
+    part_results failed;
+    failed.code = why.code();
+    failed.why = runtime::without_code(why.what());
+    answer.body = failed.body();
+  }
+  part.outcomes().finish(m.step, std::move(answer));
+}
+
+inline run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
+                                   std::int64_t time_left_ns) {
+  const std::shared_ptr<run_state> run = part.run(m.step);
   if (run == nullptr)
     fail(status_code::aborted,
          {"run ", m.step, " is over, or more than ", registered_part::most_runs, " of its graph are under way"});
-  const ir::graph_view g = part->program().graph();
+  const ir::graph_view g = part.program().graph();
   for (const std::int32_t o : m.outputs)
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
       fail(status_code::invalid_argument, {"output ", o, " of a part that has ", g.roots.size()});
@@ -406,12 +453,11 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
   if (time_left_ns <= 0)
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
   run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
-  const runtime::run_numbers numbers{part->what().seed, m.step, &run->edges};
+  const runtime::run_numbers numbers{part.what().seed, m.step, &run->edges};
   const under_way marked(*run, network_.now());
   runs_begun_.fetch_add(1, memory_order::relaxed);
-  if (TAGMA_BROKEN(answered_early)) by->reply(request, results.body(), {});
   try {
-    part->plans().run_nodes(
+    part.plans().run_nodes(
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
         [&](std::size_t f, const raw_view& v) {
           if (v.type == dtype::none) return;
@@ -421,7 +467,7 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
         },
         &numbers);
   } catch (...) {
-    const error why = part->reason_of(detail::caught_error());
+    const error why = part.reason_of(detail::caught_error());
     runs_failed_.fetch_add(1, memory_order::relaxed);
     run->edges.abort(why);
     throw error(why);
@@ -431,22 +477,25 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
     bulk->resize(aligned(bulk->size()));
     bulk->append(v);
   }
-  by->reply(request, results.body(), std::move(bulk));
+  return {results.body(), std::move(bulk)};
 }
 
 inline void worker_core::stop() {
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts;
   std::map<std::string, std::shared_ptr<outlet>> outlets;
   std::vector<std::weak_ptr<inlet_handler>> inlets;
+  std::map<std::string, std::shared_ptr<run_gate>> gates;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
     parts.swap(parts_);
     outlets.swap(outlets_);
     inlets.swap(inlets_);
+    gates.swap(gates_);
   }
   for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
   crew_.finish();
+  for (const auto& [name, gate] : gates) gate->drop();
   for (const auto& in : inlets)
     if (const auto alive = in.lock()) alive->abort(error(status_code::unavailable, "the server stops"));
   for (const auto& [address, out] : outlets) out->close();
@@ -465,63 +514,10 @@ inline std::shared_ptr<inlet_handler> worker_core::accept() {
   calls.abandoned = [self](transport::link& from, std::uint32_t transfer, const error& why) {
     self->abandoned(from, transfer, why);
   };
-  calls.forget = [self](std::uint64_t graph) { self->forget(graph); };
+  calls.lapse = [self](std::uint64_t graph, const void* connection) { self->lapse(graph, connection); };
   const auto made = std::make_shared<inlet_handler>(std::move(calls));
   inlets_.push_back(made);
   return made;
-}
-
-inline void inlet_handler::abort(const error& why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (link_ != nullptr) link_->abort(why);
-}
-
-inline void inlet_handler::connected(transport::link& with) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  link_ = &with;
-}
-
-inline void inlet_handler::end() {
-  std::vector<std::uint64_t> graphs;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    link_ = nullptr;
-    graphs.swap(graphs_);
-    room_.notify_all();
-  }
-  if (TAGMA_BROKEN(graphs_stay)) return;
-  for (const std::uint64_t g : graphs) worker_.forget(g);
-}
-
-inline void inlet_handler::owns(std::uint64_t graph) {
-  pass();
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (link_ != nullptr) return graphs_.push_back(graph);
-  }
-  worker_.forget(graph);
-}
-
-inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
-  pass();
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
-}
-
-inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
-  answer([&](transport::link& to) {
-    transport::outgoing m;
-    m.body = body;
-    if (bulk != nullptr) detail::keep_bulk(m, bulk);
-    transport::send_attempt* const kept = m.attempt;
-    const transport::send_result sent = to.reply(request, std::move(m));
-    if (!sent && kept != nullptr) kept->ended(nullptr);
-    return sent;
-  });
-}
-
-inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
-  answer([&](transport::link& to) { return to.fail(request, why); });
 }
 
 }  // namespace tagma::service

@@ -187,5 +187,5 @@ class file {
 }  // namespace tagma::safetensors
 
 #ifndef TAGMA_COMPILED
-#include "tagma/train/safetensors.ipp"
+#include "tagma/io/safetensors.ipp"
 #endif

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "tagma/base/config.hpp"
-#include "tagma/train/safetensors.hpp"
+#include "tagma/io/safetensors.hpp"
 
 namespace tagma::safetensors::detail {
 

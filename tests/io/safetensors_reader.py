@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Reads a safetensors file with the standard library alone and compares it with what tests/train/safetensors.cpp wrote.
+"""Reads a safetensors file with the standard library alone and compares it with what tests/io/safetensors.cpp wrote.
 
     python3 safetensors_reader.py FILE    # prints "ok" and exits with 0, or says what differs and exits with 1
     python3 safetensors_reader.py --list FILE    # prints name, type, shape and elements of each tensor by name, then the texts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "tagma/train/safetensors.hpp"
+#include "tagma/io/safetensors.hpp"
 
 #include <catch2/catch.hpp>
 

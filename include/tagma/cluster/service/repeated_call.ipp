@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Definitions of repeated_call.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <utility>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/service/repeated_call.hpp"
+
+namespace tagma::service {
+
+TAGMA_DECL std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address, transport::options how,
+                                                    const task_id& who, std::int64_t within_ns, std::uint64_t graph) {
+  const auto self = std::make_shared<std::weak_ptr<outlet>>();
+  const auto asked = std::make_shared<bool>(false);
+  const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns,
+                                             [self, asked, graph, within_ns](const error&) {
+                                               const std::shared_ptr<outlet> lost = self->lock();
+                                               if (lost == nullptr || *asked) return;
+                                               transport::outgoing m;
+                                               m.kind = static_cast<std::uint16_t>(message::keep_graph);
+                                               m.body = edge_of_run{graph, 0, 0, {}}.body();
+                                               lost->ask(std::move(m), within_ns, *new detail::returning(asked));
+                                             });
+  *self = made;
+  return made;
+}
+
+TAGMA_DECL repeated_call::repeated_call(transport::network& by, outlet& to, message kind, std::string body,
+                                        std::shared_ptr<const std::string> bulk, std::int64_t timeout_ns,
+                                        std::int64_t again_ns, ending on_end)
+    : network_(by),
+      to_(to),
+      kind_(kind),
+      body_(std::move(body)),
+      bulk_(std::move(bulk)),
+      until_(by.now() + timeout_ns),
+      again_ns_(again_ns),
+      on_end_(std::move(on_end)) {}
+
+TAGMA_DECL void repeated_call::end(const error* why) noexcept {
+  const ending last = std::move(on_end_);  // it may end the life of the call
+  last(why);
+}
+
+TAGMA_DECL void repeated_call::ask() {
+  const std::int64_t left = until_ - network_.now();
+  if (left <= 0) {
+    const error late(status_code::deadline_exceeded, "there was no answer in time");
+    return end(&late);
+  }
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(kind_);
+  m.body = body_;
+  if (bulk_ != nullptr) detail::keep_bulk(m, bulk_);
+  ++attempts_;
+  lost_ = false;
+  to_.ask(std::move(m), left, *this);
+}
+
+TAGMA_DECL void repeated_call::replied(transport::incoming& reply) noexcept {
+  try {
+    answer_ = std::string(reply.body);
+    elements_ = std::move(reply.buffer);
+  } catch (const std::exception& e) {
+    const error why(status_code::internal, e.what());
+    return end(&why);
+  }
+  end(nullptr);
+}
+
+TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
+  // A process that answers does not do so with Unavailable: the connection is lost, or there was none.
+  lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
+  const std::int64_t now = network_.now();
+  if (again_until_ == 0) again_until_ = std::min(until_, now + again_ns_);
+  if (why.code() != status_code::unavailable || now >= again_until_ || given_up_.load(memory_order::acquire))
+    return end(&why);
+  try {
+    network_.after(wait_ns_, [this, last = error(why)] {
+      if (given_up_.load(memory_order::acquire)) return end(&last);
+      ask();
+    });
+    wait_ns_ = std::min(2 * wait_ns_, longest_wait_ns);
+  } catch (const std::exception& e) {
+    const error failed(status_code::internal, e.what());
+    end(&failed);
+  }
+}
+
+}  // namespace tagma::service

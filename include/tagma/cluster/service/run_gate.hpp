@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Where runs of a container wait while somebody takes a picture of its variables.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+
+namespace tagma::service {
+
+/// A graph, and the step of a run of it.
+using run_number = std::pair<std::uint64_t, std::uint64_t>;
+
+/// For several threads. Whoever holds it keeps those out that have not begun; nobody waits with a thread.
+///
+/// A run has parts on several servers. Who wants a state between runs holds all of them, lets those in that have begun
+/// somewhere, and has it when no run is open anywhere: each is then done everywhere or nowhere.
+class run_gate {
+ public:
+  /// Calls `go` when it may, on whatever thread that is; `go` calls `leave` at its end.
+  void enter(const run_number& run, std::function<void()> go);
+  void leave(const run_number& run);
+  /// Those who are inside.
+  [[nodiscard]] std::vector<run_number> inside() const;
+
+  /// Closes it, or keeps it closed, and lets these in.
+  /// @param token of who holds it; 0 is nobody
+  /// @returns what is to be called, without locks; false in the first place if another one holds it
+  [[nodiscard]] std::pair<bool, std::vector<std::function<void()>>> hold(std::uint64_t token,
+                                                                         const std::vector<run_number>& admitted);
+  /// Opens it, unless another one holds it.
+  /// @returns what is to be called
+  [[nodiscard]] std::vector<std::function<void()>> open(std::uint64_t token);
+  /// Forgets those who wait: the server stops.
+  void drop();
+  [[nodiscard]] bool is_held_by(std::uint64_t token) const;
+  /// Counts the calls of `hold` of who holds it now.
+  [[nodiscard]] std::uint64_t times_held() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t token_ = 0, times_ = 0;
+  std::set<run_number> admitted_;
+  std::multiset<run_number> inside_;
+  std::multimap<run_number, std::function<void()>> waiting_;
+};
+
+}  // namespace tagma::service
+
+#ifndef TAGMA_COMPILED
+#include "tagma/cluster/service/run_gate.ipp"
+#endif

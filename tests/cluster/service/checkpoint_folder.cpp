@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/cluster/service/checkpoint_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "support/errors.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace service = tagma::service;
+using tg::test::temporary_directory;
+using tg::test::text_of;
+
+/// A container with one variable of three floats.
+struct one_variable {
+  tg::runtime::state_container state{};
+  explicit one_variable(const char* name = "w") {
+    (void)state.find_or_add("variable", name, [&] {
+      return tg::counted<tg::runtime::resource>(new tg::runtime::stored_variable(
+          name, {tg::dtype::float32, {3}}, tg::runtime::on_host, tg::counted<tg::runtime::accelerator>()));
+    });
+  }
+  tg::runtime::stored_variable& variable(const char* name = "w") {
+    return static_cast<tg::runtime::stored_variable&>(*state.find("variable", name));
+  }
+  void set(float value) {
+    const float all[] = {value, value, value};
+    variable().assign(all);
+  }
+  float get() { return *reinterpret_cast<const float*>(variable().data()); }
+};
+void save(service::checkpoint_folder& to, one_variable& v, const char* name, std::uint64_t token,
+          std::uint32_t keep = 0) {
+  const auto made = to.save({"", name, token, false, false}, service::picture(v.state, true));
+  to.commit({name, token, keep, {{"container", ""}}}, made);
+  to.end(token, true);
+}
+
+TEST_CASE("names of checkpoints are no paths, and may have numbers") {
+  for (const char* good : {"a", "model-7", "A.b_c-", "0"}) CHECK(service::is_checkpoint_name(good));
+  for (const char* bad : {"", "a/b", ".", "..", "-a", "_a", "a b", "a\\b", "a*", "\xc3\xa9"})
+    CHECK_FALSE(service::is_checkpoint_name(bad));
+  CHECK_FALSE(service::is_checkpoint_name(std::string(101, 'a')));
+  CHECK(service::split_checkpoint_name("model-7").series == "model");
+  CHECK(service::split_checkpoint_name("model-7").number == 7);
+  CHECK(service::split_checkpoint_name("a-b-0").series == "a-b");
+  for (const char* none : {"model", "model-", "-7", "model-7x", "model-99999999999999999999"}) {
+    CHECK(service::split_checkpoint_name(none).series == none);
+    CHECK(service::split_checkpoint_name(none).number == -1);
+  }
+}
+
+TEST_CASE("a folder has the newest checkpoints of a series, and what they name") {
+  const temporary_directory folder;
+  service::checkpoint_folder all(folder.path.string(), {"ps", 3}, 2);
+  one_variable v;
+  CHECK(text_of([&] { save(all, v, "m-1", 1); }) ==
+        "FailedPrecondition: variable 'w' float32 [3] has no value yet, so nothing was saved");
+  v.set(1);
+  save(all, v, "m-9", 1);
+  v.set(2);
+  save(all, v, "m-10", 2);
+  save(all, v, "other", 3);
+  save(all, v, "m-11", 4);  // names the file of m-10
+  CHECK(all.newest("m") == "m-11");
+  CHECK(all.newest("n").empty());
+  CHECK(all.names() == std::vector<std::string>{"m-10", "m-11", "m-9", "other"});
+  CHECK(folder.files().count("m-10-0000000000000002-ps-3.safetensors") == 1);
+  CHECK(folder.files().count("m-11-0000000000000004-ps-3.safetensors") == 0);
+  v.set(3);
+  save(all, v, "m-12", 5, 2);
+  CHECK(all.names() == std::vector<std::string>{"m-11", "m-12", "other"});
+  CHECK(folder.files().count("m-9-0000000000000001-ps-3.safetensors") == 0);
+  CHECK(folder.files().count("m-10-0000000000000002-ps-3.safetensors") == 1);
+  (void)all.restore({"", "m-11", 0, false}, {"w"}, v.state);
+  CHECK(v.get() == 2);
+  (void)all.restore({"", "m-*", 0, true}, {"w"}, v.state);
+  CHECK(v.get() == 2);
+  (void)all.restore({"", "m-*", 0, false}, {"w"}, v.state);
+  CHECK(v.get() == 3);
+
+  tg::runtime::state_container empty;
+  std::size_t count = 0;
+  const auto texts = all.restore_all("m", empty, count).texts;
+  CHECK(count == 1);
+  CHECK(texts.back() == std::pair<std::string, std::string>{"name", "m-12"});
+  CHECK(*reinterpret_cast<const float*>(
+            static_cast<tg::runtime::stored_variable&>(*empty.find("variable", "w")).data()) == 3);
+  CHECK(all.restore_all("none", empty, count).texts.empty());
+}
+
+TEST_CASE("what a save that died has left goes, what one that goes on has written stays") {
+  const temporary_directory folder;
+  service::checkpoint_folder all(folder.path.string(), {"ps", 0}, 8), other(folder.path.string(), {"ps", 1}, 8);
+  one_variable v;
+  v.set(1);
+  const char* const open = "m-0000000000000007-ps-1.safetensors";
+  const auto going_on = other.save({"", "m", 7, false, false}, service::picture(v.state, true));
+  folder.put("m-0123456789abcdef-ps-5.safetensors", "left");
+  folder.put("n-0123456789abcdef-ps-5.safetensors", "of another");
+  folder.put("m-notes.safetensors", "somebody's");
+  save(all, v, "m", 1);
+  CHECK(folder.files().count(open) == 1);
+  CHECK(folder.files().count("m-0123456789abcdef-ps-5.safetensors") == 0);
+  CHECK(folder.files().count("n-0123456789abcdef-ps-5.safetensors") == 1);
+  CHECK(folder.files().count("m-notes.safetensors") == 1);
+  other.end(7, false);
+  save(all, v, "m", 2);
+  CHECK(folder.files().count(open) == 0);
+  CHECK(text_of([&] {
+          other.commit({"m", 7, 0, {}}, going_on);
+        }).find("with variable 'w', is not there") != std::string::npos);
+  CHECK(all.restore({"", "m", 0, false}, {"w"}, v.state).texts.size() == 3);
+  // While an index cannot be read, nobody knows what it names.
+  folder.put("x.safetensors.index.json", "{");
+  folder.put("m-0123456789abcdef-ps-5.safetensors", "left");
+  save(all, v, "m", 3);
+  CHECK(folder.files().count("m-0123456789abcdef-ps-5.safetensors") == 1);
+}
+
+TEST_CASE("one variable is not on two tasks of a checkpoint, and there is a directory") {
+  const temporary_directory folder;
+  service::checkpoint_folder all(folder.path.string(), {"ps", 0}, 8), none("", {"ps", 0}, 8),
+      gone(folder / "gone", {"ps", 0}, 8);
+  one_variable v;
+  v.set(1);
+  const auto made = all.save({"", "m", 1, false, false}, service::picture(v.state, true));
+  auto twice = made;
+  twice.variables.push_back(made.variables[0]);
+  CHECK(text_of([&] { all.commit({"m", 1, 0, {}}, twice); }).find("'w' is on two tasks") != std::string::npos);
+  CHECK(text_of([&] { save(none, v, "m", 1); }).find("--checkpoints") != std::string::npos);
+  CHECK(text_of([&] { save(gone, v, "m", 1); }).find(folder / "gone") != std::string::npos);
+  CHECK(text_of([&] {
+          (void)all.restore({"", "m", 0, false}, {"w"}, v.state);
+        }).find("no checkpoint 'm'") != std::string::npos);
+}
+
+}  // namespace
