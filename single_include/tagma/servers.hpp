@@ -1057,6 +1057,9 @@ class thread {
   std::thread real_;
 };
 
+/// Sleeps for so many nanoseconds.
+void pause_for(std::int64_t ns);
+
 /// A number that is drawn, and that nobody else has.
 [[nodiscard]] std::uint64_t draw_number();
 
@@ -1096,6 +1099,11 @@ TAGMA_DECL thread::thread(std::function<void()> what) : state_(std::make_shared<
 TAGMA_DECL void thread::join() {
   state_->ended.wait();
   if (real_.joinable()) real_.join();
+}
+
+TAGMA_DECL void pause_for(std::int64_t ns) {
+  runtime::wait_word nobody;
+  nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
 }
 
 TAGMA_DECL std::uint64_t draw_number() {
@@ -1642,7 +1650,6 @@ class cluster_session {
   class round;
   class pause;
 
-  void wait_a_moment(std::int64_t ns);
   saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
                         pause& now, bool held, bool full);
   void list_variables(variable_homes& homes);
@@ -1912,12 +1919,6 @@ inline void cluster_session::add_missing_parts() {
   }
 }
 
-inline void cluster_session::wait_a_moment(std::int64_t ns) {
-  transport::latch over;
-  network_.after(ns, [&] { over.open(); });
-  over.wait();
-}
-
 inline cluster_session::planned_run cluster_session::plan_run(const std::vector<int>& wanted) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -2019,7 +2020,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
       if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
       if (plan.updates || !again || network_.now() >= again_until) throw;
     }
-    wait_a_moment(service::first_wait_ns);
+    service::pause_for(service::first_wait_ns);
   }
 }
 
@@ -3573,7 +3574,6 @@ TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& seri
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -3624,8 +3624,7 @@ class cluster_session::round {
 class cluster_session::pause {
  public:
   pause(cluster_session& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
-    std::random_device random;
-    token_ = std::uint64_t{random()} << 32 | random() | 1;
+    token_ = service::draw_number() | 1;
   }
   pause(const pause&) = delete;
   pause& operator=(const pause&) = delete;
@@ -3659,7 +3658,7 @@ class cluster_session::pause {
       }
       begun.assign(open.begin(), open.end());
       if (begun.size() > service::most_listed) begun.resize(service::most_listed);
-      of_.wait_a_moment(held ? 1'000'000 : 10'000'000);
+      service::pause_for(held ? 1'000'000 : 10'000'000);
     }
   }
   void end(bool committed) {
@@ -3827,7 +3826,6 @@ class monitored_session {
  private:
   void begin();
   void attempt();
-  void wait_again() const;
   [[nodiscard]] static bool is_loss(const error& e) {
     return e.code() == status_code::aborted || e.code() == status_code::unavailable;
   }
@@ -3895,12 +3893,6 @@ inline monitored_session::monitored_session(transport::network& by, cluster memb
   begin();
 }
 
-inline void monitored_session::wait_again() const {
-  transport::latch over;
-  network_.after(options_.again_ns, [&] { over.open(); });
-  over.wait();
-}
-
 inline void monitored_session::attempt() {
   if (!options_.chief) {
     const std::string missing = missing_variable(network_, members_, program_, how_);
@@ -3932,7 +3924,7 @@ inline void monitored_session::begin() {
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }
-    wait_again();
+    service::pause_for(options_.again_ns);
   }
 }
 
@@ -3981,7 +3973,6 @@ inline saved_checkpoint monitored_session::save() {
 #include <functional>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 
@@ -4116,31 +4107,48 @@ TAGMA_DECL void crew::finish() {
 }
 
 }  // namespace tagma::service
-// ---- tagma/cluster/service/inspect.hpp
+// ---- tagma/cluster/service/inlet_handler.hpp
 
 /// @file
-/// What a server answers to those who look into it.
+/// One connection to a worker: what comes in goes to the worker, answers go back.
 
-#include <algorithm>
-#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+// ---- tagma/cluster/service/registered_part.hpp
+
+/// @file
+/// A part of a graph on a worker, with its session and the runs that are under way.
+
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <tuple>
+#include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
-// ---- tagma/cluster/service/facts.hpp
+// ---- tagma/cluster/service/meeting.hpp
 
 /// @file
-/// What a server finds out to say it of itself.
+/// Where a part of a run meets those in other processes: edges lead through links.
+///
+/// A small tensor leaves as soon as it is there. A large one waits until whoever takes it says so, and then goes from
+/// where it is to where it is read.
 
-#include <cmath>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
 
 // ---- tagma/cluster/service/reports.hpp
 
@@ -4518,6 +4526,919 @@ TAGMA_DECL probe_result probe_result::read(std::string_view body) {
 }
 
 }  // namespace tagma::service
+
+namespace tagma::service {
+
+/// Sends a message to a task, by its number among those of the graph; whatever becomes of it, its attempt is told.
+using post = std::function<void(std::int32_t task, transport::outgoing what)>;
+
+/// Elements of so many bytes leave before they are wanted.
+inline constexpr std::size_t eager_bytes = 32 * 1024;
+
+namespace detail {
+
+/// Tells a run that its tensor has left.
+class leaving final : public transport::send_attempt {
+ public:
+  explicit leaving(runtime::send_attempt& of) : of_(of) {}
+  void ended(std::exception_ptr error) noexcept override {
+    runtime::send_attempt& of = of_;
+    delete this;
+    of.ended(std::move(error));
+  }
+
+ private:
+  runtime::send_attempt& of_;
+};
+
+/// Puts elements that are there where a run wants them.
+void hand_over(runtime::receive_attempt& to, const tensor_spec& spec, const std::vector<std::byte>& elements) noexcept;
+
+}  // namespace detail
+
+class meeting final : public runtime::rendezvous {
+ public:
+  meeting(std::uint64_t graph, std::uint64_t step, post out) : graph_(graph), step_(step), out_(std::move(out)) {}
+  ~meeting() override = default;
+
+  void send(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) override;
+  void receive(std::int32_t edge, std::int32_t task, runtime::receive_attempt& attempt) override;
+  void cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept override;
+  /// Everything that waits, and that comes later, ends with this error.
+  void abort(const error& why);
+  /// An edge that waits; its peer is a number of a task among those of the graph.
+  struct waiting_edge {
+    std::int32_t number, peer;
+    run_list::wait waits;
+  };
+  /// Those of this part that wait now.
+  [[nodiscard]] std::vector<waiting_edge> waiting();
+
+  /// @name What the other parts say; by the thread of the network
+  /// @{
+  [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& bulk,
+                                           const edge_of_run& e);
+  /// All of a tensor is there.
+  void received(transport::incoming& bulk, const edge_of_run& e);
+  /// It does not come to its end.
+  void abandoned(std::int32_t edge, const error& why);
+  void wanted(std::int32_t edge);
+  /// @}
+
+ private:
+  /// An edge of this part, on its way.
+  struct state {
+    runtime::send_attempt* sends = nullptr;  ///< waits until it is wanted
+    std::int32_t peer = 0;                   ///< the other end
+    bool is_wanted = false;
+    runtime::receive_attempt* receives = nullptr;  ///< waits until it comes
+    transport::link* from = nullptr;               ///< brings it now, to its place
+    std::uint32_t transfer = 0;
+    bool has_come = false;  ///< before it was asked for
+    tensor_spec spec{};
+    std::vector<std::byte> elements{};
+  };
+
+  void leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt);
+  void check() const;
+
+  std::uint64_t graph_, step_;
+  post out_;
+  mutex mutex_;
+  std::map<std::int32_t, state> edges_;
+  std::exception_ptr aborted_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/meeting.ipp
+
+/// @file
+/// Definitions of meeting.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstring>
+#include <utility>
+
+namespace tagma::service {
+
+namespace detail {
+
+TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const tensor_spec& spec,
+                                     const std::vector<std::byte>& elements) noexcept {
+  std::exception_ptr problem;
+  try {
+    std::byte* const where = to.place(spec);
+    if (where != nullptr && !elements.empty()) std::memcpy(where, elements.data(), elements.size());
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  to.ended(problem);
+}
+
+}  // namespace detail
+
+TAGMA_DECL void meeting::check() const {
+  if (aborted_ != nullptr) std::rethrow_exception(aborted_);
+}
+
+TAGMA_DECL void meeting::leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) {
+  const raw_view& v = attempt.value;
+  const edge_of_run e{graph_, step_, edge, {v.type, v.dims}};
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(message::tensor);
+  m.body = e.body();
+  m.bulk = {static_cast<const std::byte*>(v.data), v.bytes()};
+  if (m.bulk.empty()) {
+    out_(task, std::move(m));
+    return attempt.ended(nullptr);
+  }
+  m.attempt = new detail::leaving(attempt);
+  out_(task, std::move(m));
+}
+
+TAGMA_DECL void meeting::send(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) {
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    check();
+    state& s = edges_[edge];
+    if (!s.is_wanted && attempt.value.bytes() > eager_bytes) {
+      s.sends = &attempt;
+      s.peer = task;
+      return;
+    }
+  }
+  leave(edge, task, attempt);
+}
+
+TAGMA_DECL void meeting::wanted(std::int32_t edge) {
+  runtime::send_attempt* attempt = nullptr;
+  std::int32_t task = 0;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    if (aborted_ != nullptr) return;
+    state& s = edges_[edge];
+    s.is_wanted = !TAGMA_BROKEN(early_wish_forgotten);
+    attempt = std::exchange(s.sends, nullptr);
+    task = s.peer;
+  }
+  if (attempt != nullptr) leave(edge, task, *attempt);
+}
+
+TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::receive_attempt& attempt) {
+  tensor_spec spec;
+  std::vector<std::byte> elements;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    check();
+    state& s = edges_[edge];
+    if (!s.has_come) {
+      s.receives = &attempt;
+      s.peer = task;
+    } else {
+      spec = s.spec;
+      elements.swap(s.elements);
+    }
+  }
+  if (spec.type != dtype::none) return detail::hand_over(attempt, spec, elements);
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(message::wanted);
+  m.body = edge_of_run{graph_, step_, edge, {}}.body();
+  out_(task, std::move(m));
+}
+
+TAGMA_DECL transport::placement meeting::place(transport::link& from, const transport::incoming& bulk,
+                                               const edge_of_run& e) {
+  if (static_cast<std::uint64_t>(bytes_of(e.spec)) != bulk.bulk_size)
+    return transport::placement::refused(
+        error(status_code::invalid_argument,
+              sentence({"edge ", e.edge, ": ", to_string(e.spec), " has no ", bulk.bulk_size, " bytes"})));
+  runtime::receive_attempt* attempt = nullptr;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    if (aborted_ != nullptr) return transport::placement::refused(error(status_code::aborted, "the run is over"));
+    state& s = edges_[e.edge];
+    if (s.has_come || s.from != nullptr)
+      return transport::placement::refused(
+          error(status_code::already_exists, sentence({"edge ", e.edge, " comes twice"})));
+    attempt = std::exchange(s.receives, nullptr);
+    if (attempt == nullptr) return transport::placement::buffered();
+    s.from = &from;
+    s.transfer = bulk.transfer;
+  }
+  std::exception_ptr problem;
+  try {
+    if (std::byte* const where = attempt->place(e.spec); where != nullptr) {
+      const std::lock_guard<mutex> lock(mutex_);
+      edges_[e.edge].receives = attempt;
+      return transport::placement::at(where);
+    }
+    fail(status_code::internal, {"edge ", e.edge, ": nothing takes ", to_string(e.spec)});
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    edges_[e.edge].from = nullptr;
+  }
+  attempt->ended(problem);
+  return transport::placement::refused(error(status_code::invalid_argument, "it does not fit where it is read"));
+}
+
+TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& e) {
+  runtime::receive_attempt* attempt = nullptr;
+  std::vector<std::byte> elements = std::move(bulk.buffer);
+  bool is_there = false;
+  if (static_cast<std::uint64_t>(bytes_of(e.spec)) != bulk.bulk_size || e.spec.type == dtype::none) return;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    if (aborted_ != nullptr && edges_.find(e.edge) == edges_.end()) return;
+    state& s = edges_[e.edge];
+    is_there = s.from != nullptr;
+    s.from = nullptr;
+    attempt = std::exchange(s.receives, nullptr);
+    if (attempt == nullptr && TAGMA_BROKEN(early_edge_dropped)) return;
+    s.has_come = true;
+    if (attempt == nullptr) {
+      s.spec = e.spec;
+      s.elements = std::move(elements);
+      return;
+    }
+  }
+  if (is_there) return attempt->ended(nullptr);
+  detail::hand_over(*attempt, e.spec, elements);
+}
+
+TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
+  runtime::receive_attempt* attempt = nullptr;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    state& s = edges_[edge];
+    if (std::exchange(s.from, nullptr) == nullptr) return;
+    attempt = std::exchange(s.receives, nullptr);
+  }
+  if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
+}
+
+TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept {
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    const auto found = edges_.find(edge);
+    if (found == edges_.end()) return;
+    state& s = found->second;
+    if (s.from != nullptr && s.receives == &attempt) return s.from->discard(s.transfer);
+    if (s.sends == &attempt)
+      s.sends = nullptr;
+    else if (s.receives == &attempt)
+      s.receives = nullptr;
+    else
+      return;
+  }
+  attempt.ended(std::make_exception_ptr(error(status_code::cancelled, "the run was told to stop")));
+}
+
+TAGMA_COLD TAGMA_DECL std::vector<meeting::waiting_edge> meeting::waiting() {
+  std::vector<waiting_edge> all;
+  const std::lock_guard<mutex> lock(mutex_);
+  for (const auto& [edge, s] : edges_) {
+    if (s.from != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::arrives});
+    else if (s.receives != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::comes});
+    else if (s.sends != nullptr)
+      all.push_back({edge, s.peer, run_list::wait::wanted});
+  }
+  return all;
+}
+
+TAGMA_DECL void meeting::abort(const error& why) {
+  std::vector<runtime::exchange_attempt*> ends;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    if (aborted_ == nullptr) aborted_ = std::make_exception_ptr(why);
+    for (auto& [edge, s] : edges_) {
+      if (s.from != nullptr) {
+        s.from->discard(s.transfer);
+        continue;
+      }
+      if (s.sends != nullptr) ends.push_back(std::exchange(s.sends, nullptr));
+      if (s.receives != nullptr) ends.push_back(std::exchange(s.receives, nullptr));
+    }
+  }
+  for (runtime::exchange_attempt* const a : ends) a->ended(std::make_exception_ptr(why));
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/outcomes.hpp
+
+/// @file
+/// What became of the runs of a part: a run that is asked for again, since its answer was lost, is not run again.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tagma::service {
+
+/// The answer to `run_part`.
+struct run_answer {
+  std::string body;                         ///< a `part_results`
+  std::shared_ptr<const std::string> bulk;  ///< nothing if there is none
+};
+
+/// What is kept of one part. Beyond that, the results of the oldest runs go first, then the knowledge that there was
+/// such a run: then it counts as over.
+struct outcome_limits {
+  std::size_t runs = 4096;               ///< that have an answer which their client has not acknowledged
+  std::size_t bytes = 64 * 1024 * 1024;  ///< of their results
+};
+
+/// For several threads. Runs have the numbers of steps, of which their client uses each once.
+class outcomes {
+ public:
+  /// Tells somebody who asked for a run what it came to; by any thread.
+  using asker = std::function<void(const run_answer&)>;
+
+  /// @param first runs before it are over
+  explicit outcomes(std::uint64_t first = 0, const outcome_limits& limits = {}) : limits_(limits), below_(first) {}
+
+  /// What somebody is to do who asks for a run.
+  enum class entrance : std::uint8_t {
+    fresh,   ///< run it, and call `finish`
+    joined,  ///< nothing: it is under way, and its end will be told
+    told,    ///< nothing: it was done before, and its answer has been told
+    over     ///< refuse it: its client has ended it, or the answer is not kept any more
+  };
+  [[nodiscard]] entrance begin(std::uint64_t step, asker who);
+  /// A run has its answer, which is told to all who asked for it.
+  void finish(std::uint64_t step, run_answer answer);
+  /// The client has the answer of a run, or wants it no more.
+  void end(std::uint64_t step);
+  /// A run that was not asked for yet must not begin any more; others end by themselves.
+  void refuse(std::uint64_t step);
+  /// The client has those of all runs before this one.
+  void acknowledge(std::uint64_t before);
+  /// Whether a run must not begin any more, nor anything of it be kept.
+  [[nodiscard]] bool is_over(std::uint64_t step) const;
+  /// Runs that have begun here and that their client has not ended.
+  [[nodiscard]] std::vector<std::uint64_t> open() const;
+
+ private:
+  struct entry {
+    bool done = false;
+    run_answer answer{};
+    std::vector<asker> askers{};
+  };
+
+  [[nodiscard]] bool over(std::uint64_t step) const { return step < below_ || ended_.count(step) != 0; }
+  void end_locked(std::uint64_t step);
+  void close(std::uint64_t step);
+  void drop();
+  void shrink();
+  [[nodiscard]] static std::size_t size_of(const run_answer& a);
+
+  outcome_limits limits_;
+  mutable std::mutex mutex_;
+  std::uint64_t below_;            // all runs before it are over
+  std::set<std::uint64_t> ended_;  // others that are over
+  std::map<std::uint64_t, entry> entries_;
+  std::size_t done_ = 0, bytes_ = 0;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/outcomes.ipp
+
+/// @file
+/// Definitions of outcomes.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_DECL std::size_t outcomes::size_of(const run_answer& a) {
+  return a.body.size() + (a.bulk == nullptr ? 0 : a.bulk->size());
+}
+
+TAGMA_DECL outcomes::entrance outcomes::begin(std::uint64_t step, asker who) {
+  run_answer known;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (over(step)) return entrance::over;
+    const auto [at, fresh] = entries_.try_emplace(step);
+    if (!at->second.done) {
+      at->second.askers.push_back(std::move(who));
+      return fresh ? entrance::fresh : entrance::joined;
+    }
+    known = at->second.answer;
+  }
+  who(known);
+  return entrance::told;
+}
+
+TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
+  std::vector<asker> askers;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = entries_.find(step);
+    if (found == entries_.end() || found->second.done) return;
+    askers.swap(found->second.askers);
+    if (over(step)) {
+      entries_.erase(found);
+    } else {
+      found->second.done = true;
+      found->second.answer = answer;
+      ++done_;
+      bytes_ += size_of(answer);
+      shrink();
+    }
+  }
+  for (const asker& who : askers) who(answer);
+}
+
+TAGMA_DECL void outcomes::close(std::uint64_t step) {
+  const auto found = entries_.find(step);
+  if (found == entries_.end() || !found->second.done) return;  // what is under way goes at its end
+  --done_;
+  bytes_ -= size_of(found->second.answer);
+  entries_.erase(found);
+}
+
+TAGMA_DECL void outcomes::end(std::uint64_t step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  end_locked(step);
+}
+
+TAGMA_DECL void outcomes::refuse(std::uint64_t step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (entries_.count(step) == 0) end_locked(step);
+}
+
+TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
+  if (over(step)) return;
+  ended_.insert(step);
+  close(step);
+  // The numbers of most clients end one after the other: then one number says it of all.
+  while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
+  if (ended_.size() > limits_.runs) {
+    below_ = *ended_.begin() + 1;
+    ended_.erase(ended_.begin());
+    drop();
+  }
+}
+
+TAGMA_DECL void outcomes::drop() {
+  for (auto at = entries_.begin(); at != entries_.end() && at->first < below_;) close(at++->first);
+}
+
+TAGMA_DECL void outcomes::acknowledge(std::uint64_t before) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (before <= below_) return;
+  below_ = before;
+  ended_.erase(ended_.begin(), ended_.lower_bound(before));
+  drop();
+}
+
+TAGMA_DECL bool outcomes::is_over(std::uint64_t step) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return over(step);
+}
+
+TAGMA_DECL std::vector<std::uint64_t> outcomes::open() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::uint64_t> steps;
+  for (const auto& [step, e] : entries_)
+    if (!over(step) || !e.done) steps.push_back(step);
+  return steps;
+}
+
+TAGMA_DECL void outcomes::shrink() {
+  for (auto at = entries_.begin(); bytes_ > limits_.bytes && at != entries_.end(); ++at) {
+    run_answer& a = at->second.answer;
+    if (!at->second.done || a.bulk == nullptr) continue;
+    bytes_ -= size_of(a);
+    part_results gone;
+    gone.code = status_code::data_loss;
+    gone.why = sentence({"run ", at->first, " was done, once, but its results are not kept any more"});
+    a = {gone.body(), nullptr};
+    bytes_ += size_of(a);
+  }
+  for (auto at = entries_.begin(); done_ > limits_.runs && at != entries_.end();) {
+    const std::uint64_t step = at->first;
+    const bool done = at++->second.done;
+    if (!done) continue;
+    ended_.insert(step);
+    close(step);
+  }
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/worker_options.hpp
+
+/// @file
+/// How a worker behaves.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace tagma::service {
+
+/// Times are nanoseconds.
+struct worker_options {
+  cluster members{};                             ///< told to clients that ask
+  transport::options link{};                     ///< whom it believes; `self` is who it is
+  int intra_op_threads = 0;                      ///< of each graph, as of a session
+  int inter_op_threads = 0;                      ///< likewise
+  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
+  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
+  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
+  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
+  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
+  std::string checkpoints{};                     ///< a directory for checkpoints; empty: none are made
+  int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
+  std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
+  std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
+  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
+  std::function<void(const std::string&)> told{};
+};
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+/// One run of a part, from when it is first heard of.
+struct run_state {
+  run_state(std::uint64_t graph, std::uint64_t step, post out) : edges(graph, step, std::move(out)) {}
+  meeting edges;
+  cancellation stop;
+  atomic<std::int64_t> asked_ns{0};  ///< when it was asked for; 0: only others have said something of it
+  atomic<bool> done{false};          ///< it has ended here; perhaps not for others
+};
+
+/// Says of a run that it is under way, while this lives.
+class under_way {
+ public:
+  under_way(run_state& run, std::int64_t now_ns) : run_(run) { run_.asked_ns.store(now_ns | 1, memory_order::relaxed); }
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+  ~under_way() { run_.done.store(true, memory_order::relaxed); }
+
+ private:
+  run_state& run_;
+};
+
+/// A part of a graph, and its session.
+class registered_part {
+ public:
+  registered_part(add_part what, const any_program& program, const container& state, const worker_options& options,
+                  post out);
+
+  /// Runs are kept until they have ended; nothing for one that has, and for more than `most_runs` at a time.
+  [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
+  /// True if the part takes this edge from another one, or hands it over.
+  /// @{
+  [[nodiscard]] bool takes(std::int32_t edge) const { return takes_.count(edge) != 0; }
+  [[nodiscard]] bool sends(std::int32_t edge) const { return sends_.count(edge) != 0; }
+  /// @}
+  static constexpr std::size_t most_runs = 4096;
+  void end(std::uint64_t step, const error* why);
+  /// The client has the answers of all runs before this one; those that wait for nothing any more end.
+  void acknowledge(std::uint64_t before);
+  /// What became of runs that were asked for.
+  [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
+  /// Ends all runs.
+  /// @returns which these were
+  std::vector<std::uint64_t> abort(const error& why);
+  /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
+  void begin_reset();
+  /// That error, if there is one; otherwise the one that a run has ended with.
+  [[nodiscard]] error reason_of(const error& caught);
+  /// Adds the runs that are under way.
+  void list_runs(run_list& to, std::int64_t now_ns);
+
+  /// @name The lease: a part goes some time after the connection of its client has
+  /// @{
+  /// A connection of its client is there.
+  void owned_by(const void* connection);
+  /// A connection has gone. The number of the lease that begins; 0 if the client has another connection.
+  [[nodiscard]] std::uint64_t lapse(const void* connection);
+  [[nodiscard]] bool has_owner() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return owner_ != nullptr;
+  }
+  /// False if the client has come back since that lease began.
+  [[nodiscard]] bool lapses(std::uint64_t lease);
+  /// @}
+
+  [[nodiscard]] const add_part& what() const { return what_; }
+  [[nodiscard]] session<any_program>& plans() { return session_; }
+  [[nodiscard]] const any_program& program() const { return program_; }
+
+ private:
+  /// Nothing of this run is kept any more, whoever still sends what belongs to it.
+  void note_failed(std::uint64_t step) {
+    failed_.insert(step);
+    while (failed_.size() > most_runs) failed_.erase(failed_.begin());
+  }
+
+  add_part what_;
+  any_program program_;
+  session<any_program> session_;
+  post out_;
+  std::set<std::int32_t> takes_, sends_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
+  std::set<std::uint64_t> failed_;  // the last ones that were ended by an error
+  bool reset_ = false;
+  service::outcomes outcomes_;
+  const void* owner_ = nullptr;  // a connection
+  std::uint64_t lease_ = 0;
+};
+
+inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
+                                        const worker_options& options, post out)
+    : what_(std::move(what)),
+      program_(program),
+      session_(program_, {.seed = what_.seed,
+                          .intra_op_threads = options.intra_op_threads,
+                          .inter_op_threads = options.inter_op_threads,
+                          .state = state,
+                          .variable_prefix = what_.variable_prefix}),
+      out_(std::move(out)),
+      outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
+  const ir::graph_view g = program_.graph();
+  for (ir::node_id i = 0; i < g.size(); ++i) {
+    if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
+      takes_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
+    if (g[i].op == &ir::rules<op::send>) sends_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
+  }
+}
+
+inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
+  pass();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (outcomes_.is_over(step) || failed_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0))
+    return nullptr;
+  std::shared_ptr<run_state>& r = runs_[step];
+  if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
+  return r;
+}
+
+inline void registered_part::end(std::uint64_t step, const error* why) {
+  pass();
+  std::shared_ptr<run_state> r;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (why == nullptr) {
+      outcomes_.end(step);
+    } else {
+      outcomes_.refuse(step);
+      note_failed(step);
+    }
+    const auto found = runs_.find(step);
+    if (found == runs_.end()) return;
+    r = std::move(found->second);
+    runs_.erase(found);
+  }
+  if (why == nullptr) return;
+  r->stop.cancel();
+  r->edges.abort(*why);
+}
+
+inline void registered_part::acknowledge(std::uint64_t before) {
+  outcomes_.acknowledge(before);
+  std::vector<std::uint64_t> left;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    failed_.erase(failed_.begin(), failed_.lower_bound(before));
+    for (auto at = runs_.begin(); at != runs_.end() && at->first < before; ++at) left.push_back(at->first);
+  }
+  const error why(status_code::aborted, "the client of the run has given it up");
+  for (const std::uint64_t step : left) end(step, &why);
+}
+
+inline void registered_part::owned_by(const void* connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  owner_ = connection;
+}
+
+inline std::uint64_t registered_part::lapse(const void* connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (owner_ != nullptr && owner_ != connection) return 0;
+  owner_ = nullptr;
+  return ++lease_;
+}
+
+inline bool registered_part::lapses(std::uint64_t lease) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return owner_ == nullptr && lease_ == lease;
+}
+
+TAGMA_COLD inline void registered_part::begin_reset() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    reset_ = true;
+  }
+  (void)abort(reason_of(error(status_code::aborted, "")));
+}
+
+TAGMA_COLD inline error registered_part::reason_of(const error& caught) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!reset_) return caught;
+  return {status_code::aborted,
+          sentence({"container '", what_.container, "' was reset; sessions that are opened now begin anew"})};
+}
+
+TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now_ns) {
+  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all = runs_;
+  }
+  for (const auto& [step, r] : all) {
+    if (r->done.load(memory_order::relaxed)) continue;
+    const std::int64_t asked = r->asked_ns.load(memory_order::relaxed);
+    run_list::run one{what_.graph, step, what_.container, asked != 0, asked == 0 ? 0 : now_ns - asked, {}};
+    for (const meeting::waiting_edge& e : r->edges.waiting()) {
+      const bool known = e.peer >= 0 && static_cast<std::size_t>(e.peer) < what_.tasks.size();
+      one.edges.push_back({e.number, e.waits, known ? what_.tasks[static_cast<std::size_t>(e.peer)].id : task_id{}});
+    }
+    to.runs.push_back(std::move(one));
+  }
+}
+
+inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
+  pass();
+  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all.swap(runs_);
+    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step);
+  }
+  std::vector<std::uint64_t> steps;
+  for (const auto& [step, r] : all) {
+    steps.push_back(step);
+    r->edges.abort(why);
+    r->stop.cancel();
+  }
+  return steps;
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+class inlet_handler;
+
+/// What a connection asks of its worker. These are no virtual functions, which g++ compiles in every file that sees
+/// them, with all that they reach.
+struct inlet_calls {
+  std::function<transport::placement(transport::link&, const transport::incoming&)> place;
+  std::function<void(const std::shared_ptr<inlet_handler>&, transport::link&, transport::incoming&)> received;
+  std::function<void(transport::link&, std::uint32_t transfer, const error& why)> abandoned;
+  std::function<void(std::uint64_t graph, const void* connection)> lapse;
+};
+
+/// One connection to a worker.
+class inlet_handler final : public transport::handler, public std::enable_shared_from_this<inlet_handler> {
+ public:
+  explicit inlet_handler(inlet_calls worker) : worker_(std::move(worker)) {}
+
+  void connected(transport::link& with) override;
+  [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& m) override {
+    return worker_.place(from, m);
+  }
+  void received(transport::link& from, transport::incoming& m) override {
+    worker_.received(shared_from_this(), from, m);
+  }
+  void abandoned(transport::link& from, std::uint32_t transfer) override {
+    worker_.abandoned(from, transfer, error(status_code::unavailable, "a tensor did not come to its end"));
+  }
+  void writable(transport::link&) override { room_.notify_all(); }
+  void closed(transport::link&) override { end(); }
+  void lost(transport::link&, const error&) override { end(); }
+
+  /// Answers a call, from a thread that may wait.
+  void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
+  void refuse(std::uint64_t request, const error& why);
+  void abort(const error& why);
+  /// As it is now, if it is open.
+  [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
+  /// The graph of a client that speaks through this connection. False if it is over.
+  bool owns(std::uint64_t graph, registered_part& part);
+
+ private:
+  void answer(const std::function<transport::send_result(transport::link&)>& send);
+  void end();
+
+  inlet_calls worker_;
+  std::mutex mutex_;
+  condition room_;
+  transport::link* link_ = nullptr;  // nullptr: it is over
+  std::set<std::uint64_t> graphs_;
+};
+
+namespace detail {
+
+/// What was thrown, as an error with a code.
+TAGMA_COLD inline error caught_error() {
+  try {
+    throw;
+  } catch (const error& e) {
+    return e;
+  } catch (const std::exception& e) {
+    return error(status_code::internal, e.what());
+  }
+}
+
+}  // namespace detail
+
+inline void inlet_handler::abort(const error& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ != nullptr) link_->abort(why);
+}
+
+inline void inlet_handler::connected(transport::link& with) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  link_ = &with;
+}
+
+inline void inlet_handler::end() {
+  std::set<std::uint64_t> graphs;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    link_ = nullptr;
+    graphs.swap(graphs_);
+    room_.notify_all();
+  }
+  if (TAGMA_BROKEN(graphs_stay)) return;
+  for (const std::uint64_t g : graphs) worker_.lapse(g, this);
+}
+
+inline bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
+  pass();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (link_ == nullptr) return false;
+  part.owned_by(this);
+  graphs_.insert(graph);
+  return true;
+}
+
+inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
+  pass();
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
+}
+
+inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
+  answer([&](transport::link& to) {
+    transport::outgoing m;
+    m.body = body;
+    if (bulk != nullptr) detail::keep_bulk(m, bulk);
+    transport::send_attempt* const kept = m.attempt;
+    const transport::send_result sent = to.reply(request, std::move(m));
+    if (!sent && kept != nullptr) kept->ended(nullptr);
+    return sent;
+  });
+}
+
+inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
+  answer([&](transport::link& to) { return to.fail(request, why); });
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/inspect.hpp
+
+/// @file
+/// What a server answers to those who look into it.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/facts.hpp
+
+/// @file
+/// What a server finds out to say it of itself.
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace tagma::service {
 
@@ -5695,800 +6616,6 @@ TAGMA_COLD TAGMA_DECL server_status::connection connection_of(const transport::l
 }
 
 }  // namespace tagma::service
-// ---- tagma/cluster/service/registered_part.hpp
-
-/// @file
-/// A part of a graph on a worker, with its session and the runs that are under way.
-
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <utility>
-#include <vector>
-
-// ---- tagma/cluster/service/meeting.hpp
-
-/// @file
-/// Where a part of a run meets those in other processes: edges lead through links.
-///
-/// A small tensor leaves as soon as it is there. A large one waits until whoever takes it says so, and then goes from
-/// where it is to where it is read.
-
-#include <cstdint>
-#include <exception>
-#include <functional>
-#include <map>
-#include <mutex>
-#include <set>
-#include <vector>
-
-namespace tagma::service {
-
-/// Sends a message to a task, by its number among those of the graph; whatever becomes of it, its attempt is told.
-using post = std::function<void(std::int32_t task, transport::outgoing what)>;
-
-/// Elements of so many bytes leave before they are wanted.
-inline constexpr std::size_t eager_bytes = 32 * 1024;
-
-namespace detail {
-
-/// Tells a run that its tensor has left.
-class leaving final : public transport::send_attempt {
- public:
-  explicit leaving(runtime::send_attempt& of) : of_(of) {}
-  void ended(std::exception_ptr error) noexcept override {
-    runtime::send_attempt& of = of_;
-    delete this;
-    of.ended(std::move(error));
-  }
-
- private:
-  runtime::send_attempt& of_;
-};
-
-/// Puts elements that are there where a run wants them.
-void hand_over(runtime::receive_attempt& to, const tensor_spec& spec, const std::vector<std::byte>& elements) noexcept;
-
-}  // namespace detail
-
-class meeting final : public runtime::rendezvous {
- public:
-  meeting(std::uint64_t graph, std::uint64_t step, post out) : graph_(graph), step_(step), out_(std::move(out)) {}
-  ~meeting() override = default;
-
-  void send(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) override;
-  void receive(std::int32_t edge, std::int32_t task, runtime::receive_attempt& attempt) override;
-  void cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept override;
-  /// Everything that waits, and that comes later, ends with this error.
-  void abort(const error& why);
-  /// An edge that waits; its peer is a number of a task among those of the graph.
-  struct waiting_edge {
-    std::int32_t number, peer;
-    run_list::wait waits;
-  };
-  /// Those of this part that wait now.
-  [[nodiscard]] std::vector<waiting_edge> waiting();
-
-  /// @name What the other parts say; by the thread of the network
-  /// @{
-  [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& bulk,
-                                           const edge_of_run& e);
-  /// All of a tensor is there.
-  void received(transport::incoming& bulk, const edge_of_run& e);
-  /// It does not come to its end.
-  void abandoned(std::int32_t edge, const error& why);
-  void wanted(std::int32_t edge);
-  /// @}
-
- private:
-  /// An edge of this part, on its way.
-  struct state {
-    runtime::send_attempt* sends = nullptr;  ///< waits until it is wanted
-    std::int32_t peer = 0;                   ///< the other end
-    bool is_wanted = false;
-    runtime::receive_attempt* receives = nullptr;  ///< waits until it comes
-    transport::link* from = nullptr;               ///< brings it now, to its place
-    std::uint32_t transfer = 0;
-    bool has_come = false;  ///< before it was asked for
-    tensor_spec spec{};
-    std::vector<std::byte> elements{};
-  };
-
-  void leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt);
-  void check() const;
-
-  std::uint64_t graph_, step_;
-  post out_;
-  mutex mutex_;
-  std::map<std::int32_t, state> edges_;
-  std::exception_ptr aborted_;
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/meeting.ipp
-
-/// @file
-/// Definitions of meeting.hpp: in the compiled half, or else in each file that includes it.
-
-#include <cstring>
-#include <utility>
-
-namespace tagma::service {
-
-namespace detail {
-
-TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const tensor_spec& spec,
-                                     const std::vector<std::byte>& elements) noexcept {
-  std::exception_ptr problem;
-  try {
-    std::byte* const where = to.place(spec);
-    if (where != nullptr && !elements.empty()) std::memcpy(where, elements.data(), elements.size());
-  } catch (...) {
-    problem = std::current_exception();
-  }
-  to.ended(problem);
-}
-
-}  // namespace detail
-
-TAGMA_DECL void meeting::check() const {
-  if (aborted_ != nullptr) std::rethrow_exception(aborted_);
-}
-
-TAGMA_DECL void meeting::leave(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) {
-  const raw_view& v = attempt.value;
-  const edge_of_run e{graph_, step_, edge, {v.type, v.dims}};
-  transport::outgoing m;
-  m.kind = static_cast<std::uint16_t>(message::tensor);
-  m.body = e.body();
-  m.bulk = {static_cast<const std::byte*>(v.data), v.bytes()};
-  if (m.bulk.empty()) {
-    out_(task, std::move(m));
-    return attempt.ended(nullptr);
-  }
-  m.attempt = new detail::leaving(attempt);
-  out_(task, std::move(m));
-}
-
-TAGMA_DECL void meeting::send(std::int32_t edge, std::int32_t task, runtime::send_attempt& attempt) {
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    check();
-    state& s = edges_[edge];
-    if (!s.is_wanted && attempt.value.bytes() > eager_bytes) {
-      s.sends = &attempt;
-      s.peer = task;
-      return;
-    }
-  }
-  leave(edge, task, attempt);
-}
-
-TAGMA_DECL void meeting::wanted(std::int32_t edge) {
-  runtime::send_attempt* attempt = nullptr;
-  std::int32_t task = 0;
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    if (aborted_ != nullptr) return;
-    state& s = edges_[edge];
-    s.is_wanted = !TAGMA_BROKEN(early_wish_forgotten);
-    attempt = std::exchange(s.sends, nullptr);
-    task = s.peer;
-  }
-  if (attempt != nullptr) leave(edge, task, *attempt);
-}
-
-TAGMA_DECL void meeting::receive(std::int32_t edge, std::int32_t task, runtime::receive_attempt& attempt) {
-  tensor_spec spec;
-  std::vector<std::byte> elements;
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    check();
-    state& s = edges_[edge];
-    if (!s.has_come) {
-      s.receives = &attempt;
-      s.peer = task;
-    } else {
-      spec = s.spec;
-      elements.swap(s.elements);
-    }
-  }
-  if (spec.type != dtype::none) return detail::hand_over(attempt, spec, elements);
-  transport::outgoing m;
-  m.kind = static_cast<std::uint16_t>(message::wanted);
-  m.body = edge_of_run{graph_, step_, edge, {}}.body();
-  out_(task, std::move(m));
-}
-
-TAGMA_DECL transport::placement meeting::place(transport::link& from, const transport::incoming& bulk,
-                                               const edge_of_run& e) {
-  if (static_cast<std::uint64_t>(bytes_of(e.spec)) != bulk.bulk_size)
-    return transport::placement::refused(
-        error(status_code::invalid_argument,
-              sentence({"edge ", e.edge, ": ", to_string(e.spec), " has no ", bulk.bulk_size, " bytes"})));
-  runtime::receive_attempt* attempt = nullptr;
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    if (aborted_ != nullptr) return transport::placement::refused(error(status_code::aborted, "the run is over"));
-    state& s = edges_[e.edge];
-    if (s.has_come || s.from != nullptr)
-      return transport::placement::refused(
-          error(status_code::already_exists, sentence({"edge ", e.edge, " comes twice"})));
-    attempt = std::exchange(s.receives, nullptr);
-    if (attempt == nullptr) return transport::placement::buffered();
-    s.from = &from;
-    s.transfer = bulk.transfer;
-  }
-  std::exception_ptr problem;
-  try {
-    if (std::byte* const where = attempt->place(e.spec); where != nullptr) {
-      const std::lock_guard<mutex> lock(mutex_);
-      edges_[e.edge].receives = attempt;
-      return transport::placement::at(where);
-    }
-    fail(status_code::internal, {"edge ", e.edge, ": nothing takes ", to_string(e.spec)});
-  } catch (...) {
-    problem = std::current_exception();
-  }
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    edges_[e.edge].from = nullptr;
-  }
-  attempt->ended(problem);
-  return transport::placement::refused(error(status_code::invalid_argument, "it does not fit where it is read"));
-}
-
-TAGMA_DECL void meeting::received(transport::incoming& bulk, const edge_of_run& e) {
-  runtime::receive_attempt* attempt = nullptr;
-  std::vector<std::byte> elements = std::move(bulk.buffer);
-  bool is_there = false;
-  if (static_cast<std::uint64_t>(bytes_of(e.spec)) != bulk.bulk_size || e.spec.type == dtype::none) return;
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    if (aborted_ != nullptr && edges_.find(e.edge) == edges_.end()) return;
-    state& s = edges_[e.edge];
-    is_there = s.from != nullptr;
-    s.from = nullptr;
-    attempt = std::exchange(s.receives, nullptr);
-    if (attempt == nullptr && TAGMA_BROKEN(early_edge_dropped)) return;
-    s.has_come = true;
-    if (attempt == nullptr) {
-      s.spec = e.spec;
-      s.elements = std::move(elements);
-      return;
-    }
-  }
-  if (is_there) return attempt->ended(nullptr);
-  detail::hand_over(*attempt, e.spec, elements);
-}
-
-TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
-  runtime::receive_attempt* attempt = nullptr;
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    state& s = edges_[edge];
-    if (std::exchange(s.from, nullptr) == nullptr) return;
-    attempt = std::exchange(s.receives, nullptr);
-  }
-  if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
-}
-
-TAGMA_DECL void meeting::cancel(std::int32_t edge, runtime::exchange_attempt& attempt) noexcept {
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    const auto found = edges_.find(edge);
-    if (found == edges_.end()) return;
-    state& s = found->second;
-    if (s.from != nullptr && s.receives == &attempt) return s.from->discard(s.transfer);
-    if (s.sends == &attempt)
-      s.sends = nullptr;
-    else if (s.receives == &attempt)
-      s.receives = nullptr;
-    else
-      return;
-  }
-  attempt.ended(std::make_exception_ptr(error(status_code::cancelled, "the run was told to stop")));
-}
-
-TAGMA_COLD TAGMA_DECL std::vector<meeting::waiting_edge> meeting::waiting() {
-  std::vector<waiting_edge> all;
-  const std::lock_guard<mutex> lock(mutex_);
-  for (const auto& [edge, s] : edges_) {
-    if (s.from != nullptr)
-      all.push_back({edge, s.peer, run_list::wait::arrives});
-    else if (s.receives != nullptr)
-      all.push_back({edge, s.peer, run_list::wait::comes});
-    else if (s.sends != nullptr)
-      all.push_back({edge, s.peer, run_list::wait::wanted});
-  }
-  return all;
-}
-
-TAGMA_DECL void meeting::abort(const error& why) {
-  std::vector<runtime::exchange_attempt*> ends;
-  {
-    const std::lock_guard<mutex> lock(mutex_);
-    if (aborted_ == nullptr) aborted_ = std::make_exception_ptr(why);
-    for (auto& [edge, s] : edges_) {
-      if (s.from != nullptr) {
-        s.from->discard(s.transfer);
-        continue;
-      }
-      if (s.sends != nullptr) ends.push_back(std::exchange(s.sends, nullptr));
-      if (s.receives != nullptr) ends.push_back(std::exchange(s.receives, nullptr));
-    }
-  }
-  for (runtime::exchange_attempt* const a : ends) a->ended(std::make_exception_ptr(why));
-}
-
-}  // namespace tagma::service
-// ---- tagma/cluster/service/outcomes.hpp
-
-/// @file
-/// What became of the runs of a part: a run that is asked for again, since its answer was lost, is not run again.
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <string>
-#include <vector>
-
-namespace tagma::service {
-
-/// The answer to `run_part`.
-struct run_answer {
-  std::string body;                         ///< a `part_results`
-  std::shared_ptr<const std::string> bulk;  ///< nothing if there is none
-};
-
-/// What is kept of one part. Beyond that, the results of the oldest runs go first, then the knowledge that there was
-/// such a run: then it counts as over.
-struct outcome_limits {
-  std::size_t runs = 4096;               ///< that have an answer which their client has not acknowledged
-  std::size_t bytes = 64 * 1024 * 1024;  ///< of their results
-};
-
-/// For several threads. Runs have the numbers of steps, of which their client uses each once.
-class outcomes {
- public:
-  /// Tells somebody who asked for a run what it came to; by any thread.
-  using asker = std::function<void(const run_answer&)>;
-
-  /// @param first runs before it are over
-  explicit outcomes(std::uint64_t first = 0, const outcome_limits& limits = {}) : limits_(limits), below_(first) {}
-
-  /// What somebody is to do who asks for a run.
-  enum class entrance : std::uint8_t {
-    fresh,   ///< run it, and call `finish`
-    joined,  ///< nothing: it is under way, and its end will be told
-    told,    ///< nothing: it was done before, and its answer has been told
-    over     ///< refuse it: its client has ended it, or the answer is not kept any more
-  };
-  [[nodiscard]] entrance begin(std::uint64_t step, asker who);
-  /// A run has its answer, which is told to all who asked for it.
-  void finish(std::uint64_t step, run_answer answer);
-  /// The client has the answer of a run, or wants it no more.
-  void end(std::uint64_t step);
-  /// A run that was not asked for yet must not begin any more; others end by themselves.
-  void refuse(std::uint64_t step);
-  /// The client has those of all runs before this one.
-  void acknowledge(std::uint64_t before);
-  /// Whether a run must not begin any more, nor anything of it be kept.
-  [[nodiscard]] bool is_over(std::uint64_t step) const;
-  /// Runs that have begun here and that their client has not ended.
-  [[nodiscard]] std::vector<std::uint64_t> open() const;
-
- private:
-  struct entry {
-    bool done = false;
-    run_answer answer{};
-    std::vector<asker> askers{};
-  };
-
-  [[nodiscard]] bool over(std::uint64_t step) const { return step < below_ || ended_.count(step) != 0; }
-  void end_locked(std::uint64_t step);
-  void close(std::uint64_t step);
-  void drop();
-  void shrink();
-  [[nodiscard]] static std::size_t size_of(const run_answer& a);
-
-  outcome_limits limits_;
-  mutable std::mutex mutex_;
-  std::uint64_t below_;            // all runs before it are over
-  std::set<std::uint64_t> ended_;  // others that are over
-  std::map<std::uint64_t, entry> entries_;
-  std::size_t done_ = 0, bytes_ = 0;
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/outcomes.ipp
-
-/// @file
-/// Definitions of outcomes.hpp: in the compiled half, or else in each file that includes it.
-
-#include <utility>
-
-namespace tagma::service {
-
-TAGMA_DECL std::size_t outcomes::size_of(const run_answer& a) {
-  return a.body.size() + (a.bulk == nullptr ? 0 : a.bulk->size());
-}
-
-TAGMA_DECL outcomes::entrance outcomes::begin(std::uint64_t step, asker who) {
-  run_answer known;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (over(step)) return entrance::over;
-    const auto [at, fresh] = entries_.try_emplace(step);
-    if (!at->second.done) {
-      at->second.askers.push_back(std::move(who));
-      return fresh ? entrance::fresh : entrance::joined;
-    }
-    known = at->second.answer;
-  }
-  who(known);
-  return entrance::told;
-}
-
-TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
-  std::vector<asker> askers;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = entries_.find(step);
-    if (found == entries_.end() || found->second.done) return;
-    askers.swap(found->second.askers);
-    if (over(step)) {
-      entries_.erase(found);
-    } else {
-      found->second.done = true;
-      found->second.answer = answer;
-      ++done_;
-      bytes_ += size_of(answer);
-      shrink();
-    }
-  }
-  for (const asker& who : askers) who(answer);
-}
-
-TAGMA_DECL void outcomes::close(std::uint64_t step) {
-  const auto found = entries_.find(step);
-  if (found == entries_.end() || !found->second.done) return;  // what is under way goes at its end
-  --done_;
-  bytes_ -= size_of(found->second.answer);
-  entries_.erase(found);
-}
-
-TAGMA_DECL void outcomes::end(std::uint64_t step) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  end_locked(step);
-}
-
-TAGMA_DECL void outcomes::refuse(std::uint64_t step) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (entries_.count(step) == 0) end_locked(step);
-}
-
-TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
-  if (over(step)) return;
-  ended_.insert(step);
-  close(step);
-  // The numbers of most clients end one after the other: then one number says it of all.
-  while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
-  if (ended_.size() > limits_.runs) {
-    below_ = *ended_.begin() + 1;
-    ended_.erase(ended_.begin());
-    drop();
-  }
-}
-
-TAGMA_DECL void outcomes::drop() {
-  for (auto at = entries_.begin(); at != entries_.end() && at->first < below_;) close(at++->first);
-}
-
-TAGMA_DECL void outcomes::acknowledge(std::uint64_t before) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (before <= below_) return;
-  below_ = before;
-  ended_.erase(ended_.begin(), ended_.lower_bound(before));
-  drop();
-}
-
-TAGMA_DECL bool outcomes::is_over(std::uint64_t step) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return over(step);
-}
-
-TAGMA_DECL std::vector<std::uint64_t> outcomes::open() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<std::uint64_t> steps;
-  for (const auto& [step, e] : entries_)
-    if (!over(step) || !e.done) steps.push_back(step);
-  return steps;
-}
-
-TAGMA_DECL void outcomes::shrink() {
-  for (auto at = entries_.begin(); bytes_ > limits_.bytes && at != entries_.end(); ++at) {
-    run_answer& a = at->second.answer;
-    if (!at->second.done || a.bulk == nullptr) continue;
-    bytes_ -= size_of(a);
-    part_results gone;
-    gone.code = status_code::data_loss;
-    gone.why = sentence({"run ", at->first, " was done, once, but its results are not kept any more"});
-    a = {gone.body(), nullptr};
-    bytes_ += size_of(a);
-  }
-  for (auto at = entries_.begin(); done_ > limits_.runs && at != entries_.end();) {
-    const std::uint64_t step = at->first;
-    const bool done = at++->second.done;
-    if (!done) continue;
-    ended_.insert(step);
-    close(step);
-  }
-}
-
-}  // namespace tagma::service
-// ---- tagma/cluster/service/worker_options.hpp
-
-/// @file
-/// How a worker behaves.
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-
-namespace tagma::service {
-
-/// Times are nanoseconds.
-struct worker_options {
-  cluster members{};                             ///< told to clients that ask
-  transport::options link{};                     ///< whom it believes; `self` is who it is
-  int intra_op_threads = 0;                      ///< of each graph, as of a session
-  int inter_op_threads = 0;                      ///< likewise
-  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
-  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
-  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
-  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
-  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
-  std::string checkpoints{};                     ///< a directory for checkpoints; empty: none are made
-  int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
-  std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
-  std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
-  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
-  std::function<void(const std::string&)> told{};
-};
-
-}  // namespace tagma::service
-
-namespace tagma::service {
-
-/// One run of a part, from when it is first heard of.
-struct run_state {
-  run_state(std::uint64_t graph, std::uint64_t step, post out) : edges(graph, step, std::move(out)) {}
-  meeting edges;
-  cancellation stop;
-  atomic<std::int64_t> asked_ns{0};  ///< when it was asked for; 0: only others have said something of it
-  atomic<bool> done{false};          ///< it has ended here; perhaps not for others
-};
-
-/// Says of a run that it is under way, while this lives.
-class under_way {
- public:
-  under_way(run_state& run, std::int64_t now_ns) : run_(run) { run_.asked_ns.store(now_ns | 1, memory_order::relaxed); }
-  under_way(const under_way&) = delete;
-  under_way& operator=(const under_way&) = delete;
-  ~under_way() { run_.done.store(true, memory_order::relaxed); }
-
- private:
-  run_state& run_;
-};
-
-/// A part of a graph, and its session.
-class registered_part {
- public:
-  registered_part(add_part what, const any_program& program, const container& state, const worker_options& options,
-                  post out);
-
-  /// Runs are kept until they have ended; nothing for one that has, and for more than `most_runs` at a time.
-  [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
-  /// True if the part takes this edge from another one, or hands it over.
-  /// @{
-  [[nodiscard]] bool takes(std::int32_t edge) const { return takes_.count(edge) != 0; }
-  [[nodiscard]] bool sends(std::int32_t edge) const { return sends_.count(edge) != 0; }
-  /// @}
-  static constexpr std::size_t most_runs = 4096;
-  void end(std::uint64_t step, const error* why);
-  /// The client has the answers of all runs before this one; those that wait for nothing any more end.
-  void acknowledge(std::uint64_t before);
-  /// What became of runs that were asked for.
-  [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
-  /// Ends all runs.
-  /// @returns which these were
-  std::vector<std::uint64_t> abort(const error& why);
-  /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
-  void begin_reset();
-  /// That error, if there is one; otherwise the one that a run has ended with.
-  [[nodiscard]] error reason_of(const error& caught);
-  /// Adds the runs that are under way.
-  void list_runs(run_list& to, std::int64_t now_ns);
-
-  /// @name The lease: a part goes some time after the connection of its client has
-  /// @{
-  /// A connection of its client is there.
-  void owned_by(const void* connection);
-  /// A connection has gone. The number of the lease that begins; 0 if the client has another connection.
-  [[nodiscard]] std::uint64_t lapse(const void* connection);
-  [[nodiscard]] bool has_owner() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return owner_ != nullptr;
-  }
-  /// False if the client has come back since that lease began.
-  [[nodiscard]] bool lapses(std::uint64_t lease);
-  /// @}
-
-  [[nodiscard]] const add_part& what() const { return what_; }
-  [[nodiscard]] session<any_program>& plans() { return session_; }
-  [[nodiscard]] const any_program& program() const { return program_; }
-
- private:
-  /// Nothing of this run is kept any more, whoever still sends what belongs to it.
-  void note_failed(std::uint64_t step) {
-    failed_.insert(step);
-    while (failed_.size() > most_runs) failed_.erase(failed_.begin());
-  }
-
-  add_part what_;
-  any_program program_;
-  session<any_program> session_;
-  post out_;
-  std::set<std::int32_t> takes_, sends_;
-  std::mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
-  std::set<std::uint64_t> failed_;  // the last ones that were ended by an error
-  bool reset_ = false;
-  service::outcomes outcomes_;
-  const void* owner_ = nullptr;  // a connection
-  std::uint64_t lease_ = 0;
-};
-
-inline registered_part::registered_part(add_part what, const any_program& program, const container& state,
-                                        const worker_options& options, post out)
-    : what_(std::move(what)),
-      program_(program),
-      session_(program_, {.seed = what_.seed,
-                          .intra_op_threads = options.intra_op_threads,
-                          .inter_op_threads = options.inter_op_threads,
-                          .state = state,
-                          .variable_prefix = what_.variable_prefix}),
-      out_(std::move(out)),
-      outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
-  const ir::graph_view g = program_.graph();
-  for (ir::node_id i = 0; i < g.size(); ++i) {
-    if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
-      takes_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
-    if (g[i].op == &ir::rules<op::send>) sends_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
-  }
-}
-
-inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
-  pass();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (outcomes_.is_over(step) || failed_.count(step) != 0 || (runs_.size() >= most_runs && runs_.count(step) == 0))
-    return nullptr;
-  std::shared_ptr<run_state>& r = runs_[step];
-  if (r == nullptr) r = std::make_shared<run_state>(what_.graph, step, out_);
-  return r;
-}
-
-inline void registered_part::end(std::uint64_t step, const error* why) {
-  pass();
-  std::shared_ptr<run_state> r;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (why == nullptr) {
-      outcomes_.end(step);
-    } else {
-      outcomes_.refuse(step);
-      note_failed(step);
-    }
-    const auto found = runs_.find(step);
-    if (found == runs_.end()) return;
-    r = std::move(found->second);
-    runs_.erase(found);
-  }
-  if (why == nullptr) return;
-  r->stop.cancel();
-  r->edges.abort(*why);
-}
-
-inline void registered_part::acknowledge(std::uint64_t before) {
-  outcomes_.acknowledge(before);
-  std::vector<std::uint64_t> left;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    failed_.erase(failed_.begin(), failed_.lower_bound(before));
-    for (auto at = runs_.begin(); at != runs_.end() && at->first < before; ++at) left.push_back(at->first);
-  }
-  const error why(status_code::aborted, "the client of the run has given it up");
-  for (const std::uint64_t step : left) end(step, &why);
-}
-
-inline void registered_part::owned_by(const void* connection) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  owner_ = connection;
-}
-
-inline std::uint64_t registered_part::lapse(const void* connection) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (owner_ != nullptr && owner_ != connection) return 0;
-  owner_ = nullptr;
-  return ++lease_;
-}
-
-inline bool registered_part::lapses(std::uint64_t lease) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return owner_ == nullptr && lease_ == lease;
-}
-
-TAGMA_COLD inline void registered_part::begin_reset() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    reset_ = true;
-  }
-  (void)abort(reason_of(error(status_code::aborted, "")));
-}
-
-TAGMA_COLD inline error registered_part::reason_of(const error& caught) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!reset_) return caught;
-  return {status_code::aborted,
-          sentence({"container '", what_.container, "' was reset; sessions that are opened now begin anew"})};
-}
-
-TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now_ns) {
-  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    all = runs_;
-  }
-  for (const auto& [step, r] : all) {
-    if (r->done.load(memory_order::relaxed)) continue;
-    const std::int64_t asked = r->asked_ns.load(memory_order::relaxed);
-    run_list::run one{what_.graph, step, what_.container, asked != 0, asked == 0 ? 0 : now_ns - asked, {}};
-    for (const meeting::waiting_edge& e : r->edges.waiting()) {
-      const bool known = e.peer >= 0 && static_cast<std::size_t>(e.peer) < what_.tasks.size();
-      one.edges.push_back({e.number, e.waits, known ? what_.tasks[static_cast<std::size_t>(e.peer)].id : task_id{}});
-    }
-    to.runs.push_back(std::move(one));
-  }
-}
-
-inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
-  pass();
-  std::map<std::uint64_t, std::shared_ptr<run_state>> all;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    all.swap(runs_);
-    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step);
-  }
-  std::vector<std::uint64_t> steps;
-  for (const auto& [step, r] : all) {
-    steps.push_back(step);
-    r->edges.abort(why);
-    r->stop.cancel();
-  }
-  return steps;
-}
-
-}  // namespace tagma::service
 // ---- tagma/device/cpu/build_info.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
@@ -6727,8 +6854,6 @@ TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& n
 
 namespace tagma::service {
 
-class inlet_handler;
-
 class worker_core final : public std::enable_shared_from_this<worker_core> {
  public:
   worker_core(transport::network& by, worker_options options)
@@ -6811,69 +6936,6 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   checkpoint_folder folder_;
   crew crew_;  // last: it ends first
 };
-
-/// What a connection asks of its worker. These are no virtual functions, which g++ compiles in every file that sees
-/// them, with all that they reach.
-struct inlet_calls {
-  std::function<transport::placement(transport::link&, const transport::incoming&)> place;
-  std::function<void(const std::shared_ptr<inlet_handler>&, transport::link&, transport::incoming&)> received;
-  std::function<void(transport::link&, std::uint32_t transfer, const error& why)> abandoned;
-  std::function<void(std::uint64_t graph, const void* connection)> lapse;
-};
-
-/// One connection to a worker.
-class inlet_handler final : public transport::handler, public std::enable_shared_from_this<inlet_handler> {
- public:
-  explicit inlet_handler(inlet_calls worker) : worker_(std::move(worker)) {}
-
-  void connected(transport::link& with) override;
-  [[nodiscard]] transport::placement place(transport::link& from, const transport::incoming& m) override {
-    return worker_.place(from, m);
-  }
-  void received(transport::link& from, transport::incoming& m) override {
-    worker_.received(shared_from_this(), from, m);
-  }
-  void abandoned(transport::link& from, std::uint32_t transfer) override {
-    worker_.abandoned(from, transfer, error(status_code::unavailable, "a tensor did not come to its end"));
-  }
-  void writable(transport::link&) override { room_.notify_all(); }
-  void closed(transport::link&) override { end(); }
-  void lost(transport::link&, const error&) override { end(); }
-
-  /// Answers a call, from a thread that may wait.
-  void reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk = {});
-  void refuse(std::uint64_t request, const error& why);
-  void abort(const error& why);
-  /// As it is now, if it is open.
-  [[nodiscard]] std::optional<server_status::connection> seen(std::int64_t now_ns);
-  /// The graph of a client that speaks through this connection. False if it is over.
-  bool owns(std::uint64_t graph, registered_part& part);
-
- private:
-  void answer(const std::function<transport::send_result(transport::link&)>& send);
-  void end();
-
-  inlet_calls worker_;
-  std::mutex mutex_;
-  condition room_;
-  transport::link* link_ = nullptr;  // nullptr: it is over
-  std::set<std::uint64_t> graphs_;
-};
-
-namespace detail {
-
-/// What was thrown, as an error with a code.
-TAGMA_COLD inline error caught_error() {
-  try {
-    throw;
-  } catch (const error& e) {
-    return e;
-  } catch (const std::exception& e) {
-    return error(status_code::internal, e.what());
-  }
-}
-
-}  // namespace detail
 
 inline container worker_core::state(const std::string& name, isolation kept_apart) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -7225,7 +7287,7 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
         },
         &numbers);
   } catch (...) {
-    const error why = part->reason_of(detail::caught_error());
+    const error why = part.reason_of(detail::caught_error());
     runs_failed_.fetch_add(1, memory_order::relaxed);
     run->edges.abort(why);
     throw error(why);
@@ -7276,59 +7338,6 @@ inline std::shared_ptr<inlet_handler> worker_core::accept() {
   const auto made = std::make_shared<inlet_handler>(std::move(calls));
   inlets_.push_back(made);
   return made;
-}
-
-inline void inlet_handler::abort(const error& why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (link_ != nullptr) link_->abort(why);
-}
-
-inline void inlet_handler::connected(transport::link& with) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  link_ = &with;
-}
-
-inline void inlet_handler::end() {
-  std::set<std::uint64_t> graphs;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    link_ = nullptr;
-    graphs.swap(graphs_);
-    room_.notify_all();
-  }
-  if (TAGMA_BROKEN(graphs_stay)) return;
-  for (const std::uint64_t g : graphs) worker_.lapse(g, this);
-}
-
-inline bool inlet_handler::owns(std::uint64_t graph, registered_part& part) {
-  pass();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (link_ == nullptr) return false;
-  part.owned_by(this);
-  graphs_.insert(graph);
-  return true;
-}
-
-inline void inlet_handler::answer(const std::function<transport::send_result(transport::link&)>& send) {
-  pass();
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (link_ != nullptr && send(*link_).status == transport::send_status::full) room_.wait_for(lock, 50'000'000);
-}
-
-inline void inlet_handler::reply(std::uint64_t request, std::string body, std::shared_ptr<const std::string> bulk) {
-  answer([&](transport::link& to) {
-    transport::outgoing m;
-    m.body = body;
-    if (bulk != nullptr) detail::keep_bulk(m, bulk);
-    transport::send_attempt* const kept = m.attempt;
-    const transport::send_result sent = to.reply(request, std::move(m));
-    if (!sent && kept != nullptr) kept->ended(nullptr);
-    return sent;
-  });
-}
-
-inline void inlet_handler::refuse(std::uint64_t request, const error& why) {
-  answer([&](transport::link& to) { return to.fail(request, why); });
 }
 
 }  // namespace tagma::service
@@ -7828,19 +7837,13 @@ class remote_session {
 
 namespace detail {
 
-/// Tells a process from the one that was there before it.
-TAGMA_COLD inline std::uint64_t draw_incarnation() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32 | random() | 1;
-}
-
 TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options) {
   service::worker_options w;
   w.members = who.cluster();
   w.link.self.job = who.job();
   w.link.self.task = who.task();
   w.link.self.role = "server";
-  w.link.self.incarnation = draw_incarnation();
+  w.link.self.incarnation = service::draw_number() | 1;
   w.link.secret = options.secret;
   w.link.insecure = options.insecure;
   w.link.patience = options.patience;
@@ -7857,7 +7860,7 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
 TAGMA_COLD inline cluster_session_options as_client(cluster_session_options options) {
   if (options.link.self.job.empty()) options.link.self.job = "client";
   if (options.link.self.role.empty()) options.link.self.role = "client";
-  if (options.link.self.incarnation == 0) options.link.self.incarnation = draw_incarnation();
+  if (options.link.self.incarnation == 0) options.link.self.incarnation = service::draw_number() | 1;
   return options;
 }
 

@@ -69,7 +69,6 @@ class monitored_session {
  private:
   void begin();
   void attempt();
-  void wait_again() const;
   [[nodiscard]] static bool is_loss(const error& e) {
     return e.code() == status_code::aborted || e.code() == status_code::unavailable;
   }
@@ -137,12 +136,6 @@ inline monitored_session::monitored_session(transport::network& by, cluster memb
   begin();
 }
 
-inline void monitored_session::wait_again() const {
-  transport::latch over;
-  network_.after(options_.again_ns, [&] { over.open(); });
-  over.wait();
-}
-
 inline void monitored_session::attempt() {
   if (!options_.chief) {
     const std::string missing = missing_variable(network_, members_, program_, how_);
@@ -174,7 +167,7 @@ inline void monitored_session::begin() {
       if (network_.now() >= until)
         fail(status_code::deadline_exceeded, {"the cluster is not there: ", runtime::without_code(e.what())});
     }
-    wait_again();
+    service::pause_for(options_.again_ns);
   }
 }
 

@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 
@@ -88,19 +87,13 @@ class remote_session {
 
 namespace detail {
 
-/// Tells a process from the one that was there before it.
-TAGMA_COLD inline std::uint64_t draw_incarnation() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32 | random() | 1;
-}
-
 TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options) {
   service::worker_options w;
   w.members = who.cluster();
   w.link.self.job = who.job();
   w.link.self.task = who.task();
   w.link.self.role = "server";
-  w.link.self.incarnation = draw_incarnation();
+  w.link.self.incarnation = service::draw_number() | 1;
   w.link.secret = options.secret;
   w.link.insecure = options.insecure;
   w.link.patience = options.patience;
@@ -117,7 +110,7 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
 TAGMA_COLD inline cluster_session_options as_client(cluster_session_options options) {
   if (options.link.self.job.empty()) options.link.self.job = "client";
   if (options.link.self.role.empty()) options.link.self.role = "client";
-  if (options.link.self.incarnation == 0) options.link.self.incarnation = draw_incarnation();
+  if (options.link.self.incarnation == 0) options.link.self.incarnation = service::draw_number() | 1;
   return options;
 }
 

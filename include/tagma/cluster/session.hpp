@@ -121,7 +121,6 @@ class cluster_session {
   class round;
   class pause;
 
-  void wait_a_moment(std::int64_t ns);
   saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
                         pause& now, bool held, bool full);
   void list_variables(variable_homes& homes);
@@ -391,12 +390,6 @@ inline void cluster_session::add_missing_parts() {
   }
 }
 
-inline void cluster_session::wait_a_moment(std::int64_t ns) {
-  transport::latch over;
-  network_.after(ns, [&] { over.open(); });
-  over.wait();
-}
-
 inline cluster_session::planned_run cluster_session::plan_run(const std::vector<int>& wanted) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -498,7 +491,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
       if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
       if (plan.updates || !again || network_.now() >= again_until) throw;
     }
-    wait_a_moment(service::first_wait_ns);
+    service::pause_for(service::first_wait_ns);
   }
 }
 

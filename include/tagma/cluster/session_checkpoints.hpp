@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -63,8 +62,7 @@ class cluster_session::round {
 class cluster_session::pause {
  public:
   pause(cluster_session& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
-    std::random_device random;
-    token_ = std::uint64_t{random()} << 32 | random() | 1;
+    token_ = service::draw_number() | 1;
   }
   pause(const pause&) = delete;
   pause& operator=(const pause&) = delete;
@@ -98,7 +96,7 @@ class cluster_session::pause {
       }
       begun.assign(open.begin(), open.end());
       if (begun.size() > service::most_listed) begun.resize(service::most_listed);
-      of_.wait_a_moment(held ? 1'000'000 : 10'000'000);
+      service::pause_for(held ? 1'000'000 : 10'000'000);
     }
   }
   void end(bool committed) {

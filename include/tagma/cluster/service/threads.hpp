@@ -82,6 +82,9 @@ class thread {
   std::thread real_;
 };
 
+/// Sleeps for so many nanoseconds.
+void pause_for(std::int64_t ns);
+
 /// A number that is drawn, and that nobody else has.
 [[nodiscard]] std::uint64_t draw_number();
 

@@ -39,6 +39,11 @@ TAGMA_DECL void thread::join() {
   if (real_.joinable()) real_.join();
 }
 
+TAGMA_DECL void pause_for(std::int64_t ns) {
+  runtime::wait_word nobody;
+  nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
+}
+
 TAGMA_DECL std::uint64_t draw_number() {
   if (runtime::turns_here != nullptr) return runtime::turns_here->draw();
   std::random_device random;
