@@ -170,6 +170,18 @@ TEST_CASE("a list of variables may be longer than the body of a message") {
   CHECK(second.run("last").dims() == tg::shape{1});
 }
 
+TEST_CASE("parts that would wait for one another are refused, and not waited for") {
+  servers all(two_and_one);
+  const auto a = tg::on<"/job:ps/task:0">(tg::variable<"a", float>(tg::zeros));
+  const auto b = tg::on<"/job:ps/task:1">(tg::variable<"b", float>(tg::zeros));
+  const auto p = a + tg::on<"/job:ps/task:1">(tg::assign(b, 1.0f));
+  const auto q = b + tg::on<"/job:ps/task:0">(tg::assign(a, 1.0f));
+  const tg::any_program whole(tg::compile([=] { return tg::outputs(p, q); }), {"p", "q"});
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, whole, all.client());
+  CHECK(tg::test::text_of([&] { session.run({"p", "q"}); }).find("TAGMA-E067") != std::string::npos);
+  CHECK(session.run("p").as<float>()[0] == 1.0f);
+}
+
 TEST_CASE("texts are not sent, and say so before anything is") {
   servers all(two_and_one);
   constexpr auto line = tg::placeholder<"line", std::string_view, 1>();

@@ -50,6 +50,10 @@ struct heap_order {
   schedule_result<heap_room> order;
 };
 
+/// False if reads and updates wait for one another even where every operation is a step of its own: then nothing runs
+/// these nodes, as a whole or in parts.
+[[nodiscard]] bool has_order(const ir::graph_view& g, array_view<const node_id> fetches);
+
 /// The plan of some nodes of a graph.
 class heap_plan {
  public:

@@ -109,11 +109,21 @@ struct village {
 /// How long a run takes that waits for a tensor which was sent to the process that was there before.
 [[nodiscard]] inline village::outcome run_whose_edge_is_lost() {
   village v;
-  v.connect(counters({1, 1}));
-  REQUIRE(v.run("get0", {}).text.empty());
+  graph_builder b;
+  const auto at = [&](const std::string& where, const auto& make) {
+    const auto there = b.on(where);
+    return make();
+  };
+  const graph_node more = at(scope_of("ps", 0), [&] {
+    const graph_node count = b.variable("count", dtype::float32, {3}, zeros);
+    return b.add("assign_add", {count, count});
+  });
+  const any_program sends = b.build({{"sent", at(scope_of("worker", 0), [&] { return b.add("negate", {more}); })}});
+  v.connect(sends);
+  REQUIRE(v.run("sent").text.empty());
   v.begin_again("worker");
-  v.connect(counters({1, 1}));
-  return v.run("get0");
+  v.connect(sends);
+  return v.run("sent");
 }
 
 /// And one whose servers do not reach each other, while the client reaches both.
@@ -162,8 +172,8 @@ struct village {
     return call.what();
   };
   const auto first = connect(), second = connect();
-  const service::add_part part{5, 0, {}, {}, isolation::variables, 1, {{{"ps", 0}, "ps0:1"}}};
-  const std::string run = service::run_part{5, 0, {0}, {}}.body();
+  const service::add_part part{5, 0, {}, {}, isolation::variables, 1, {{{"ps", 0}, "ps0:1"}}, 0};
+  const std::string run = service::run_part{.graph = 5, .step = 0, .outputs = {0}, .feeds = {}}.body();
   REQUIRE(ask(*first, service::message::add_part, part.body(), write_program(program)).empty());
   REQUIRE(ask(*second, service::message::run_part, run).empty());
   if (by_word) {
@@ -173,11 +183,13 @@ struct village {
     first->post(std::move(m));
   } else {
     first->close();
+    second->close();
   }
-  v.world.run_for(5 * village::s);
-  const std::string text = ask(*second, service::message::run_part, service::run_part{5, 1, {0}, {}}.body());
-  first->close();
-  second->close();
+  v.world.run_for((by_word ? 5 : 70) * village::s);  // a minute is how long it may come back
+  const auto third = connect();
+  const std::string text = ask(*third, service::message::run_part,
+                               service::run_part{.graph = 5, .step = 1, .outputs = {0}, .feeds = {}}.body());
+  for (const auto& each : {first, second, third}) each->close();
   v.world.run_for(village::s);
   return text;
 }

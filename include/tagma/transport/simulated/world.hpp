@@ -93,6 +93,7 @@ class network final : public transport::network, public runtime::turns {
   threads& threads_;
   std::string name_;
   bool alive_ = true;
+  bool ends_ = false;  // killed: its threads come to their ends, and what they wait for comes
   std::int64_t clock_ahead_ns_ = 0;
   std::int64_t stopped_until_ns_ = 0;
 };

@@ -35,7 +35,7 @@ TAGMA_DECL void network::sleep(const runtime::wait_word& at, std::int64_t end_ns
 
 TAGMA_DECL void network::after(std::int64_t ns, std::function<void()> what) {
   world_.at(world_.now_ + ns, [this, what = std::move(what)] {
-    if (!alive_) return;
+    if (!alive_ && !ends_) return;
     if (stopped_until_ns_ > world_.now_) return after(stopped_until_ns_ - world_.now_, what);
     const at_home here(*this);
     what();
@@ -194,6 +194,7 @@ TAGMA_DECL void world::end(const std::string& name, bool silently, bool told) {
   gone_.push_back(std::exchange(processes_[name], std::make_unique<network>(*this, threads_, name)));
   processes_[name]->clock_ahead_ns_ = p.clock_ahead_ns_;
   p.alive_ = false;
+  p.ends_ = told;
   p.stopped_until_ns_ = 0;
   std::erase_if(listeners_, [&p](const auto& l) { return l.second.at == &p; });
   const std::vector<std::shared_ptr<stream>> all = streams_;
