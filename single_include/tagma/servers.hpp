@@ -2285,7 +2285,7 @@ inline constexpr std::size_t most_listed = 3000;
 /// Keeps runs of a container out that have not begun. It is asked for again until no run is open.
 struct hold_runs {
   std::string container;
-  std::uint64_t token = 0;           ///< random; of who holds
+  std::uint64_t token = 0;           ///< random, not 0; of who holds
   std::vector<run_number> admitted;  ///< that have begun somewhere
 
   [[nodiscard]] std::string body() const;
@@ -2422,6 +2422,7 @@ TAGMA_DECL hold_runs hold_runs::read(std::string_view body) {
   hold_runs m;
   m.container = from.text(), m.token = from.number<std::uint64_t>(), m.admitted = detail::read_runs(from);
   from.end();
+  if (m.token == 0) fail(status_code::invalid_argument, "message 'hold_runs': a token is not 0");
   return m;
 }
 

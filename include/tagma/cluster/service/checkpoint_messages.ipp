@@ -54,6 +54,7 @@ TAGMA_DECL hold_runs hold_runs::read(std::string_view body) {
   hold_runs m;
   m.container = from.text(), m.token = from.number<std::uint64_t>(), m.admitted = detail::read_runs(from);
   from.end();
+  if (m.token == 0) fail(status_code::invalid_argument, "message 'hold_runs': a token is not 0");
   return m;
 }
 
