@@ -129,7 +129,7 @@ def main(server, ctl, client, write_program, waiting_client):
         where = ["--cluster", json.dumps(alone)]
         host, port = alone["local"][0].split(":")
         peer = str(pathlib.Path(__file__).resolve().parent / "service_peer.py")
-        guarded = Server(server, alone, 0, "--secret-file", str(secret))
+        guarded = Server(server, alone, 0, "--secret-file", str(secret), "--checkpoints", folder)
         try:
             run("status", *where, "--secret-file", str(secret))
             said = run("status", *where, "--secret-file", str(wrong), "--timeout", "30", status=1)
