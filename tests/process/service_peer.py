@@ -256,7 +256,7 @@ class Client(Peer):
     def __init__(self, host, port, secret):
         super().__init__(host, port)
         self.requests, self.transfers = 0, 0
-        self.answers = {}
+        self.answers, self.coming = {}, {}  # by requests, and by transfers
         hello = greeting("client", "client", 0, 4711, "", bytes(range(32)), secret)
         self.socket.sendall(frame(HELLO, hello))
         type_, _, kind, *_, answer = self.next()
@@ -286,20 +286,29 @@ class Client(Peer):
         return self.answer(self.ask(kind, body, bulk))
 
     def answer(self, request):
-        """Those of a request; they may come in another order."""
+        """Those of a request. Answers may come in another order, and between chunks of one there may be another."""
         while request not in self.answers:
             type_, flags, kind, transfer, of_request, size, payload = self.next()
+            if type_ == CHUNK:
+                of_request, body, whole, came = self.coming.pop(transfer)
+                assert size == len(came), "chunks come in order"
+                self.come(transfer, of_request, body, whole, came + payload)
+                continue
             assert type_ == MESSAGE and flags & IS_REPLY, (type_, flags, of_request)
-            came = b""
-            while len(came) < size:
-                type_, _, _, number, _, at, chunk = self.next()
-                assert (type_, number, at) == (CHUNK, transfer, len(came))
-                came += chunk
-            self.answers[of_request] = Refused(kind, payload.decode()) if flags & IS_ERROR else (payload, came)
+            if flags & IS_ERROR:
+                self.answers[of_request] = Refused(kind, payload.decode())
+            else:
+                self.come(transfer, of_request, payload, size, b"")
         result = self.answers.pop(request)
         if isinstance(result, Refused):
             raise result
         return result
+
+    def come(self, transfer, request, body, whole, bulk):
+        if len(bulk) < whole:
+            self.coming[transfer] = (request, body, whole, bulk)
+        else:
+            self.answers[request] = (body, bulk)
 
     def refuses(self, code, part, kind, body=b"", bulk=b""):
         try:
