@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fuzz/fuzz.hpp"
+#include "tagma/cluster/service/checkpoint_messages.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/reports.hpp"
 
@@ -36,7 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_one<service::add_part, service::run_part, service::part_results, service::edge_of_run, service::end_run,
            service::variable_list, service::task_list, service::server_status, service::container_list,
            service::resource_list, service::read_variable, service::variable_value, service::run_list,
-           service::reset_result, service::probe, service::probe_result>(data[0],
-                                                                         tagma::fuzz::text_of(data, size).substr(1));
+           service::reset_result, service::probe, service::probe_result, service::added_part, service::hold_runs,
+           service::open_runs, service::save_shard, service::saved_shard, service::commit_save, service::end_hold,
+           service::restore_shard, service::name_list, service::restored_shard>(
+      data[0], tagma::fuzz::text_of(data, size).substr(1));
   return 0;
 }

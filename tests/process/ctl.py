@@ -129,7 +129,7 @@ def main(server, ctl, client, write_program, waiting_client):
         where = ["--cluster", json.dumps(alone)]
         host, port = alone["local"][0].split(":")
         peer = str(pathlib.Path(__file__).resolve().parent / "service_peer.py")
-        guarded = Server(server, alone, 0, "--secret-file", str(secret))
+        guarded = Server(server, alone, 0, "--secret-file", str(secret), "--checkpoints", folder)
         try:
             run("status", *where, "--secret-file", str(secret))
             said = run("status", *where, "--secret-file", str(wrong), "--timeout", "30", status=1)
@@ -140,7 +140,9 @@ def main(server, ctl, client, write_program, waiting_client):
                                   text=True, timeout=120)
             check(done.returncode == 0, done.stdout, done.stderr)
             status = json.loads(run("status", "--json", *where, "--secret-file", str(secret)))["tasks"][0]
-            check(status["runs_begun"] == 4 and status["runs_failed"] == 1, status)
+            check(status["runs_begun"] >= 19 and status["runs_failed"] == 1, status)
+            indices = sorted(p.name.split(".")[0] for p in pathlib.Path(folder).glob("*.index.json"))
+            check(indices == ["peer-1", "peer-2", "peer-3", "peer-4"], indices)
 
             # A run that waits is seen, with what it waits at, and is ended by who resets its container.
             given = [*where, "--secret-file", str(secret)]

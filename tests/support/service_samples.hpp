@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/cluster/service/checkpoint_messages.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/reports.hpp"
 
@@ -18,15 +19,28 @@ template <class F>
 void each_service_sample(const F& f) {
   using namespace service;
   const std::vector<placed_task> tasks{{{"ps", 0}, "a:1"}, {{"worker", 3}, "[::1]:2"}};
-  f("add_part", add_part{7, 1, "trial", "replica_3", isolation::runs, 42, tasks});
-  f("run_part", run_part{7, 9, {0, 2}, {{{1, 4}, {dtype::float32, {2, 3}}}}});
+  f("add_part", add_part{7, 1, "trial", "replica_3", isolation::runs, 42, tasks, 12});
+  f("added_part", added_part{0x0123456789abcdef});
+  f("run_part", run_part{7, 9, 8, 0x0123456789abcdef, {0, 2}, {{{1, 4}, {dtype::float32, {2, 3}}}}});
   f("part_results", part_results{{{dtype::none, {}}, {dtype::int64, {5}}}});
+  f("run_failed", part_results{{}, status_code::out_of_range, "index 7"});
   f("tensor", edge_of_run{7, 9, 3, {dtype::float32, {2, 3}}});
   f("wanted", edge_of_run{7, 9, 3, {}});
   f("end_run", end_run{7, 9, status_code::out_of_range, "index 7"});
   f("forget_graph", edge_of_run{7, 0, 0, {}});
   f("variable_list", variable_list{{{"w", {dtype::float32, {3}}}, {"w/adam_m", {dtype::float32, {3}}}}});
   f("task_list", task_list{{"ps", 0}, tasks});
+  f("keep_graph", edge_of_run{7, 0, 0, {}});
+  f("hold_runs", hold_runs{"trial", 78, {{7, 9}, {8, 0}}});
+  f("open_runs", open_runs{{{7, 10}}});
+  f("save_shard", save_shard{"trial", "model-5", 78, true, false});
+  f("saved_shard", saved_shard{{{"b", "model-4-000000000000004d-ps-0.safetensors", 4, false},
+                                {"w", "model-5-000000000000004e-ps-0.safetensors", 12, true}}});
+  f("commit_save", commit_save{"model-5", 78, 3, {{"cut", "runs"}, {"container", "trial"}}});
+  f("end_hold", end_hold{"trial", 78, true});
+  f("restore_shard", restore_shard{"trial", "model-*", 79, true});
+  f("name_list", name_list{{"b", "w"}});
+  f("restored_shard", restored_shard{{{"saved", "2026-01-01T00:00:00Z"}, {"name", "model-5"}}});
   server_status s;
   s.self = {"ps", 0}, s.incarnation = 0x0123456789abcdef, s.build = "tagma", s.uptime_ns = 90'000'000'000;
   s.resident_bytes = 4096, s.graphs = 2, s.runs = 1, s.runs_begun = 12, s.runs_failed = 3;

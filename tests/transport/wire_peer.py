@@ -60,6 +60,7 @@ def proof(label, secret, hello, answer):
 class Peer:
     def __init__(self, host, port):
         self.socket = socket.create_connection((host, port), timeout=60)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.pings = 0
 
     def take(self, size):

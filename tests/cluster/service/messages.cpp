@@ -67,6 +67,11 @@ TEST_CASE("messages about checkpoints are read as they were written, or refused"
   check(service::restored_shard{{{"name", "model-7"}, {"saved", "2026-01-01T00:00:00Z"}}});
 }
 
+TEST_CASE("nobody holds runs without a token") {
+  CHECK_THROWS_WITH(service::hold_runs::read(service::hold_runs{"trial", 0, {}}.body()),
+                    "InvalidArgument: message 'hold_runs': a token is not 0");
+}
+
 TEST_CASE("what a message says is limited before there is memory for it") {
   service::word_writer to;
   to.number(std::uint32_t{0xffffffff});

@@ -21,7 +21,7 @@ inline constexpr std::size_t most_listed = 3000;
 /// Keeps runs of a container out that have not begun. It is asked for again until no run is open.
 struct hold_runs {
   std::string container;
-  std::uint64_t token = 0;           ///< random; of who holds
+  std::uint64_t token = 0;           ///< random, not 0; of who holds
   std::vector<run_number> admitted;  ///< that have begun somewhere
 
   [[nodiscard]] std::string body() const;

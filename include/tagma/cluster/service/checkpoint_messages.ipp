@@ -34,13 +34,6 @@ TAGMA_DECL std::vector<std::pair<std::string, std::string>> read_texts(word_read
   return texts;
 }
 
-/// 0 or 1.
-TAGMA_DECL bool read_flag(word_reader& from, const char* what) {
-  const auto flag = from.number<std::uint8_t>();
-  if (flag > 1) fail(status_code::invalid_argument, {"message '", what, "': a flag is ", int{flag}});
-  return flag == 1;
-}
-
 }  // namespace detail
 
 TAGMA_DECL std::string hold_runs::body() const {
@@ -54,6 +47,7 @@ TAGMA_DECL hold_runs hold_runs::read(std::string_view body) {
   hold_runs m;
   m.container = from.text(), m.token = from.number<std::uint64_t>(), m.admitted = detail::read_runs(from);
   from.end();
+  if (m.token == 0) fail(status_code::invalid_argument, "message 'hold_runs': a token is not 0");
   return m;
 }
 
@@ -74,7 +68,7 @@ TAGMA_DECL open_runs open_runs::read(std::string_view body) {
 TAGMA_DECL std::string save_shard::body() const {
   word_writer to;
   to.text(container), to.text(name), to.number(token);
-  to.number(static_cast<std::uint8_t>(held)), to.number(static_cast<std::uint8_t>(full));
+  to.flag(held), to.flag(full);
   return to.take();
 }
 
@@ -82,7 +76,7 @@ TAGMA_DECL save_shard save_shard::read(std::string_view body) {
   word_reader from(body, "save_shard");
   save_shard m;
   m.container = from.text(), m.name = from.text(), m.token = from.number<std::uint64_t>();
-  m.held = detail::read_flag(from, "save_shard"), m.full = detail::read_flag(from, "save_shard");
+  m.held = from.flag(), m.full = from.flag();
   from.end();
   return m;
 }
@@ -90,8 +84,7 @@ TAGMA_DECL save_shard save_shard::read(std::string_view body) {
 TAGMA_DECL std::string saved_shard::body() const {
   word_writer to;
   to.number(static_cast<std::uint32_t>(variables.size()));
-  for (const variable& v : variables)
-    to.text(v.name), to.text(v.file), to.number(v.bytes), to.number(static_cast<std::uint8_t>(v.written));
+  for (const variable& v : variables) to.text(v.name), to.text(v.file), to.number(v.bytes), to.flag(v.written);
   return to.take();
 }
 
@@ -101,7 +94,7 @@ TAGMA_DECL saved_shard saved_shard::read(std::string_view body) {
   m.variables.resize(from.count(17));
   for (variable& v : m.variables) {
     v.name = from.text(), v.file = from.text(), v.bytes = from.number<std::uint64_t>();
-    v.written = detail::read_flag(from, "saved_shard");
+    v.written = from.flag();
   }
   from.end();
   return m;
@@ -124,21 +117,21 @@ TAGMA_DECL commit_save commit_save::read(std::string_view body) {
 
 TAGMA_DECL std::string end_hold::body() const {
   word_writer to;
-  to.text(container), to.number(token), to.number(static_cast<std::uint8_t>(committed));
+  to.text(container), to.number(token), to.flag(committed);
   return to.take();
 }
 
 TAGMA_DECL end_hold end_hold::read(std::string_view body) {
   word_reader from(body, "end_hold");
   end_hold m;
-  m.container = from.text(), m.token = from.number<std::uint64_t>(), m.committed = detail::read_flag(from, "end_hold");
+  m.container = from.text(), m.token = from.number<std::uint64_t>(), m.committed = from.flag();
   from.end();
   return m;
 }
 
 TAGMA_DECL std::string restore_shard::body() const {
   word_writer to;
-  to.text(container), to.text(name), to.number(token), to.number(static_cast<std::uint8_t>(checks_only));
+  to.text(container), to.text(name), to.number(token), to.flag(checks_only);
   return to.take();
 }
 
@@ -146,7 +139,7 @@ TAGMA_DECL restore_shard restore_shard::read(std::string_view body) {
   word_reader from(body, "restore_shard");
   restore_shard m;
   m.container = from.text(), m.name = from.text(), m.token = from.number<std::uint64_t>();
-  m.checks_only = detail::read_flag(from, "restore_shard");
+  m.checks_only = from.flag();
   from.end();
   return m;
 }
