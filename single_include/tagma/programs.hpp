@@ -756,6 +756,10 @@ struct heap_order {
   schedule_result<heap_room> order;
 };
 
+/// False if reads and updates wait for one another even where every operation is a step of its own: then nothing runs
+/// these nodes, as a whole or in parts.
+[[nodiscard]] bool has_order(const ir::graph_view& g, array_view<const node_id> fetches);
+
 /// The plan of some nodes of a graph.
 class heap_plan {
  public:
@@ -1006,6 +1010,16 @@ TAGMA_DECL heap_order::heap_order(const ir::graph_view& g, const fixed_array<ir:
                             : schedule_loops<heap_room, heap_room>(g, needs, fusion);
     if (careful || !order.contradictory) return;
   }
+}
+
+TAGMA_DECL bool has_order(const ir::graph_view& g, array_view<const node_id> fetches) {
+  const auto needs = ir::prune<heap_room>(g, fetches);
+  ir::fusion<heap_room> alone;
+  make_room(g.nodes.size(), alone.group, alone.reason, alone.size);
+  for (ir::node_id i = 0; i < g.size(); ++i) alone.group[i] = i, alone.size[i] = 1;
+  return !(g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, alone)
+                           : schedule_loops<heap_room, heap_room>(g, needs, alone))
+              .contradictory;
 }
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,

@@ -395,6 +395,7 @@ inline mistake mistake_made = mistake::none;  ///< by one test at a time
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -1688,7 +1689,8 @@ class cluster_session {
   std::set<std::uint64_t> open_;  // steps
   std::vector<bool> missing_;     // parts that their servers have forgotten
   std::map<std::vector<int>, planned_run> planned_;
-  std::mutex adding_;  // one thread at a time gives servers their parts again
+  bool adding_ = false;           // one thread at a time gives servers their parts again
+  service::condition added_;
 };
 
 /// A step of a session, while it has no answer.
@@ -1899,22 +1901,33 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
 }
 
 inline void cluster_session::add_missing_parts() {
-  const std::lock_guard<std::mutex> one_by_one(adding_);
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    std::uint64_t first_step = 0;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (!missing_[t]) continue;
-      first_step = step_;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (adding_) added_.wait(lock);
+  struct turn {
+    ~turn() {
+      of.adding_ = false;
+      of.added_.notify_all();
     }
+    cluster_session& of;
+  };
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (!missing_[t]) continue;
+    const std::uint64_t first_step = step_;
+    adding_ = true;
+    const turn mine{*this};
     std::vector<bool> one(tasks_.size());
     one[t] = true;
+    std::exception_ptr failed;
+    lock.unlock();
     try {
       add_parts(one, first_step);
     } catch (const error& e) {
-      if (e.code() != status_code::already_exists) throw;
+      if (e.code() != status_code::already_exists) failed = std::current_exception();
+    } catch (...) {
+      failed = std::current_exception();
     }
-    const std::lock_guard<std::mutex> lock(mutex_);
+    lock.lock();
+    if (failed != nullptr) std::rethrow_exception(failed);
     missing_[t] = false;
   }
 }
@@ -1925,6 +1938,11 @@ inline cluster_session::planned_run cluster_session::plan_run(const std::vector<
     const auto found = planned_.find(wanted);
     if (found != planned_.end()) return found->second;
   }
+  std::vector<ir::node_id> nodes;
+  for (const int w : wanted) nodes.push_back(program_.graph().roots[static_cast<std::size_t>(w)]);
+  if (!plan::has_order(program_.graph(), nodes))  // parts would wait for one another until the end of their time
+    fail(status_code::invalid_argument,
+         "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
   planned_run made{outputs_of_parts(cut_, wanted), false};
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     if (!made.asked[t].empty() && !updates_of_run(parts_[t].graph(), made.asked[t]).empty()) made.updates = true;

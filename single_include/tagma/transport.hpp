@@ -3811,6 +3811,7 @@ class network final : public transport::network, public runtime::turns {
   threads& threads_;
   std::string name_;
   bool alive_ = true;
+  bool ends_ = false;  // killed: its threads come to their ends, and what they wait for comes
   std::int64_t clock_ahead_ns_ = 0;
   std::int64_t stopped_until_ns_ = 0;
 };
@@ -3981,7 +3982,7 @@ TAGMA_DECL void network::sleep(const runtime::wait_word& at, std::int64_t end_ns
 
 TAGMA_DECL void network::after(std::int64_t ns, std::function<void()> what) {
   world_.at(world_.now_ + ns, [this, what = std::move(what)] {
-    if (!alive_) return;
+    if (!alive_ && !ends_) return;
     if (stopped_until_ns_ > world_.now_) return after(stopped_until_ns_ - world_.now_, what);
     const at_home here(*this);
     what();
@@ -4140,6 +4141,7 @@ TAGMA_DECL void world::end(const std::string& name, bool silently, bool told) {
   gone_.push_back(std::exchange(processes_[name], std::make_unique<network>(*this, threads_, name)));
   processes_[name]->clock_ahead_ns_ = p.clock_ahead_ns_;
   p.alive_ = false;
+  p.ends_ = told;
   p.stopped_until_ns_ = 0;
   std::erase_if(listeners_, [&p](const auto& l) { return l.second.at == &p; });
   const std::vector<std::shared_ptr<stream>> all = streams_;
