@@ -1514,6 +1514,9 @@ namespace tagma {
 /// @param outputs by their positions
 [[nodiscard]] std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs);
 
+/// Whether a graph has variables, queues or other things that are on a server: then no other server stands in for it.
+[[nodiscard]] bool has_state(const ir::graph_view& g);
+
 }  // namespace tagma
 
 // ---- tagma/cluster/updates_of_run.ipp
@@ -1563,6 +1566,12 @@ TAGMA_DECL std::string updates_of_run(const ir::graph_view& g, array_view<const 
   return text;
 }
 
+TAGMA_DECL bool has_state(const ir::graph_view& g) {
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(ir::op_kind::variable) || g.info(i).is(ir::op_kind::resource)) return true;
+  return false;
+}
+
 }  // namespace tagma
 
 namespace tagma {
@@ -1579,14 +1588,7 @@ struct cluster_session_options {
   std::int64_t again_ns = 30'000'000'000;       ///< how long a run is asked for again when a connection was lost
 };
 
-/// A cluster, as one of its servers describes it, and which task that server is.
-struct described_cluster {
-  cluster members;
-  task_id home;
-};
-/// Asks the server at an address. Throws Unavailable if there is none.
-[[nodiscard]] described_cluster ask_for_cluster(transport::network& by, const std::string& address,
-                                                const cluster_session_options& options = {});
+struct described_cluster;
 
 /// For several threads.
 class cluster_session {
@@ -1682,14 +1684,16 @@ class cluster_session {
   ir::cut_graph cut_;
   std::vector<any_program> parts_;
   std::vector<bool> has_part_;
+  std::vector<bool> has_state_;         // parts that only the server does which has their variables
   std::vector<std::uint64_t> servers_;  // incarnations that have the parts
   std::uint64_t graph_ = 0;
   std::mutex mutex_;  // of what follows
   std::uint64_t step_ = 0;
   std::set<std::uint64_t> open_;  // steps
   std::vector<bool> missing_;     // parts that their servers have forgotten
+  std::vector<bool> lost_;        // parts whose variables are lost
   std::map<std::vector<int>, planned_run> planned_;
-  bool adding_ = false;           // one thread at a time gives servers their parts again
+  bool adding_ = false;  // one thread at a time gives servers their parts again
   service::condition added_;
 };
 
@@ -1788,28 +1792,6 @@ class cluster_session::question final : public transport::call {
   std::string who_;
 };
 
-inline described_cluster ask_for_cluster(transport::network& by, const std::string& address,
-                                         const cluster_session_options& options) {
-  const auto out = std::make_shared<service::outlet>(by, address, options.link, task_id{"", -1}, options.connect_ns,
-                                                     service::loss());
-  cluster_session::gathering all;
-  cluster_session::question q(all, "the server at " + address);
-  transport::outgoing m;
-  m.kind = static_cast<std::uint16_t>(service::message::list_tasks);
-  out->ask(std::move(m), options.connect_ns, q);
-  try {
-    all.wait([](const error&) {});
-  } catch (const error&) {
-    out->close();
-    throw;
-  }
-  out->close();
-  const service::task_list list = service::task_list::read(q.body);
-  std::map<std::string, std::map<int, std::string>> jobs;
-  for (const service::placed_task& t : list.tasks) jobs[t.id.job][t.id.task] = t.address;
-  return {cluster(jobs), list.self};
-}
-
 inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
@@ -1827,10 +1809,12 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
     cut_ = ir::cut(program_.graph(), site_->view());
     for (const ir::graph_part& part : cut_.parts) {
       has_part_.push_back(part.graph.view().size() > 0);
+      has_state_.push_back(has_state(part.graph.view()));
       parts_.push_back(program_of_part(program_, part));
     }
     servers_.resize(tasks_.size());
     missing_.resize(tasks_.size());
+    lost_.resize(tasks_.size());
     add_parts(has_part_, 0);
   } catch (...) {
     for (const auto& out : outlets_) out->close();
@@ -1895,9 +1879,19 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
     outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
   }
   all.wait([](const error&) {});
-  if (first_step > 0) return;
-  for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (which[t]) servers_[t] = service::added_part::read(questions[t]->body).server;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (!which[t]) continue;
+    const std::uint64_t server = service::added_part::read(questions[t]->body).server;
+    if (first_step == 0) servers_[t] = server;
+    if (server == servers_[t] || !has_state_[t]) continue;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      lost_[t] = true;
+    }
+    fail(status_code::aborted,
+         {to_string(task_device(tasks_[t].id)), ": the server was started anew since it got graph ", graph_,
+          ", and what its variables were is lost; a new session begins with what it has now"});
+  }
 }
 
 inline void cluster_session::add_missing_parts() {
@@ -1927,8 +1921,8 @@ inline void cluster_session::add_missing_parts() {
       failed = std::current_exception();
     }
     lock.lock();
+    missing_[t] = failed != nullptr && !lost_[t];
     if (failed != nullptr) std::rethrow_exception(failed);
-    missing_[t] = false;
   }
 }
 
@@ -2053,15 +2047,19 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
   std::vector<std::unique_ptr<service::repeated_call>> calls(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
-    service::run_part what{
-        graph_, step, now.answered(), by_any_server ? 0 : servers_[t], {asked[t].begin(), asked[t].end()}, {}};
+    service::run_part what{graph_,
+                           step,
+                           now.answered(),
+                           by_any_server && !has_state_[t] ? 0 : servers_[t],
+                           {asked[t].begin(), asked[t].end()},
+                           {}};
     auto elements = std::make_shared<const std::string>(feeds_of(t, feeds, what));
     const auto told = [&, t](const error* why) {
       try {
         if (why != nullptr) {
           if (why->code() == status_code::not_found) {
             const std::lock_guard<std::mutex> lock(mutex_);
-            missing_[t] = again = true;
+            if (!lost_[t]) missing_[t] = again = true;
           }
           const error named = explain(t, asked[t], step, *calls[t], *why);
           return all.come(&named);
@@ -3987,6 +3985,49 @@ inline saved_checkpoint monitored_session::save() {
 #include <string>
 #include <string_view>
 
+// ---- tagma/cluster/ask_for_cluster.hpp
+
+/// @file
+/// A cluster of which one server is known.
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace tagma {
+
+/// A cluster, as one of its servers describes it, and which task that server is.
+struct described_cluster {
+  cluster members;
+  task_id home;
+};
+/// Asks the server at an address. Throws Unavailable if there is none.
+[[nodiscard]] described_cluster ask_for_cluster(transport::network& by, const std::string& address,
+                                                const cluster_session_options& options = {});
+
+inline described_cluster ask_for_cluster(transport::network& by, const std::string& address,
+                                         const cluster_session_options& options) {
+  const auto out = std::make_shared<service::outlet>(by, address, options.link, task_id{"", -1}, options.connect_ns,
+                                                     service::loss());
+  cluster_session::gathering all;
+  cluster_session::question q(all, "the server at " + address);
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(service::message::list_tasks);
+  out->ask(std::move(m), options.connect_ns, q);
+  try {
+    all.wait([](const error&) {});
+  } catch (const error&) {
+    out->close();
+    throw;
+  }
+  out->close();
+  const service::task_list list = service::task_list::read(q.body);
+  std::map<std::string, std::map<int, std::string>> jobs;
+  for (const service::placed_task& t : list.tasks) jobs[t.id.job][t.id.task] = t.address;
+  return {cluster(jobs), list.self};
+}
+
+}  // namespace tagma
 // ---- tagma/cluster/service/worker.hpp
 
 /// @file

@@ -112,11 +112,30 @@ TEST_CASE("who was started anew does not guess: the error names the task and wha
   const std::string next = tg::test::text_of([&] { session.run({"more_b"}); });
   INFO(next);
   CHECK(next.find("/job:ps/replica:0/task:1") != std::string::npos);
-  CHECK(next.find("nothing of run") != std::string::npos);
-  // What changes nothing is done by whoever is there.
-  CHECK(first(session.run({"b"})[0]) == 0);
+  CHECK(next.find("was started anew") != std::string::npos);
+  // What the variable is now is not what the session has made of it.
+  const std::string read = tg::test::text_of([&] { session.run({"b"}); });
+  INFO(read);
+  CHECK(read.find("Aborted: /job:ps/replica:0/task:1: the server was started anew") == 0);
   CHECK(first(session.run({"a"})[0]) >= 1);
-  CHECK(tg::test::text_of([&] { session.run({"more_b"}); }).find("Aborted") == 0);
+  for (const char* again : {"b", "more_b"})
+    CHECK(tg::test::text_of([&] { session.run({again}); }).find("Aborted") == 0);
+  tg::cluster_session later(network, two_and_one, {"worker", 0}, counters(), all.client());
+  CHECK(first(later.run({"b"})[0]) == 0);
+}
+
+TEST_CASE("what has no state is done by whoever is there") {
+  tg::transport::memory::network memory;
+  cut_network network(memory);
+  servers all(two_and_one, network);
+  const auto in = tg::placeholder<"in", float, 3>();
+  const tg::any_program squares(tg::compile([=] { return tg::outputs(tg::on<"/job:worker/task:0">(in * in)); }), {"y"});
+  tg::cluster_session session(network, two_and_one, {"worker", 0}, squares, all.client());
+  const tg::tensor<float> three({3}, {3, 3, 3});
+  CHECK(first(session.run({"y"}, {tg::feed_to("in", three)})[0]) == 9);
+  all.workers[{"worker", 0}].reset();
+  all.start({"worker", 0}, "c:1");
+  CHECK(first(session.run({"y"}, {tg::feed_to("in", three)})[0]) == 9);
 }
 
 TEST_CASE("a graph stays for the time of its lease, and goes then") {

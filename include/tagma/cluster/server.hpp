@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/ask_for_cluster.hpp"
 #include "tagma/cluster/role.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"

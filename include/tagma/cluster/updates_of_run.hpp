@@ -17,6 +17,9 @@ namespace tagma {
 /// @param outputs by their positions
 [[nodiscard]] std::string updates_of_run(const ir::graph_view& g, array_view<const int> outputs);
 
+/// Whether a graph has variables, queues or other things that are on a server: then no other server stands in for it.
+[[nodiscard]] bool has_state(const ir::graph_view& g);
+
 }  // namespace tagma
 
 #ifndef TAGMA_COMPILED

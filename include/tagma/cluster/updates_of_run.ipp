@@ -56,4 +56,10 @@ TAGMA_DECL std::string updates_of_run(const ir::graph_view& g, array_view<const 
   return text;
 }
 
+TAGMA_DECL bool has_state(const ir::graph_view& g) {
+  for (ir::node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(ir::op_kind::variable) || g.info(i).is(ir::op_kind::resource)) return true;
+  return false;
+}
+
 }  // namespace tagma

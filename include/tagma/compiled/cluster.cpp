@@ -32,3 +32,4 @@
 #include "tagma/cluster/sources/torchrun.ipp"
 #include "tagma/cluster/text.ipp"
 #include "tagma/cluster/updates_of_run.ipp"
+#include "tagma/transport/sha256.ipp"

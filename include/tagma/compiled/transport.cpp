@@ -10,6 +10,5 @@
 #include "tagma/transport/memory/network.ipp"
 #include "tagma/transport/outbox.ipp"
 #include "tagma/transport/sentences.ipp"
-#include "tagma/transport/sha256.ipp"
 #include "tagma/transport/simulated/threads.ipp"
 #include "tagma/transport/simulated/world.ipp"
