@@ -1326,6 +1326,7 @@ TAGMA_DECL void outlet::close() {
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tagma::service {
@@ -1389,15 +1390,13 @@ namespace detail {
 /// nobody looks for ever for a server that is gone.
 class returning final : public transport::call {
  public:
-  explicit returning(std::shared_ptr<bool> asked) : asked_(std::move(asked)) { *asked_ = true; }
-  void replied(transport::incoming&) noexcept override {
-    *asked_ = false;
-    delete this;
-  }
-  void failed(const error&) noexcept override { delete this; }
+  /// False if it is said already.
+  [[nodiscard]] bool begin() { return !std::exchange(asked_, true); }
+  void replied(transport::incoming&) noexcept override { asked_ = false; }
+  void failed(const error&) noexcept override {}
 
  private:
-  std::shared_ptr<bool> asked_;  // of the thread of the network
+  bool asked_ = false;  // of the thread of the network
 };
 
 }  // namespace detail
@@ -1423,15 +1422,15 @@ namespace tagma::service {
 TAGMA_DECL std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address, transport::options how,
                                                     const task_id& who, std::int64_t within_ns, std::uint64_t graph) {
   const auto self = std::make_shared<std::weak_ptr<outlet>>();
-  const auto asked = std::make_shared<bool>(false);
+  const auto back = std::make_shared<detail::returning>();  // the outlet's, which lives as long as its links
   const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns,
-                                             [self, asked, graph, within_ns](const error&) {
+                                             [self, back, graph, within_ns](const error&) {
                                                const std::shared_ptr<outlet> lost = self->lock();
-                                               if (lost == nullptr || *asked) return;
+                                               if (lost == nullptr || !back->begin()) return;
                                                transport::outgoing m;
                                                m.kind = static_cast<std::uint16_t>(message::keep_graph);
                                                m.body = edge_of_run{graph, 0, 0, {}}.body();
-                                               lost->ask(std::move(m), within_ns, *new detail::returning(asked));
+                                               lost->ask(std::move(m), within_ns, *back);
                                              });
   *self = made;
   return made;

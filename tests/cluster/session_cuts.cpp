@@ -107,7 +107,8 @@ TEST_CASE("who was started anew does not guess: the error names the task and wha
   if (!text.empty()) {
     CHECK(text.find("/job:ps/replica:0/task:1") != std::string::npos);
     if (text.find("Aborted: ") == 0 && text.find("stops") == std::string::npos)
-      CHECK(text.find("'b' there is not known") != std::string::npos);
+      CHECK((text.find("'b' there is not known") != std::string::npos ||
+             text.find("nothing of run 1 was done there") != std::string::npos));  // it ended before it began the run
   }
   const std::string next = tg::test::text_of([&] { session.run({"more_b"}); });
   INFO(next);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tagma/base/atomic.hpp"
@@ -79,15 +80,13 @@ namespace detail {
 /// nobody looks for ever for a server that is gone.
 class returning final : public transport::call {
  public:
-  explicit returning(std::shared_ptr<bool> asked) : asked_(std::move(asked)) { *asked_ = true; }
-  void replied(transport::incoming&) noexcept override {
-    *asked_ = false;
-    delete this;
-  }
-  void failed(const error&) noexcept override { delete this; }
+  /// False if it is said already.
+  [[nodiscard]] bool begin() { return !std::exchange(asked_, true); }
+  void replied(transport::incoming&) noexcept override { asked_ = false; }
+  void failed(const error&) noexcept override {}
 
  private:
-  std::shared_ptr<bool> asked_;  // of the thread of the network
+  bool asked_ = false;  // of the thread of the network
 };
 
 }  // namespace detail

@@ -15,15 +15,15 @@ namespace tagma::service {
 TAGMA_DECL std::shared_ptr<outlet> outlet_of_client(transport::network& by, std::string address, transport::options how,
                                                     const task_id& who, std::int64_t within_ns, std::uint64_t graph) {
   const auto self = std::make_shared<std::weak_ptr<outlet>>();
-  const auto asked = std::make_shared<bool>(false);
+  const auto back = std::make_shared<detail::returning>();  // the outlet's, which lives as long as its links
   const auto made = std::make_shared<outlet>(by, std::move(address), std::move(how), who, within_ns,
-                                             [self, asked, graph, within_ns](const error&) {
+                                             [self, back, graph, within_ns](const error&) {
                                                const std::shared_ptr<outlet> lost = self->lock();
-                                               if (lost == nullptr || *asked) return;
+                                               if (lost == nullptr || !back->begin()) return;
                                                transport::outgoing m;
                                                m.kind = static_cast<std::uint16_t>(message::keep_graph);
                                                m.body = edge_of_run{graph, 0, 0, {}}.body();
-                                               lost->ask(std::move(m), within_ns, *new detail::returning(asked));
+                                               lost->ask(std::move(m), within_ns, *back);
                                              });
   *self = made;
   return made;
