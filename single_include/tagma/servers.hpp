@@ -4181,6 +4181,7 @@ TAGMA_DECL void crew::finish() {
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -5131,6 +5132,7 @@ struct run_state {
   cancellation stop;
   atomic<std::int64_t> asked_ns{0};  ///< when it was asked for; 0: only others have said something of it
   atomic<bool> done{false};          ///< it has ended here; perhaps not for others
+  std::optional<error> ended_by;     ///< with the part's lock: why somebody else has ended it
 };
 
 /// Says of a run that it is under way, while this lives.
@@ -5169,8 +5171,8 @@ class registered_part {
   std::vector<std::uint64_t> abort(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
-  /// That error, if there is one; otherwise the one that a run has ended with.
-  [[nodiscard]] error reason_of(const error& caught);
+  /// Why a run has failed: the container was reset, it was ended from elsewhere, or what it has thrown.
+  [[nodiscard]] error reason_of(const error& caught, const run_state* run = nullptr);
   /// Adds the runs that are under way.
   void list_runs(run_list& to, std::int64_t now_ns);
 
@@ -5257,10 +5259,11 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
     if (found == runs_.end()) return;
     r = std::move(found->second);
     runs_.erase(found);
+    if (why != nullptr) r->ended_by.emplace(*why);
   }
   if (why == nullptr) return;
-  r->stop.cancel();
   r->edges.abort(*why);
+  r->stop.cancel();
 }
 
 inline void registered_part::acknowledge(std::uint64_t before) {
@@ -5300,8 +5303,10 @@ TAGMA_COLD inline void registered_part::begin_reset() {
   (void)abort(reason_of(error(status_code::aborted, "")));
 }
 
-TAGMA_COLD inline error registered_part::reason_of(const error& caught) {
+TAGMA_COLD inline error registered_part::reason_of(const error& caught, const run_state* run) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (!reset_ && run != nullptr && run->ended_by.has_value() && caught.code() == status_code::cancelled)
+    return *run->ended_by;
   if (!reset_) return caught;
   return {status_code::aborted,
           sentence({"container '", what_.container, "' was reset; sessions that are opened now begin anew"})};
@@ -5331,7 +5336,7 @@ inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
-    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step);
+    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step), r->ended_by.emplace(why);
   }
   std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {
@@ -7338,7 +7343,7 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
         },
         &numbers);
   } catch (...) {
-    const error why = part.reason_of(detail::caught_error());
+    const error why = part.reason_of(detail::caught_error(), run.get());
     runs_failed_.fetch_add(1, memory_order::relaxed);
     run->edges.abort(why);
     throw error(why);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ struct run_state {
   cancellation stop;
   atomic<std::int64_t> asked_ns{0};  ///< when it was asked for; 0: only others have said something of it
   atomic<bool> done{false};          ///< it has ended here; perhaps not for others
+  std::optional<error> ended_by;     ///< with the part's lock: why somebody else has ended it
 };
 
 /// Says of a run that it is under way, while this lives.
@@ -69,8 +71,8 @@ class registered_part {
   std::vector<std::uint64_t> abort(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
-  /// That error, if there is one; otherwise the one that a run has ended with.
-  [[nodiscard]] error reason_of(const error& caught);
+  /// Why a run has failed: the container was reset, it was ended from elsewhere, or what it has thrown.
+  [[nodiscard]] error reason_of(const error& caught, const run_state* run = nullptr);
   /// Adds the runs that are under way.
   void list_runs(run_list& to, std::int64_t now_ns);
 
@@ -157,10 +159,11 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
     if (found == runs_.end()) return;
     r = std::move(found->second);
     runs_.erase(found);
+    if (why != nullptr) r->ended_by.emplace(*why);
   }
   if (why == nullptr) return;
-  r->stop.cancel();
   r->edges.abort(*why);
+  r->stop.cancel();
 }
 
 inline void registered_part::acknowledge(std::uint64_t before) {
@@ -200,8 +203,10 @@ TAGMA_COLD inline void registered_part::begin_reset() {
   (void)abort(reason_of(error(status_code::aborted, "")));
 }
 
-TAGMA_COLD inline error registered_part::reason_of(const error& caught) {
+TAGMA_COLD inline error registered_part::reason_of(const error& caught, const run_state* run) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (!reset_ && run != nullptr && run->ended_by.has_value() && caught.code() == status_code::cancelled)
+    return *run->ended_by;
   if (!reset_) return caught;
   return {status_code::aborted,
           sentence({"container '", what_.container, "' was reset; sessions that are opened now begin anew"})};
@@ -231,7 +236,7 @@ inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
-    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step);
+    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step), r->ended_by.emplace(why);
   }
   std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {

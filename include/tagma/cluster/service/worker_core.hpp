@@ -467,7 +467,7 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
         },
         &numbers);
   } catch (...) {
-    const error why = part.reason_of(detail::caught_error());
+    const error why = part.reason_of(detail::caught_error(), run.get());
     runs_failed_.fetch_add(1, memory_order::relaxed);
     run->edges.abort(why);
     throw error(why);
