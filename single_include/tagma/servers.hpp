@@ -1587,8 +1587,6 @@ struct cluster_session_options {
   std::int64_t again_ns = 30'000'000'000;       ///< how long a run is asked for again when a connection was lost
 };
 
-struct described_cluster;
-
 /// For several threads.
 class cluster_session {
  public:
@@ -1642,9 +1640,6 @@ class cluster_session {
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
 
  private:
-  friend described_cluster ask_for_cluster(transport::network&, const std::string&, const cluster_session_options&);
-  friend std::string missing_variable(transport::network&, const cluster&, const any_program&,
-                                      const cluster_session_options&);
   class gathering;
   class question;
 
@@ -2121,7 +2116,6 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <set>
@@ -3574,6 +3568,153 @@ TAGMA_DECL restored_shard checkpoint_folder::restore_all(const std::string& seri
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/service/inquiry.hpp
+
+/// @file
+/// Questions to several servers at a time, for whoever looks into a cluster: one that is not there is one answer less.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tagma::service {
+
+/// A call to a server.
+struct inquiry_question {
+  placed_task whom;  ///< task -1: whoever is at the address
+  message kind = message::status;
+  std::string body{};
+};
+
+/// What came of it.
+struct inquiry_answer {
+  std::optional<error> problem;  ///< set if there is no answer, or an error is the answer
+  std::string body;
+  std::vector<std::byte> bulk;
+
+  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
+};
+
+namespace detail {
+
+/// Calls whose ends one thread waits for.
+class open_questions {
+ public:
+  class one final : public transport::call {
+   public:
+    one(open_questions& of, inquiry_answer& to) : of_(of), to_(to) {}
+    void replied(transport::incoming& reply) noexcept override {
+      try {
+        to_.body = std::string(reply.body);
+        to_.bulk = std::move(reply.buffer);
+      } catch (const std::exception& e) {
+        to_.problem.emplace(status_code::internal, e.what());
+      }
+      of_.come();
+    }
+    void failed(const error& why) noexcept override {
+      to_.problem.emplace(why);
+      of_.come();
+    }
+
+   private:
+    open_questions& of_;
+    inquiry_answer& to_;
+  };
+
+  explicit open_questions(std::size_t count) : open_(count) {}
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (open_ != 0) changed_.wait(lock);
+  }
+
+ private:
+  void come() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --open_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  condition changed_;
+  std::size_t open_;
+};
+
+}  // namespace detail
+
+/// For one thread. Connections are made when somebody is asked, and kept until the end.
+class inquiry {
+ public:
+  /// @param by outlives it
+  /// @param how who asks, and the secret
+  /// @param within_ns how long each question may take, connecting included
+  inquiry(transport::network& by, transport::options how, std::int64_t within_ns)
+      : network_(by), how_(std::move(how)), within_ns_(within_ns) {}
+  inquiry(const inquiry&) = delete;
+  inquiry& operator=(const inquiry&) = delete;
+  ~inquiry();
+
+  /// Asks all of them at once, and waits for what becomes of each; answers are in the order of the questions.
+  [[nodiscard]] std::vector<inquiry_answer> ask(const std::vector<inquiry_question>& questions);
+  /// One alone. Throws what is wrong.
+  [[nodiscard]] inquiry_answer ask(const inquiry_question& question);
+
+ private:
+  transport::network& network_;
+  transport::options how_;
+  std::int64_t within_ns_;
+  std::map<std::string, std::shared_ptr<outlet>> outlets_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/inquiry.ipp
+
+/// @file
+/// Definitions of inquiry.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_COLD TAGMA_DECL inquiry::~inquiry() {
+  for (const auto& [address, out] : outlets_) out->close();
+}
+
+TAGMA_COLD TAGMA_DECL std::vector<inquiry_answer> inquiry::ask(const std::vector<inquiry_question>& questions) {
+  std::vector<inquiry_answer> answers(questions.size());
+  detail::open_questions open(questions.size());
+  std::vector<std::unique_ptr<detail::open_questions::one>> calls;
+  std::vector<std::shared_ptr<outlet>> whom;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const placed_task& t = questions[i].whom;
+    std::shared_ptr<outlet>& out = outlets_[t.address];
+    if (out == nullptr) out = std::make_shared<outlet>(network_, t.address, how_, t.id, within_ns_, loss());
+    whom.push_back(out);
+    calls.push_back(std::make_unique<detail::open_questions::one>(open, answers[i]));
+  }
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    transport::outgoing m;
+    m.kind = static_cast<std::uint16_t>(questions[i].kind);
+    m.body = questions[i].body;
+    whom[i]->ask(std::move(m), within_ns_, *calls[i]);
+  }
+  open.wait();
+  return answers;
+}
+
+TAGMA_COLD TAGMA_DECL inquiry_answer inquiry::ask(const inquiry_question& question) {
+  std::vector<inquiry_answer> one = ask(std::vector<inquiry_question>{question});
+  if (one[0].problem.has_value()) throw error(*one[0].problem);
+  return std::move(one[0]);
+}
+
+}  // namespace tagma::service
 // ---- tagma/cluster/session_checkpoints.hpp
 
 /// @file
@@ -3855,29 +3996,20 @@ class monitored_session {
 /// that does not come.
 [[nodiscard]] inline std::string missing_variable(transport::network& by, const cluster& members,
                                                   const any_program& program, const cluster_session_options& options) {
-  std::vector<std::shared_ptr<service::outlet>> outlets;
-  std::vector<std::unique_ptr<cluster_session::question>> questions;
-  cluster_session::gathering all;
-  for (const task_devices& d : devices_of(members)) {
-    outlets.push_back(std::make_shared<service::outlet>(by, to_string(members.task_address(d.id.job, d.id.task)),
-                                                        options.link, d.id, options.connect_ns, service::loss()));
-    questions.push_back(std::make_unique<cluster_session::question>(all, to_string(task_device(d.id))));
-    transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(service::message::list_variables);
-    m.body = options.container;
-    outlets.back()->ask(std::move(m), options.connect_ns, *questions.back());
-  }
-  std::exception_ptr failed;
-  try {
-    all.wait([](const error&) {});
-  } catch (...) {
-    failed = std::current_exception();
-  }
-  for (const auto& out : outlets) out->close();
-  if (failed != nullptr) std::rethrow_exception(failed);
+  std::vector<service::inquiry_question> questions;
+  for (const task_devices& d : devices_of(members))
+    questions.push_back({{d.id, to_string(members.task_address(d.id.job, d.id.task))},
+                         service::message::list_variables,
+                         options.container});
   std::set<std::string> there;
-  for (const auto& q : questions)
-    for (const auto& v : service::variable_list::read(q->bulk_text()).variables) there.insert(v.name);
+  const std::vector<service::inquiry_answer> answers =
+      service::inquiry(by, options.link, options.connect_ns).ask(questions);
+  for (std::size_t t = 0; t < answers.size(); ++t) {
+    if (const auto& why = answers[t].problem)
+      throw error(why->code(),
+                  sentence({to_string(task_device(questions[t].whom.id)), ": ", runtime::without_code(why->what())}));
+    for (const auto& v : service::variable_list::read(answers[t].bulk_text()).variables) there.insert(v.name);
+  }
   const ir::graph_view g = program.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (!g.info(i).is(ir::op_kind::variable)) continue;
@@ -3990,7 +4122,6 @@ inline saved_checkpoint monitored_session::save() {
 /// A cluster of which one server is known.
 
 #include <map>
-#include <memory>
 #include <string>
 
 namespace tagma {
@@ -4006,21 +4137,14 @@ struct described_cluster {
 
 inline described_cluster ask_for_cluster(transport::network& by, const std::string& address,
                                          const cluster_session_options& options) {
-  const auto out = std::make_shared<service::outlet>(by, address, options.link, task_id{"", -1}, options.connect_ns,
-                                                     service::loss());
-  cluster_session::gathering all;
-  cluster_session::question q(all, "the server at " + address);
-  transport::outgoing m;
-  m.kind = static_cast<std::uint16_t>(service::message::list_tasks);
-  out->ask(std::move(m), options.connect_ns, q);
+  service::inquiry one(by, options.link, options.connect_ns);
+  service::inquiry_answer answer;
   try {
-    all.wait([](const error&) {});
-  } catch (const error&) {
-    out->close();
-    throw;
+    answer = one.ask(service::inquiry_question{{{"", -1}, address}, service::message::list_tasks});
+  } catch (const error& e) {
+    throw error(e.code(), sentence({"the server at ", address, ": ", runtime::without_code(e.what())}));
   }
-  out->close();
-  const service::task_list list = service::task_list::read(q.body);
+  const service::task_list list = service::task_list::read(answer.body);
   std::map<std::string, std::map<int, std::string>> jobs;
   for (const service::placed_task& t : list.tasks) jobs[t.id.job][t.id.task] = t.address;
   return {cluster(jobs), list.self};
@@ -4052,6 +4176,36 @@ inline described_cluster ask_for_cluster(transport::network& by, const std::stri
 #include <utility>
 #include <vector>
 
+// ---- tagma/cluster/service/container_visit.hpp
+
+/// @file
+/// Somebody other than a run is in a container.
+
+namespace tagma::service {
+
+/// Enters a container that keeps runs apart as a run does, and leaves it at its end. In one that keeps each variable by
+/// itself there is nothing to enter.
+class container_visit {
+ public:
+  /// Throws what `limits` say when it is not let in before.
+  container_visit(runtime::state_container& of, bool exclusive, const run_limits& limits = runtime::no_limits)
+      : of_(of), exclusive_(exclusive) {
+    if (is_gated()) of_.runs().enter(exclusive, runtime::run_guard(limits));
+  }
+  container_visit(const container_visit&) = delete;
+  container_visit& operator=(const container_visit&) = delete;
+  ~container_visit() {
+    if (is_gated()) of_.runs().leave(exclusive_);
+  }
+
+ private:
+  [[nodiscard]] bool is_gated() const { return of_.access() == nullptr; }
+
+  runtime::state_container& of_;
+  bool exclusive_;
+};
+
+}  // namespace tagma::service
 // ---- tagma/cluster/service/worker_core.hpp
 
 /// @file
@@ -6822,30 +6976,6 @@ TAGMA_COLD inline resource_list resources_of(const worker_view& v, const std::st
   return all;
 }
 
-/// Holds a version of a variable, and where runs are kept apart as a whole, those that update.
-class held_variable {
- public:
-  held_variable(runtime::state_container& in, runtime::stored_variable& v, std::int64_t within_ns)
-      : in_(in), limit_(timeout(std::chrono::nanoseconds(within_ns))) {
-    if (gated()) in_.runs().enter(false, runtime::run_guard(limit_));
-    version_ = &v.pin();
-  }
-  held_variable(const held_variable&) = delete;
-  held_variable& operator=(const held_variable&) = delete;
-  ~held_variable() {
-    runtime::stored_variable::unpin(*version_);
-    if (gated()) in_.runs().leave(false);
-  }
-  [[nodiscard]] const runtime::variable_version& version() const { return *version_; }
-
- private:
-  [[nodiscard]] bool gated() const { return in_.access() == nullptr; }
-
-  runtime::state_container& in_;
-  run_limits limit_;
-  runtime::variable_version* version_ = nullptr;
-};
-
 TAGMA_COLD inline inspection value_of(const worker_view& view, const read_variable& m, std::int64_t within_ns) {
   const container_option in = view.find(m.container);
   const counted<runtime::resource> found = in.state()->find("variable", m.name);
@@ -6853,9 +6983,10 @@ TAGMA_COLD inline inspection value_of(const worker_view& view, const read_variab
     fail(status_code::not_found, {"there is no variable '", m.name, "' in container '", m.container, "' here"});
   auto& v = static_cast<runtime::stored_variable&>(*found);
   if (!v.initialized()) v.refuse_to_read();
-  const held_variable held(*in.state(), v, within_ns);
+  const container_visit reading(*in.state(), false, timeout(std::chrono::nanoseconds(within_ns)));
+  const runtime::pinned_version version(v);
   runtime::aligned_bytes copy;
-  const std::byte* const elements = v.read(held.version(), copy);
+  const std::byte* const elements = v.read(*version, copy);
   inspection answer;
   answer.body = variable_value{v.spec(), norms_of({elements, v.spec().type, v.spec().dims})}.body();
   if (m.elements && v.bytes() > 0)
@@ -7407,23 +7538,6 @@ inline constexpr std::int64_t hold_ns = 5'000'000'000;
 /// How long files of a save stay that nobody ends, in nanoseconds.
 inline constexpr std::int64_t save_ns = 600'000'000'000;
 
-/// A container whose runs are kept apart as a whole is entered like by one of them.
-class visit {
- public:
-  visit(runtime::state_container& of, bool exclusive) : of_(of), exclusive_(exclusive) {
-    if (of_.access() == nullptr) of_.runs().enter(exclusive, runtime::run_guard(runtime::no_limits));
-  }
-  visit(const visit&) = delete;
-  visit& operator=(const visit&) = delete;
-  ~visit() {
-    if (of_.access() == nullptr) of_.runs().leave(exclusive_);
-  }
-
- private:
-  runtime::state_container& of_;
-  bool exclusive_;
-};
-
 }  // namespace detail
 
 inline std::shared_ptr<run_gate> worker_core::gate_of(const std::string& name) {
@@ -7468,7 +7582,7 @@ inline saved_shard worker_core::save(const save_shard& m, bool all) {
   const std::optional<container> known = known_state(m.container);
   if (!known.has_value()) return {};
   runtime::state_container& state = *container_option(*known).state();
-  const detail::visit reading(state, false);
+  const container_visit reading(state, false);
   const picture now(state, all);
   if (m.held && !gate->is_held_by(m.token))
     fail(status_code::failed_precondition, "runs went on before the variables were there");
@@ -7483,7 +7597,7 @@ inline restored_shard worker_core::restore(const restore_shard& m, const std::ve
   const std::optional<container> known = known_state(m.container);
   if (!known.has_value()) fail(status_code::not_found, {"there is no container '", m.container, "'"});
   runtime::state_container& state = *container_option(*known).state();
-  const detail::visit writing(state, true);
+  const container_visit writing(state, true);
   return folder_.restore(m, names, state);
 }
 
@@ -7539,8 +7653,7 @@ inline void worker_core::save_own() {
     const std::string series = own_series(name);
     try {
       const std::int64_t before = split_checkpoint_name(folder_.newest(series)).number;
-      std::uint64_t token = 0;
-      transport::draw_random_bytes(&token, sizeof(token));
+      const std::uint64_t token = draw_number() | 1;
       const save_shard how{name, series + "-" + std::to_string(before + 1), token, false, false};
       const saved_shard made = save(how, false);
       const bool changed =
@@ -7937,154 +8050,6 @@ inline remote_session::remote_session(const any_program& program, std::string_vi
 }
 
 }  // namespace tagma
-// ---- tagma/cluster/service/inquiry.hpp
-
-/// @file
-/// Questions to several servers at a time, for whoever looks into a cluster: one that is not there is one answer less.
-
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace tagma::service {
-
-/// A call to a server.
-struct inquiry_question {
-  placed_task whom;  ///< task -1: whoever is at the address
-  message kind = message::status;
-  std::string body{};
-};
-
-/// What came of it.
-struct inquiry_answer {
-  std::optional<error> problem;  ///< set if there is no answer, or an error is the answer
-  std::string body;
-  std::vector<std::byte> bulk;
-
-  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
-};
-
-namespace detail {
-
-/// Calls whose ends one thread waits for.
-class open_questions {
- public:
-  class one final : public transport::call {
-   public:
-    one(open_questions& of, inquiry_answer& to) : of_(of), to_(to) {}
-    void replied(transport::incoming& reply) noexcept override {
-      try {
-        to_.body = std::string(reply.body);
-        to_.bulk = std::move(reply.buffer);
-      } catch (const std::exception& e) {
-        to_.problem.emplace(status_code::internal, e.what());
-      }
-      of_.come();
-    }
-    void failed(const error& why) noexcept override {
-      to_.problem.emplace(why);
-      of_.come();
-    }
-
-   private:
-    open_questions& of_;
-    inquiry_answer& to_;
-  };
-
-  explicit open_questions(std::size_t count) : open_(count) {}
-  void wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (open_ != 0) changed_.wait(lock);
-  }
-
- private:
-  void come() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --open_;
-    changed_.notify_all();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t open_;
-};
-
-}  // namespace detail
-
-/// For one thread. Connections are made when somebody is asked, and kept until the end.
-class inquiry {
- public:
-  /// @param by outlives it
-  /// @param how who asks, and the secret
-  /// @param within_ns how long each question may take, connecting included
-  inquiry(transport::network& by, transport::options how, std::int64_t within_ns)
-      : network_(by), how_(std::move(how)), within_ns_(within_ns) {}
-  inquiry(const inquiry&) = delete;
-  inquiry& operator=(const inquiry&) = delete;
-  ~inquiry();
-
-  /// Asks all of them at once, and waits for what becomes of each; answers are in the order of the questions.
-  [[nodiscard]] std::vector<inquiry_answer> ask(const std::vector<inquiry_question>& questions);
-  /// One alone. Throws what is wrong.
-  [[nodiscard]] inquiry_answer ask(const inquiry_question& question);
-
- private:
-  transport::network& network_;
-  transport::options how_;
-  std::int64_t within_ns_;
-  std::map<std::string, std::shared_ptr<outlet>> outlets_;
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/inquiry.ipp
-
-/// @file
-/// Definitions of inquiry.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-TAGMA_COLD TAGMA_DECL inquiry::~inquiry() {
-  for (const auto& [address, out] : outlets_) out->close();
-}
-
-TAGMA_COLD TAGMA_DECL std::vector<inquiry_answer> inquiry::ask(const std::vector<inquiry_question>& questions) {
-  std::vector<inquiry_answer> answers(questions.size());
-  detail::open_questions open(questions.size());
-  std::vector<std::unique_ptr<detail::open_questions::one>> calls;
-  std::vector<std::shared_ptr<outlet>> whom;
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    const placed_task& t = questions[i].whom;
-    std::shared_ptr<outlet>& out = outlets_[t.address];
-    if (out == nullptr) out = std::make_shared<outlet>(network_, t.address, how_, t.id, within_ns_, loss());
-    whom.push_back(out);
-    calls.push_back(std::make_unique<detail::open_questions::one>(open, answers[i]));
-  }
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(questions[i].kind);
-    m.body = questions[i].body;
-    whom[i]->ask(std::move(m), within_ns_, *calls[i]);
-  }
-  open.wait();
-  return answers;
-}
-
-TAGMA_COLD TAGMA_DECL inquiry_answer inquiry::ask(const inquiry_question& question) {
-  std::vector<inquiry_answer> one = ask(std::vector<inquiry_question>{question});
-  if (one[0].problem.has_value()) throw error(*one[0].problem);
-  return std::move(one[0]);
-}
-
-}  // namespace tagma::service
 
 // ---- tagma/base/epilogue.hpp
 

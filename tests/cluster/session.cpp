@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "support/any_tensors.hpp"
 #include "support/errors.hpp"
 #include "support/servers.hpp"
 #include "tagma/graph_builder.hpp"
@@ -20,21 +21,12 @@ namespace {
 namespace tg = tagma;
 using tg::dyn;
 using tg::feed_to;
+using tg::test::same_bytes;
 using tg::test::servers;
+using tg::test::some;
 
 constexpr auto x = tg::placeholder<"x", float, dyn, 8>();
 constexpr auto y = tg::placeholder<"y", float, dyn, 3>();
-
-tg::tensor<float> some(const tg::shape& dims, int seed) {
-  tg::tensor<float> t(dims);
-  for (tg::extent i = 0; i < dims.elements(); ++i)
-    t[i] = static_cast<float>(0.7 * std::sin(seed + 1.7 * static_cast<double>(i)));
-  return t;
-}
-bool same_bytes(const tg::any_tensor& a, const tg::any_tensor& b) {
-  return a.dims() == b.dims() && a.type() == b.type() &&
-         std::memcmp(a.view().data, b.view().data, a.view().bytes()) == 0;
-}
 
 const tg::cluster two_and_one({{"ps", {"a:1", "b:1"}}, {"worker", {"c:1"}}});
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/any_tensors.hpp"
 #include "support/comes.hpp"
 #include "support/cut_network.hpp"
 #include "support/errors.hpp"
@@ -26,22 +27,14 @@ namespace {
 namespace tg = tagma;
 using tg::dyn;
 using tg::feed_to;
+using tg::test::same_bytes;
 using tg::test::servers;
+using tg::test::some;
 using tg::test::temporary_directory;
 using tg::test::text_of;
 
 constexpr auto x = tg::placeholder<"x", float, dyn, 8>();
 constexpr auto y = tg::placeholder<"y", float, dyn, 3>();
-
-tg::tensor<float> some(const tg::shape& dims, int seed) {
-  tg::tensor<float> t(dims);
-  for (tg::extent i = 0; i < dims.elements(); ++i)
-    t[i] = static_cast<float>(0.7 * std::sin(seed + 1.7 * static_cast<double>(i)));
-  return t;
-}
-bool same_bytes(const tg::any_tensor& a, const tg::any_tensor& b) {
-  return a.dims() == b.dims() && std::memcmp(a.view().data, b.view().data, a.view().bytes()) == 0;
-}
 
 const tg::cluster two({{"ps", {"a:1", "b:1"}}, {"worker", {"c:1"}}});
 const tg::cluster three({{"ps", {"d:1", "e:1", "f:1"}}, {"worker", {"g:1"}}});

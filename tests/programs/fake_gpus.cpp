@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "support/any_tensors.hpp"
 #include "support/errors.hpp"
 #include "tagma/filter.hpp"
 #include "tagma/observe/trace.hpp"
@@ -25,6 +26,7 @@ namespace tg = tagma;
 using tg::feed_to;
 using tg::status_code;
 using tg::test::code_of;
+using tg::test::some;
 using tg::test::text_of;
 
 // Types of this file, since other files have the same graphs without GPUs.
@@ -41,12 +43,6 @@ bool are_same(const T& a, const tg::any_tensor& b) {
   return b.type() == tg::dtype_of<T> && std::memcmp(&a, b.view().data, sizeof(T)) == 0;
 }
 bool are_same(const tg::no_value&, const tg::any_tensor& b) { return b.type() == tg::dtype::none; }
-tg::tensor<float> some(const tg::shape& dims, int seed) {
-  tg::tensor<float> t(dims);
-  for (tg::extent i = 0; i < dims.elements(); ++i)
-    t[i] = static_cast<float>(0.7 * std::sin(seed + 1.7 * static_cast<double>(i)));
-  return t;
-}
 tg::any_program reread(const tg::any_program& program) { return tg::read_program_bytes(tg::write_program(program)); }
 bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 

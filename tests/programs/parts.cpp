@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/any_tensors.hpp"
 #include "support/cut_session.hpp"
 #include "support/errors.hpp"
 #include "tagma/graph_builder.hpp"
@@ -21,17 +22,8 @@ using tg::dtype;
 using tg::dyn;
 using tg::feed_to;
 using tg::test::cut_session;
-
-tg::tensor<float> some(const tg::shape& dims, int seed) {
-  tg::tensor<float> t(dims);
-  for (tg::extent i = 0; i < dims.elements(); ++i)
-    t[i] = static_cast<float>(0.7 * std::sin(seed + 1.7 * static_cast<double>(i)));
-  return t;
-}
-bool same_bytes(const tg::any_tensor& a, const tg::any_tensor& b) {
-  return a.dims() == b.dims() && a.type() == b.type() &&
-         std::memcmp(a.view().data, b.view().data, a.view().bytes()) == 0;
-}
+using tg::test::same_bytes;
+using tg::test::some;
 
 using rule = std::function<int(const tg::ir::graph_view&, tg::ir::node_id)>;
 std::vector<std::int16_t> tasks_by(const tg::any_program& p, const rule& task) {

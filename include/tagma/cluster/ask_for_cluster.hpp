@@ -5,13 +5,12 @@
 /// A cluster of which one server is known.
 
 #include <map>
-#include <memory>
 #include <string>
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/cluster.hpp"
+#include "tagma/cluster/service/inquiry.hpp"
 #include "tagma/cluster/service/messages.hpp"
-#include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/session.hpp"
 
 namespace tagma {
@@ -27,21 +26,14 @@ struct described_cluster {
 
 inline described_cluster ask_for_cluster(transport::network& by, const std::string& address,
                                          const cluster_session_options& options) {
-  const auto out = std::make_shared<service::outlet>(by, address, options.link, task_id{"", -1}, options.connect_ns,
-                                                     service::loss());
-  cluster_session::gathering all;
-  cluster_session::question q(all, "the server at " + address);
-  transport::outgoing m;
-  m.kind = static_cast<std::uint16_t>(service::message::list_tasks);
-  out->ask(std::move(m), options.connect_ns, q);
+  service::inquiry one(by, options.link, options.connect_ns);
+  service::inquiry_answer answer;
   try {
-    all.wait([](const error&) {});
-  } catch (const error&) {
-    out->close();
-    throw;
+    answer = one.ask(service::inquiry_question{{{"", -1}, address}, service::message::list_tasks});
+  } catch (const error& e) {
+    throw error(e.code(), sentence({"the server at ", address, ": ", runtime::without_code(e.what())}));
   }
-  out->close();
-  const service::task_list list = service::task_list::read(q.body);
+  const service::task_list list = service::task_list::read(answer.body);
   std::map<std::string, std::map<int, std::string>> jobs;
   for (const service::placed_task& t : list.tasks) jobs[t.id.job][t.id.task] = t.address;
   return {cluster(jobs), list.self};

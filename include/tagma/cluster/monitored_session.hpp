@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <set>
@@ -17,6 +16,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/checkpoint.hpp"
 #include "tagma/cluster/service/checkpoint_folder.hpp"
+#include "tagma/cluster/service/inquiry.hpp"
 #include "tagma/cluster/session.hpp"
 #include "tagma/cluster/session_checkpoints.hpp"
 
@@ -90,29 +90,20 @@ class monitored_session {
 /// that does not come.
 [[nodiscard]] inline std::string missing_variable(transport::network& by, const cluster& members,
                                                   const any_program& program, const cluster_session_options& options) {
-  std::vector<std::shared_ptr<service::outlet>> outlets;
-  std::vector<std::unique_ptr<cluster_session::question>> questions;
-  cluster_session::gathering all;
-  for (const task_devices& d : devices_of(members)) {
-    outlets.push_back(std::make_shared<service::outlet>(by, to_string(members.task_address(d.id.job, d.id.task)),
-                                                        options.link, d.id, options.connect_ns, service::loss()));
-    questions.push_back(std::make_unique<cluster_session::question>(all, to_string(task_device(d.id))));
-    transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(service::message::list_variables);
-    m.body = options.container;
-    outlets.back()->ask(std::move(m), options.connect_ns, *questions.back());
-  }
-  std::exception_ptr failed;
-  try {
-    all.wait([](const error&) {});
-  } catch (...) {
-    failed = std::current_exception();
-  }
-  for (const auto& out : outlets) out->close();
-  if (failed != nullptr) std::rethrow_exception(failed);
+  std::vector<service::inquiry_question> questions;
+  for (const task_devices& d : devices_of(members))
+    questions.push_back({{d.id, to_string(members.task_address(d.id.job, d.id.task))},
+                         service::message::list_variables,
+                         options.container});
   std::set<std::string> there;
-  for (const auto& q : questions)
-    for (const auto& v : service::variable_list::read(q->bulk_text()).variables) there.insert(v.name);
+  const std::vector<service::inquiry_answer> answers =
+      service::inquiry(by, options.link, options.connect_ns).ask(questions);
+  for (std::size_t t = 0; t < answers.size(); ++t) {
+    if (const auto& why = answers[t].problem)
+      throw error(why->code(),
+                  sentence({to_string(task_device(questions[t].whom.id)), ": ", runtime::without_code(why->what())}));
+    for (const auto& v : service::variable_list::read(answers[t].bulk_text()).variables) there.insert(v.name);
+  }
   const ir::graph_view g = program.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (!g.info(i).is(ir::op_kind::variable)) continue;

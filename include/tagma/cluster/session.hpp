@@ -33,7 +33,6 @@
 #include "tagma/runtime/any_session.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/session_core.hpp"
-#include "tagma/transport/driven_link.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma {
@@ -49,8 +48,6 @@ struct cluster_session_options {
   std::int64_t run_ns = 600'000'000'000;        ///< how long a run may take; ends of runs are never open
   std::int64_t again_ns = 30'000'000'000;       ///< how long a run is asked for again when a connection was lost
 };
-
-struct described_cluster;
 
 /// For several threads.
 class cluster_session {
@@ -105,9 +102,6 @@ class cluster_session {
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
 
  private:
-  friend described_cluster ask_for_cluster(transport::network&, const std::string&, const cluster_session_options&);
-  friend std::string missing_variable(transport::network&, const cluster&, const any_program&,
-                                      const cluster_session_options&);
   class gathering;
   class question;
 

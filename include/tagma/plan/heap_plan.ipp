@@ -17,6 +17,14 @@ TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : vie
   view_.edges = tables_.edge;
 }
 
+namespace detail {
+TAGMA_DECL schedule_result<heap_room> order_of(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs,
+                                               const ir::fusion<heap_room>& fusion) {
+  return g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
+                         : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+}
+}  // namespace detail
+
 TAGMA_DECL heap_order::heap_order(const ir::graph_view& g, const fixed_array<ir::need, heap_room>& needs,
                                   array_view<const node_id> fetches, const plan_site& where) {
   bool careful = false;
@@ -24,8 +32,7 @@ TAGMA_DECL heap_order::heap_order(const ir::graph_view& g, const fixed_array<ir:
     careful = careful || g.info(i).key == &ir::key<op::receive> || g.info(i).key == &ir::key<op::receive_open>;
   for (;; careful = true) {
     fusion = ir::fuse<heap_room>(g, needs, fetches, where.device, where.begins_loop, careful);
-    order = g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, fusion)
-                            : schedule_loops<heap_room, heap_room>(g, needs, fusion);
+    order = detail::order_of(g, needs, fusion);
     if (careful || !order.contradictory) return;
   }
 }
@@ -35,9 +42,7 @@ TAGMA_DECL bool has_order(const ir::graph_view& g, array_view<const node_id> fet
   ir::fusion<heap_room> alone;
   make_room(g.nodes.size(), alone.group, alone.reason, alone.size);
   for (ir::node_id i = 0; i < g.size(); ++i) alone.group[i] = i, alone.size[i] = 1;
-  return !(g.loops.empty() ? schedule<heap_room, heap_room>(g, needs, alone)
-                           : schedule_loops<heap_room, heap_room>(g, needs, alone))
-              .contradictory;
+  return !detail::order_of(g, needs, alone).contradictory;
 }
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,

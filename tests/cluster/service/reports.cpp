@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <random>
 #include <string>
 
 #include "support/bytes_of_hex.hpp"
+#include "support/message_check.hpp"
 #include "support/service_samples.hpp"
 #include "tagma/base/file.hpp"
 #include "tagma/cluster/service/words.hpp"
@@ -48,25 +48,7 @@ TEST_CASE("bodies of messages are what docs/wire.md says") {
 TEST_CASE("what is written is read as it was, and nothing shorter, longer or changed is taken for more than it says") {
   tg::test::each_service_sample([]<class Message>(const std::string& name, const Message& m) {
     INFO(name);
-    const std::string body = m.body();
-    CHECK(Message::read(body).body() == body);
-    for (std::size_t size = 0; size < body.size(); ++size)
-      CHECK_THROWS_AS(Message::read(std::string_view(body).substr(0, size)), tg::error);
-    CHECK_THROWS_AS(Message::read(body + '\0'), tg::error);
-    std::mt19937 random(7);
-    for (int i = 0; i < 2000; ++i) {
-      std::string changed = body;
-      for (int k = 0; k <= static_cast<int>(random() % 3); ++k)
-        changed[random() % changed.size()] = static_cast<char>(random() % 4 == 0 ? random() % 3 : random() % 256);
-      try {
-        const std::string again = Message::read(changed).body();
-        CHECK(again == changed);
-      } catch (const tg::error& e) {
-        const bool named =
-            e.code() == tg::status_code::invalid_argument || e.code() == tg::status_code::resource_exhausted;
-        CHECK(named);
-      }
-    }
+    tg::test::check_message(m);
   });
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/container_visit.hpp"
 #include "tagma/cluster/service/worker_core.hpp"
 #include "tagma/runtime/run_limits.hpp"
 
@@ -26,23 +27,6 @@ namespace detail {
 inline constexpr std::int64_t hold_ns = 5'000'000'000;
 /// How long files of a save stay that nobody ends, in nanoseconds.
 inline constexpr std::int64_t save_ns = 600'000'000'000;
-
-/// A container whose runs are kept apart as a whole is entered like by one of them.
-class visit {
- public:
-  visit(runtime::state_container& of, bool exclusive) : of_(of), exclusive_(exclusive) {
-    if (of_.access() == nullptr) of_.runs().enter(exclusive, runtime::run_guard(runtime::no_limits));
-  }
-  visit(const visit&) = delete;
-  visit& operator=(const visit&) = delete;
-  ~visit() {
-    if (of_.access() == nullptr) of_.runs().leave(exclusive_);
-  }
-
- private:
-  runtime::state_container& of_;
-  bool exclusive_;
-};
 
 }  // namespace detail
 
@@ -88,7 +72,7 @@ inline saved_shard worker_core::save(const save_shard& m, bool all) {
   const std::optional<container> known = known_state(m.container);
   if (!known.has_value()) return {};
   runtime::state_container& state = *container_option(*known).state();
-  const detail::visit reading(state, false);
+  const container_visit reading(state, false);
   const picture now(state, all);
   if (m.held && !gate->is_held_by(m.token))
     fail(status_code::failed_precondition, "runs went on before the variables were there");
@@ -103,7 +87,7 @@ inline restored_shard worker_core::restore(const restore_shard& m, const std::ve
   const std::optional<container> known = known_state(m.container);
   if (!known.has_value()) fail(status_code::not_found, {"there is no container '", m.container, "'"});
   runtime::state_container& state = *container_option(*known).state();
-  const detail::visit writing(state, true);
+  const container_visit writing(state, true);
   return folder_.restore(m, names, state);
 }
 
@@ -159,8 +143,7 @@ inline void worker_core::save_own() {
     const std::string series = own_series(name);
     try {
       const std::int64_t before = split_checkpoint_name(folder_.newest(series)).number;
-      std::uint64_t token = 0;
-      transport::draw_random_bytes(&token, sizeof(token));
+      const std::uint64_t token = draw_number() | 1;
       const save_shard how{name, series + "-" + std::to_string(before + 1), token, false, false};
       const saved_shard made = save(how, false);
       const bool changed =

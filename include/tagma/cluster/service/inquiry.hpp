@@ -4,7 +4,6 @@
 /// @file
 /// Questions to several servers at a time, for whoever looks into a cluster: one that is not there is one answer less.
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,6 +19,7 @@
 #include "tagma/base/error.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outlet.hpp"
+#include "tagma/cluster/service/threads.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::service {
@@ -81,7 +81,7 @@ class open_questions {
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  condition changed_;
   std::size_t open_;
 };
 

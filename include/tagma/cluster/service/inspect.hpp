@@ -17,6 +17,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/devices.hpp"
+#include "tagma/cluster/service/container_visit.hpp"
 #include "tagma/cluster/service/facts.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/registered_part.hpp"
@@ -114,30 +115,6 @@ TAGMA_COLD inline resource_list resources_of(const worker_view& v, const std::st
   return all;
 }
 
-/// Holds a version of a variable, and where runs are kept apart as a whole, those that update.
-class held_variable {
- public:
-  held_variable(runtime::state_container& in, runtime::stored_variable& v, std::int64_t within_ns)
-      : in_(in), limit_(timeout(std::chrono::nanoseconds(within_ns))) {
-    if (gated()) in_.runs().enter(false, runtime::run_guard(limit_));
-    version_ = &v.pin();
-  }
-  held_variable(const held_variable&) = delete;
-  held_variable& operator=(const held_variable&) = delete;
-  ~held_variable() {
-    runtime::stored_variable::unpin(*version_);
-    if (gated()) in_.runs().leave(false);
-  }
-  [[nodiscard]] const runtime::variable_version& version() const { return *version_; }
-
- private:
-  [[nodiscard]] bool gated() const { return in_.access() == nullptr; }
-
-  runtime::state_container& in_;
-  run_limits limit_;
-  runtime::variable_version* version_ = nullptr;
-};
-
 TAGMA_COLD inline inspection value_of(const worker_view& view, const read_variable& m, std::int64_t within_ns) {
   const container_option in = view.find(m.container);
   const counted<runtime::resource> found = in.state()->find("variable", m.name);
@@ -145,9 +122,10 @@ TAGMA_COLD inline inspection value_of(const worker_view& view, const read_variab
     fail(status_code::not_found, {"there is no variable '", m.name, "' in container '", m.container, "' here"});
   auto& v = static_cast<runtime::stored_variable&>(*found);
   if (!v.initialized()) v.refuse_to_read();
-  const held_variable held(*in.state(), v, within_ns);
+  const container_visit reading(*in.state(), false, timeout(std::chrono::nanoseconds(within_ns)));
+  const runtime::pinned_version version(v);
   runtime::aligned_bytes copy;
-  const std::byte* const elements = v.read(held.version(), copy);
+  const std::byte* const elements = v.read(*version, copy);
   inspection answer;
   answer.body = variable_value{v.spec(), norms_of({elements, v.spec().type, v.spec().dims})}.body();
   if (m.elements && v.bytes() > 0)
