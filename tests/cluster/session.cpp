@@ -2,6 +2,7 @@
 #include "tagma/cluster/session.hpp"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -174,14 +175,67 @@ TEST_CASE("parts that would wait for one another are refused, and not waited for
   CHECK(session.run("p").as<float>()[0] == 1.0f);
 }
 
-TEST_CASE("texts are not sent, and say so before anything is") {
+TEST_CASE("texts are fed and fetched") {
   servers all(two_and_one);
-  constexpr auto line = tg::placeholder<"line", std::string_view, 1>();
-  const tg::any_program program(tg::compile([=] { return tg::outputs(tg::decode_raw<float, 1>(line)); }), {"y"});
+  constexpr auto line = tg::placeholder<"line", std::string_view, tg::dyn>();
+  const auto numbers = tg::decode_raw<float, 1>(line);
+  const auto same = tg::on<"/job:ps/task:0">(tg::reshape<-1>(line));
+  const tg::any_program program(tg::compile([=] { return tg::outputs(numbers, same); }), {"numbers", "same"});
+  tg::cluster_session session(all.network, two_and_one, {"ps", 0}, program, all.client());
+  const std::string four("\0\0\x80\x3f", 4), zero(4, '\0');
+  const tg::tensor<std::string_view> texts({3}, {four, zero, four});
+  CHECK(session.run("numbers", feed_to("line", texts)).as<float>()[2] == 1.0f);
+  const tg::tensor<std::string_view> lines({4}, {"", four, "a line", ""});
+  const tg::any_tensor got = session.run("same", feed_to("line", lines));
+  REQUIRE(got.dims() == tg::shape{4});
+  for (int i = 0; i < 4; ++i) CHECK(got.as<std::string_view>()[i] == lines[i]);
+  CHECK(session.run("same", feed_to("line", tg::tensor<std::string_view>({0}))).dims() == tg::shape{0});
+}
+
+TEST_CASE("runs take limits, and say which was reached") {
+  servers all(two_and_one);
+  constexpr tg::queue_of<"empty", tg::queue_options{}, tg::spec<float>> q;
+  const auto taken = tg::on<"/job:ps/task:1">(tg::dequeue(q));
+  const auto put = tg::on<"/job:ps/task:1">(tg::enqueue(q, tg::placeholder<"one", float>()));
+  const auto away = tg::on<"/job:worker/task:0">(taken * 2.0f);
+  const tg::any_program program(tg::compile([=] { return tg::outputs(away, put); }), {"away", "put"});
   tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
-  const tg::tensor<std::string_view> text({1}, {"abcd"});
-  CHECK(tg::test::text_of([&] { session.run("y", feed_to("line", text)); }).find("line: texts are not sent") !=
-        std::string::npos);
+  CHECK(tg::test::text_of([&] {
+          session.run("away", tg::timeout(std::chrono::milliseconds(5)));
+        }).find("timeout of 5 ms") != std::string::npos);
+  tg::cancellation stop;
+  std::thread stops([&] { stop.cancel(); });
+  CHECK(tg::test::text_of([&] {
+          session.run("away", tg::timeout(std::chrono::minutes(1)), tg::stop_with(stop));
+        }).starts_with("Cancelled: "));
+  stops.join();
+  session.run("put", feed_to("one", 4.0f));
+  CHECK(session.run("away").value<float>() == 8.0f);
+}
+
+TEST_CASE("a session sees the tasks that its filters name") {
+  servers all(two_and_one);
+  const tg::any_program on_first(tg::compile([] {
+                                   const auto v = tg::variable<"v", float>(3.0f);
+                                   return tg::outputs(tg::on<"/job:ps/task:0">(v * 1.0f));
+                                 }),
+                                 {"v"});
+  tg::cluster_session_options how = all.client();
+  how.device_filters = {"/job:ps/task:0"};
+  all.workers[{"ps", 1}].reset();  // nobody asks for it
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, on_first, how);
+  CHECK(session.run("v").value<float>() == 3.0f);
+  how.device_filters = {"/job:worker"};
+  const std::string text = tg::test::text_of([&] {
+    tg::cluster_session(all.network, two_and_one, {"worker", 0}, on_first, how);
+  });
+  INFO(text);
+  CHECK(text.starts_with("InvalidArgument: "));
+  CHECK(text.find("/job:ps/task:0") != std::string::npos);
+  how.device_filters = {"ps"};
+  CHECK(tg::test::text_of([&] {
+          tg::cluster_session(all.network, two_and_one, {"worker", 0}, on_first, how);
+        }).find("device filter 'ps'") != std::string::npos);
 }
 
 }  // namespace

@@ -59,6 +59,17 @@ TEST_CASE("limits stop a run as an error does") {
   CHECK_THROWS_WITH(late.finish(), Catch::StartsWith("DeadlineExceeded: "));
 }
 
+TEST_CASE("a run that is told to stop when nothing is left to do is done") {
+  tg::cancellation stop;
+  run_control control{tg::stop_with(stop)};
+  stop.cancel();
+  CHECK(control.ending());
+  CHECK(control.stopped());
+  CHECK_NOTHROW(control.finish());
+  control.leave_out();
+  CHECK_THROWS_WITH(control.finish(), "Cancelled: the run was cancelled");
+}
+
 TEST_CASE("the first error is that of the run, and the others are in its message") {
   run_control control{tg::run_limits{}};
   control.failed(some(tg::status_code::out_of_range, "first"));

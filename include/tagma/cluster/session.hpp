@@ -22,6 +22,8 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/checkpoint.hpp"
 #include "tagma/cluster/cluster.hpp"
+#include "tagma/cluster/service/elements.hpp"
+#include "tagma/cluster/service/gathering.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/repeated_call.hpp"
@@ -44,10 +46,18 @@ struct cluster_session_options {
   std::string variable_prefix{};                ///< as of a local session
   std::uint64_t seed = 0;                       ///< of initial values and random operations
   isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
-  std::int64_t connect_ns = 30'000'000'000;     ///< how long it waits for tasks that are not there
-  std::int64_t run_ns = 600'000'000'000;        ///< how long a run may take; ends of runs are never open
-  std::int64_t again_ns = 30'000'000'000;       ///< how long a run is asked for again when a connection was lost
+  /// Only tasks that one of these names, "/job:ps" or "/job:worker/task:1", and the home of the session; empty: all.
+  std::vector<std::string> device_filters{};
+  std::int64_t connect_ns = 30'000'000'000;  ///< how long it waits for tasks that are not there
+  std::int64_t run_ns = 600'000'000'000;     ///< how long a run may take; ends of runs are never open
+  std::int64_t again_ns = 30'000'000'000;    ///< how long a run is asked for again when a connection was lost
 };
+
+namespace service::detail {
+/// The tasks that a session sees.
+[[nodiscard]] std::vector<task_devices> filtered(std::vector<task_devices> all, const task_id& home,
+                                                 const std::vector<std::string>& filters);
+}  // namespace service::detail
 
 /// For several threads.
 class cluster_session {
@@ -69,12 +79,25 @@ class cluster_session {
   /// As of `session<any_program>`. A connection that is lost is made again, and the run is asked for again: its updates
   /// are made once. Beside the errors of a session there are Unavailable for a task that did not come back, Aborted for
   /// one that was started anew, and DeadlineExceeded; they name the task, and the variables for which it is not known
-  /// whether they have been updated. A run without updates is then begun again, if there is time.
+  /// whether they have been updated. A run without updates is then begun again, if there is time. Of limits, `timeout`
+  /// and `stop_with` count: servers are told to stop, and what the run has come to then is the answer.
   /// @{
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
-  template <class... Feeds>
-  any_tensor run(const output_name& output, const Feeds&... feeds) {
-    return std::move(run(std::vector<output_name>{output}, std::vector<named_feed>{feeds...})[0]);
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
+                              const run_limits& limits = {});
+  template <class... Arguments>
+  any_tensor run(const output_name& output, const Arguments&... arguments) {
+    std::vector<named_feed> feeds;
+    run_limits limits[sizeof...(Arguments) + 1];
+    std::size_t count = 0;
+    [[maybe_unused]] const auto take = [&]<class A>(const A& a) {
+      if constexpr (std::is_same_v<A, run_limits>)
+        limits[count++] = a;
+      else
+        feeds.push_back(a);
+    };
+    (take(arguments), ...);
+    if (count > 1) runtime::join({limits, count});
+    return std::move(run(std::vector<output_name>{output}, feeds, limits[0])[0]);
   }
   /// @}
 
@@ -102,9 +125,6 @@ class cluster_session {
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
 
  private:
-  class gathering;
-  class question;
-
   class open_step;
   class round;
   class pause;
@@ -117,7 +137,7 @@ class cluster_session {
   /// @param again set if it has failed, but may be done by servers that know nothing of it
   std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
                               const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
-                              bool& again);
+                              const runtime::run_guard& limits, bool& again);
   struct planned_run {
     std::vector<std::vector<int>> asked;  ///< outputs of each part
     bool updates = false;
@@ -177,82 +197,32 @@ class cluster_session::open_step {
   std::uint64_t number_, answered_;
 };
 
-/// Waits for several answers.
-class cluster_session::gathering {
- public:
-  void expect() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++open_;
+namespace service::detail {
+
+TAGMA_COLD inline std::vector<task_devices> filtered(std::vector<task_devices> all, const task_id& home,
+                                                     const std::vector<std::string>& filters) {
+  std::vector<device_spec> wanted;
+  for (const std::string& f : filters) {
+    const parsed_device one = parse_device(f);
+    if (!one) fail(status_code::invalid_argument, {"device filter '", f, "' is no name of a device or a task"});
+    wanted.push_back(*one);
   }
-  void come(const error* why) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --open_;
-    if (why != nullptr && !first_.has_value()) first_.emplace(*why);
-    changed_.notify_all();
-  }
-  /// Calls `fail` once as soon as an answer is an error, and returns when all have come.
-  template <class Fail>
-  void wait(const Fail& fail) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    bool told = false;
-    for (;;) {
-      if (first_.has_value() && !told) {
-        told = true;
-        const error why = *first_;
-        lock.unlock();
-        fail(why);
-        lock.lock();
-        continue;
-      }
-      if (open_ == 0) break;
-      changed_.wait(lock);
-    }
-    if (first_.has_value()) throw error(*first_);
-  }
+  if (!wanted.empty())
+    std::erase_if(all, [&](const task_devices& t) {
+      if (t.id == home) return false;
+      const device_spec name = task_device(t.id, "CPU", 0);
+      return std::none_of(wanted.begin(), wanted.end(), [&](const device_spec& f) { return covers(f, name); });
+    });
+  return all;
+}
 
- private:
-  std::mutex mutex_;
-  service::condition changed_;
-  std::size_t open_ = 0;
-  std::optional<error> first_;
-};
-
-/// A question to one task.
-class cluster_session::question final : public transport::call {
- public:
-  /// @param who begins the sentences of errors
-  question(gathering& of, std::string who) : of_(of), who_(std::move(who)) { of_.expect(); }
-
-  void replied(transport::incoming& reply) noexcept override {
-    try {
-      body = std::string(reply.body);
-      bulk = std::move(reply.buffer);
-      of_.come(nullptr);
-    } catch (const std::exception& e) {
-      const error why(status_code::internal, e.what());
-      of_.come(&why);
-    }
-  }
-  void failed(const error& why) noexcept override {
-    const error named(why.code(), sentence({who_, ": ", runtime::without_code(why.what())}));
-    of_.come(&named);
-  }
-
-  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
-
-  std::string body;
-  std::vector<std::byte> bulk;
-
- private:
-  gathering& of_;
-  std::string who_;
-};
+}  // namespace service::detail
 
 inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
   graph_ = service::draw_number();
-  std::vector<task_devices> devices = devices_of(members);
+  std::vector<task_devices> devices = service::detail::filtered(devices_of(members), home, options_.device_filters);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
     outlets_.push_back(
@@ -291,10 +261,10 @@ inline cluster_session::~cluster_session() {
 }
 
 inline void cluster_session::list_variables(variable_homes& homes) {
-  gathering all;
-  std::vector<std::unique_ptr<question>> questions;
+  service::gathering all;
+  std::vector<std::unique_ptr<service::question>> questions;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    questions.push_back(std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
+    questions.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::list_variables);
     m.body = options_.container;
@@ -315,11 +285,11 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     if (which[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
-  gathering all;
-  std::vector<std::unique_ptr<question>> questions(tasks_.size());
+  service::gathering all;
+  std::vector<std::unique_ptr<service::question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
-    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
+    questions[t] = std::make_unique<service::question>(all, to_string(task_device(tasks_[t].id)));
     const service::add_part what{graph_,
                                  static_cast<std::int32_t>(t),
                                  options_.container,
@@ -419,8 +389,6 @@ inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) c
     for (std::size_t k = 0; k < f; ++k)
       if (feeds[k].name == feeds[f].name)
         fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
-    if (feeds[f].value.type == dtype::string)
-      fail(status_code::unimplemented, {"run: ", feeds[f].name, ": texts are not sent to another process yet"});
     bool found = false;
     for (ir::node_id i = 0; i < g.size(); ++i) {
       if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
@@ -446,8 +414,7 @@ inline std::string cluster_session::feeds_of(std::size_t part, const std::vector
       if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
     if (one.nodes.empty()) continue;
     one.spec = {f.value.type, f.value.dims};
-    elements.resize(service::aligned(elements.size()));
-    if (f.value.bytes() > 0) elements.append(static_cast<const char*>(f.value.data), f.value.bytes());
+    service::add_elements(elements, f.value);
     to.feeds.push_back(std::move(one));
   }
   return elements;
@@ -466,7 +433,8 @@ inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::
 }
 
 inline std::vector<any_tensor> cluster_session::run(const std::vector<output_name>& outputs,
-                                                    const std::vector<named_feed>& feeds) {
+                                                    const std::vector<named_feed>& feeds, const run_limits& limits) {
+  const runtime::run_guard guard(limits);
   if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
   std::vector<int> wanted;
   for (const output_name& o : outputs) {
@@ -482,12 +450,13 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
     add_missing_parts();
     bool again = false;
     try {
-      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, again);
+      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, guard, again);
     } catch (const error&) {
       // What changes nothing may be done again, as a run of its own.
       if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
       if (plan.updates || !again || network_.now() >= again_until) throw;
     }
+    guard.check();
     service::pause_for(service::first_wait_ns);
   }
 }
@@ -495,11 +464,11 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
                                                     const std::vector<std::vector<int>>& asked,
                                                     const std::vector<named_feed>& feeds, bool by_any_server,
-                                                    std::int64_t until, bool& again) {
+                                                    std::int64_t until, const runtime::run_guard& limits, bool& again) {
   const open_step now(*this);
   const std::uint64_t step = now.number();
   std::vector<service::part_results> got(tasks_.size());
-  gathering all;
+  service::gathering all;
   std::vector<std::unique_ptr<service::repeated_call>> calls(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
@@ -538,11 +507,14 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
     if (c != nullptr) all.expect();
   for (const auto& c : calls)
     if (c != nullptr) c->start();
-  all.wait([&](const error& why) {
-    end_run(step, asked, &why);
-    for (const auto& c : calls)
-      if (c != nullptr) c->give_up();
-  });
+  // A task that is told to stop says what the run came to, all the same: nothing is lost that it took.
+  all.wait(
+      [&](const error& why) {
+        end_run(step, asked, &why);
+        for (const auto& c : calls)
+          if (c != nullptr) c->give_up();
+      },
+      limits);
   end_run(step, asked, nullptr);
   std::vector<any_tensor> results(wanted.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -551,19 +523,13 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
     if (got[t].specs.size() != asked[t].size())
       fail(status_code::internal,
            {to_string(tasks_[t].id), " answers with ", got[t].specs.size(), " tensors, not ", asked[t].size()});
-    std::uint64_t at = 0;
+    service::elements_reader elements({bulk.data(), bulk.size()});
     for (std::size_t r = 0; r < got[t].specs.size(); ++r) {
-      const tensor_spec& s = got[t].specs[r];
-      const auto size = s.type == dtype::none ? 0 : static_cast<std::uint64_t>(bytes_of(s));
-      at = service::aligned(at);
+      const raw_view value = elements.take(got[t].specs[r]);
       const std::int32_t output = cut_.parts[t].outputs[static_cast<std::size_t>(asked[t][r])];
-      if (s.type != dtype::none && output >= 0) {
-        if (size > 0 && (at > bulk.size() || size > bulk.size() - at))
-          fail(status_code::internal, {to_string(tasks_[t].id), " answers with too few bytes"});
-        for (std::size_t k = 0; k < wanted.size(); ++k)
-          if (wanted[k] == output) results[k] = any_tensor::copy_of(raw_view{bulk.data() + at, s.type, s.dims});
-      }
-      at += size;
+      if (value.type == dtype::none || output < 0) continue;
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        if (wanted[k] == output) results[k] = any_tensor::copy_of(value);
     }
   }
   return results;

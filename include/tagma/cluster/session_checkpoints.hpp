@@ -54,7 +54,7 @@ class cluster_session::round {
 
  private:
   cluster_session& of_;
-  gathering all_;
+  service::gathering all_;
   std::vector<std::unique_ptr<service::repeated_call>> calls_;
 };
 

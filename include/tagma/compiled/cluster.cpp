@@ -9,6 +9,7 @@
 #include "tagma/cluster/service/checkpoint_folder.ipp"
 #include "tagma/cluster/service/checkpoint_messages.ipp"
 #include "tagma/cluster/service/crew.ipp"
+#include "tagma/cluster/service/elements.ipp"
 #include "tagma/cluster/service/facts.ipp"
 #include "tagma/cluster/service/inquiry.ipp"
 #include "tagma/cluster/service/meeting.ipp"

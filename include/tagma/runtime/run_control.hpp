@@ -34,7 +34,8 @@ class stop_hook {
   stop_hook* next_ = nullptr;
 };
 
-/// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
+/// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told. A run that
+/// is told to stop when all of it is done already is done.
 class run_control {
  public:
   explicit run_control(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
@@ -47,7 +48,14 @@ class run_control {
   [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
   /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as two
   /// loads.
-  [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
+  [[nodiscard]] bool ending() noexcept { return stopped() || (guard_.limited() && over_limits()); }
+  /// The same, for who leaves something out if it is so: then the run is not done.
+  [[nodiscard]] bool stopping() noexcept {
+    const bool ends = ending();
+    if (ends) leave_out();
+    return ends;
+  }
+  void leave_out() noexcept { left_out_.store(true, memory_order::release); }
 
   /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
   [[nodiscard]] bool add(stop_hook& hook) noexcept;
@@ -69,7 +77,8 @@ class run_control {
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
   void wait(wait_word& word, std::uint32_t seen) const;
 
-  /// Throws the error of the run if it was told to stop, with the others that came behind it. All steps have ended.
+  /// Throws the error of the run if it was told to stop and is not done, with the others that came behind it. All steps
+  /// have ended.
   void finish();
 
  private:
@@ -98,6 +107,7 @@ class run_control {
   const run_guard guard_;
   atomic<bool> stopped_{false};
   atomic<bool> told_{false};
+  atomic<bool> left_out_{false};
   mutex mutex_;
   stop_hook* hooks_ = nullptr;
   std::exception_ptr first_;

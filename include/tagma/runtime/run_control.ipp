@@ -33,6 +33,7 @@ TAGMA_COLD TAGMA_DECL void run_control::tell() noexcept {
 }
 
 TAGMA_COLD TAGMA_DECL void run_control::failed(std::exception_ptr e) noexcept {
+  leave_out();
   const mutex_lock lock(mutex_);
   note(static_cast<std::exception_ptr&&>(e));
 }
@@ -57,7 +58,7 @@ TAGMA_DECL void run_control::wait(wait_word& word, std::uint32_t seen) const {
 }
 
 TAGMA_DECL void run_control::finish() {
-  if (stopped()) rethrow();
+  if (stopped() && left_out_.load(memory_order::acquire)) rethrow();
 }
 
 TAGMA_COLD TAGMA_DECL bool run_control::over_limits() noexcept {

@@ -64,7 +64,7 @@ TAGMA_DECL void step_runner::run(run_control& control, step_pool* threads, bool 
   call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
   for (;;) {
     const std::uint32_t seen = events_.load(memory_order::acquire);
-    if (control.stopping() || takes_part_) help();
+    if (control.ending() || takes_part_) help();
     if (waits_ && waits_->serve()) continue;
     if (remaining_.load(memory_order::acquire) == 0) {
       if (!holds_back_ || control.stopping()) break;

@@ -207,8 +207,9 @@ class parked_run final : public shared_work, public wake_target {
     wake();
     for (;;) {
       const std::uint32_t seen = events_.load(memory_order::acquire);
-      if (control_.stopping()) control_.tell();
-      if (threads_ == nullptr || control_.stopping()) help();
+      const bool ends = control_.ending();
+      if (ends) control_.tell();
+      if (threads_ == nullptr || ends) help();
       if (asked_.load() && !taken_.exchange(true)) {
         asked_.store(false);
         go_on(true);

@@ -30,9 +30,10 @@ TAGMA_DECL void whole_run::run(step_pool& threads) {
   for (;;) {
     const std::uint32_t seen = events_.load(memory_order::acquire);
     if (ended_.load(memory_order::acquire)) break;
-    if (control_.stopping()) {
+    if (control_.ending()) {
       control_.tell();
       if (!begun_.exchange(true)) {
+        control_.leave_out();
         name_steps(control_, steps_, 0, count_);
         break;
       }

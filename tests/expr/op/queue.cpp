@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -81,6 +82,34 @@ TEST_CASE("what is in a queue is given as far as it goes when the queue is close
             s.run(put, xs = tg::tensor<float>({1, 2}), ns = tg::tensor<std::int64_t>({1}, {1}));
           }) == tg::status_code::cancelled);
     CHECK(code_of([&] { s.run(close); }) == tg::status_code::cancelled);
+  }
+}
+
+TEST_CASE("what a run takes that is late or cancelled meanwhile is not lost") {
+  constexpr tg::queue_of<"numbers", queue_options{.capacity = 2}, tg::spec<std::int64_t>> q;
+  const auto some = tg::dequeue_up_to<3>(q);
+  constexpr std::int64_t count = 3000;
+  for (const int threads : {1, 2}) {
+    const tg::container state;
+    tg::session s(tg::compile([=] { return tg::outputs(some); }),
+                  {.intra_op_threads = threads, .inter_op_threads = threads, .state = state});
+    const tg::queue<tg::spec<std::int64_t>> same(state, "numbers", q.options);
+    std::thread puts([&] {
+      for (std::int64_t i = 0; i < count; ++i) same.enqueue(i);
+      same.close();
+    });
+    std::mt19937 random(7);
+    std::int64_t next = 0;
+    for (bool open = true; open;) try {
+        for (const std::int64_t i : s.run(some, tg::timeout(std::chrono::microseconds(random() % 30)))) {
+          if (i != next++) FAIL("element " << next - 1 << " is lost, " << i << " came");
+        }
+      } catch (const tg::error& e) {
+        open = e.code() != tg::status_code::out_of_range;
+        if (open) CHECK(e.code() == tg::status_code::deadline_exceeded);
+      }
+    puts.join();
+    CHECK(next == count);
   }
 }
 

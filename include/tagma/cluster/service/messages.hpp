@@ -80,13 +80,6 @@ struct fed_tensor {
   tensor_spec spec;
 };
 
-/// Elements of several tensors stand one behind the other, each at a multiple of so many bytes.
-inline constexpr std::uint64_t bulk_alignment = 64;
-/// Where the elements of the next tensor begin.
-[[nodiscard]] constexpr std::uint64_t aligned(std::uint64_t at) {
-  return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
-}
-
 /// The answer to `add_part`.
 struct added_part {
   std::uint64_t server = 0;  ///< its incarnation

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/error.hpp"
 
 namespace tagma::service {
 
@@ -22,6 +23,9 @@ namespace tagma::service {
 struct run_answer {
   std::string body;                         ///< a `part_results`
   std::shared_ptr<const std::string> bulk;  ///< nothing if there is none
+
+  /// That of a run that has failed.
+  [[nodiscard]] static run_answer of(const error& why);
 };
 
 /// What is kept of one part. Beyond that, the results of the oldest runs go first, then the knowledge that there was
@@ -52,8 +56,8 @@ class outcomes {
   void finish(std::uint64_t step, run_answer answer);
   /// The client has the answer of a run, or wants it no more.
   void end(std::uint64_t step);
-  /// A run that was not asked for yet must not begin any more; others end by themselves.
-  void refuse(std::uint64_t step);
+  /// A run that was not asked for yet must not begin any more, and has this answer; others end by themselves.
+  void refuse(std::uint64_t step, const error& why);
   /// The client has those of all runs before this one.
   void acknowledge(std::uint64_t before);
   /// Whether a run must not begin any more, nor anything of it be kept.
@@ -64,6 +68,7 @@ class outcomes {
  private:
   struct entry {
     bool done = false;
+    bool refused = false;
     run_answer answer{};
     std::vector<asker> askers{};
   };

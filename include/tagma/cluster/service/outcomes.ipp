@@ -9,8 +9,16 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outcomes.hpp"
+#include "tagma/runtime/caught.hpp"
 
 namespace tagma::service {
+
+TAGMA_DECL run_answer run_answer::of(const error& why) {
+  part_results failed;
+  failed.code = why.code();
+  failed.why = runtime::without_code(why.what());
+  return {failed.body(), nullptr};
+}
 
 TAGMA_DECL std::size_t outcomes::size_of(const run_answer& a) {
   return a.body.size() + (a.bulk == nullptr ? 0 : a.bulk->size());
@@ -65,9 +73,16 @@ TAGMA_DECL void outcomes::end(std::uint64_t step) {
   end_locked(step);
 }
 
-TAGMA_DECL void outcomes::refuse(std::uint64_t step) {
+TAGMA_DECL void outcomes::refuse(std::uint64_t step, const error& why) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (entries_.count(step) == 0) end_locked(step);
+  if (over(step)) return;
+  const auto [at, fresh] = entries_.try_emplace(step);
+  if (!fresh) return;
+  at->second.done = at->second.refused = true;
+  at->second.answer = run_answer::of(why);
+  ++done_;
+  bytes_ += size_of(at->second.answer);
+  shrink();
 }
 
 TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
@@ -104,7 +119,7 @@ TAGMA_DECL std::vector<std::uint64_t> outcomes::open() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::uint64_t> steps;
   for (const auto& [step, e] : entries_)
-    if (!over(step) || !e.done) steps.push_back(step);
+    if (!e.refused && (!over(step) || !e.done)) steps.push_back(step);
   return steps;
 }
 

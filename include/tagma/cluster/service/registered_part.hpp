@@ -152,7 +152,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
     if (why == nullptr) {
       outcomes_.end(step);
     } else {
-      outcomes_.refuse(step);
+      outcomes_.refuse(step, *why);
       note_failed(step);
     }
     const auto found = runs_.find(step);
@@ -236,7 +236,7 @@ inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
-    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step), r->ended_by.emplace(why);
+    for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step), r->ended_by.emplace(why);
   }
   std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {

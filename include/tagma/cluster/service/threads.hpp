@@ -13,6 +13,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/event.hpp"
+#include "tagma/runtime/run_limits.hpp"
 #include "tagma/runtime/turns.hpp"
 #include "tagma/runtime/wait_word.hpp"
 
@@ -48,6 +49,14 @@ class condition {
   template <class Lock>
   void wait_for(Lock& lock, std::int64_t ns) {
     wait_until(lock, runtime::now_ns() + ns);
+  }
+  /// Until there may be a reason to stop.
+  template <class Lock>
+  void wait(Lock& lock, const runtime::run_guard& limits) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    lock.unlock();
+    limits.wait(changes_, seen);
+    lock.lock();
   }
   void notify_one() { changes_.change(false); }
   void notify_all() { changes_.change(true); }

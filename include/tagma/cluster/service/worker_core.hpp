@@ -19,6 +19,7 @@
 #include "tagma/cluster/service/checkpoint_folder.hpp"
 #include "tagma/cluster/service/checkpoint_messages.hpp"
 #include "tagma/cluster/service/crew.hpp"
+#include "tagma/cluster/service/elements.hpp"
 #include "tagma/cluster/service/inlet_handler.hpp"
 #include "tagma/cluster/service/inspect.hpp"
 #include "tagma/cluster/service/outlet.hpp"
@@ -415,11 +416,7 @@ inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, re
   try {
     answer = run(part, m, elements, time_left_ns);
   } catch (...) {
-    const error why = detail::caught_error();
-    part_results failed;
-    failed.code = why.code();
-    failed.why = runtime::without_code(why.what());
-    answer.body = failed.body();
+    answer = run_answer::of(detail::caught_error());
   }
   part.outcomes().finish(m.step, std::move(answer));
 }
@@ -435,17 +432,12 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
       fail(status_code::invalid_argument, {"output ", o, " of a part that has ", g.roots.size()});
   std::vector<runtime::node_feed> feeds;
-  std::uint64_t at = 0;
+  elements_reader given({elements.data(), elements.size()});
   for (const fed_tensor& f : m.feeds) {
-    const auto size = static_cast<std::uint64_t>(bytes_of(f.spec));
-    if (f.spec.type == dtype::string || at > elements.size() || size > elements.size() - at)
-      fail(status_code::invalid_argument,
-           {"what is fed has ", elements.size(), " bytes, and ", to_string(f.spec), " ends behind them"});
     for (const std::int32_t n : f.nodes)
       if (n < 0 || n >= g.size() || !g.info(n).is(ir::op_kind::placeholder) || !(g[n].spec.type == f.spec.type))
         fail(status_code::invalid_argument, {"node ", n, " is no placeholder for ", to_string(f.spec)});
-    feeds.push_back({{f.nodes.data(), f.nodes.size()}, {elements.data() + at, f.spec.type, f.spec.dims}});
-    at = aligned(at + size);
+    feeds.push_back({{f.nodes.data(), f.nodes.size()}, given.take(f.spec)});
   }
   part_results results;
   results.specs.resize(m.outputs.size());
@@ -461,9 +453,8 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
         [&](std::size_t f, const raw_view& v) {
           if (v.type == dtype::none) return;
-          if (v.type == dtype::string) fail(status_code::unimplemented, "texts are not sent to another process yet");
           results.specs[f] = {v.type, v.dims};
-          if (v.bytes() > 0) values[f].assign(static_cast<const char*>(v.data), v.bytes());
+          add_elements(values[f], v);
         },
         &numbers);
   } catch (...) {
