@@ -3197,7 +3197,7 @@ class looped_steps final : public runtime::accelerated_steps, runtime::run_steps
     try {
       body_.copy_words(words_, false);
       do_steps(pools, pool);
-      if (control_->stopped()) return body_.drain();
+      if (control_->stopping()) return body_.drain();
       body_.copy_words(words_, true);
       body_.settle();
       words_.check();

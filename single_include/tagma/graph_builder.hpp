@@ -5566,6 +5566,18 @@ class graph_builder {
     for (const attribute_value& a : attributes) bits.push_back(a.bits());
     return keep(make(face, inputs, bits, {}));
   }
+  /// A thing of the session's container, such as a queue, by its name; the same one whenever it is asked for with the
+  /// same attributes. Raises TAGMA-E160, and E060 if something else has that name.
+  /// @param operation "queue", "reader" or another resource of docs/operations.md
+  graph_node resource(std::string_view operation, std::string_view name,
+                      const std::vector<attribute_value>& attributes) {
+    (void)add(operation, {}, attributes);
+    own_record& r = *records_.back();
+    if (!r.op->info->is(ir::op_kind::resource))
+      fail(status_code::invalid_argument, {"graph_builder: ", operation, " is no thing of a container"});
+    call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
+    return keep(r);
+  }
   /// A result of an operation that has several.
   graph_node result(const graph_node& of, int index) {
     const ir::record& whole = record_of(of, "result");
@@ -5830,7 +5842,12 @@ class graph_builder {
     const ir::op_info& op = face->info();
     std::vector<tensor_spec> specs;
     std::vector<const ir::record*> from;
+    std::vector<ir::resource_input> things;
     for (const graph_node& n : inputs) from.push_back(&record_of(n, op.name)), specs.push_back(n.spec());
+    for (const ir::record* r : from) {
+      const bool is_thing = r->op->info->is(ir::op_kind::resource);
+      things.push_back(is_thing ? ir::resource_input{r->op->info->name, r->attributes} : ir::resource_input{});
+    }
     ir::infer_args args{specs, attributes, given};
     ir::input_roles roles;
     for (std::size_t i = 0; i < from.size(); ++i)
@@ -5840,7 +5857,7 @@ class graph_builder {
     for (int k = 0; k < (op.outputs > 0 ? op.outputs : 1); ++k) {
       args.output = k;
       args.out = given;
-      if (const ir::refusal r = check_arguments(*face, args, &roles))
+      if (const ir::refusal r = check_arguments(*face, args, &roles, things))
         fail(status_code::invalid_argument, {to_string(r, op, args)});
     }
     for (std::size_t i = 0; i < from.size(); ++i) {

@@ -396,6 +396,7 @@ inline mistake mistake_made = mistake::none;  ///< by one test at a time
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -446,6 +447,467 @@ struct restored_checkpoint {
 };
 
 }  // namespace tagma
+// ---- tagma/cluster/service/elements.hpp
+
+/// @file
+/// Elements of tensors in the bulk of a message: numbers as they lie in memory; of texts the offsets of their ends, of
+/// eight bytes each, and then their characters.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// Elements of several tensors stand one behind the other, each at a multiple of so many bytes.
+inline constexpr std::uint64_t bulk_alignment = 64;
+/// Where the elements of the next tensor begin.
+[[nodiscard]] constexpr std::uint64_t aligned(std::uint64_t at) {
+  return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
+}
+
+/// Adds the elements of a tensor behind those of others.
+void add_elements(std::string& to, const raw_view& tensor);
+
+/// Takes the elements of one tensor after the other.
+class elements_reader {
+ public:
+  /// @param bulk lives as long as what is taken
+  explicit elements_reader(array_view<const std::byte> bulk) : bulk_(bulk) {}
+  elements_reader(const elements_reader&) = delete;
+  elements_reader& operator=(const elements_reader&) = delete;
+
+  /// The next ones, which live as long as this does. Throws InvalidArgument if the bulk has too few bytes, or none that
+  /// are texts.
+  /// @param spec without open extents; type `none` has no elements
+  [[nodiscard]] raw_view take(const tensor_spec& spec);
+
+ private:
+  [[nodiscard]] raw_view take_texts(const tensor_spec& spec);
+
+  array_view<const std::byte> bulk_;
+  std::uint64_t at_ = 0;
+  std::deque<std::vector<std::string_view>> texts_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/elements.ipp
+
+/// @file
+/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
+  if (tensor.type == dtype::none) return;
+  to.resize(aligned(to.size()));
+  if (tensor.type != dtype::string) {
+    if (tensor.bytes() > 0) to.append(static_cast<const char*>(tensor.data), tensor.bytes());
+    return;
+  }
+  const view<const string_element> texts = tensor.as<string_element>();
+  std::uint64_t end = 0;
+  for (const std::string_view t : texts) transport::put_number(to, end += t.size());
+  for (const std::string_view t : texts) to += t;
+}
+
+TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
+  if (spec.type == dtype::none) return {};
+  at_ = aligned(at_);
+  if (spec.type == dtype::string) return take_texts(spec);
+  const auto size = static_cast<std::uint64_t>(bytes_of(spec));
+  if (size > 0 && (at_ > bulk_.size() || size > bulk_.size() - at_))
+    fail(status_code::invalid_argument,
+         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
+  const raw_view taken{size > 0 ? bulk_.data() + at_ : nullptr, spec.type, spec.dims};
+  at_ += size;
+  return taken;
+}
+
+TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& spec) {
+  const auto count = static_cast<std::uint64_t>(spec.dims.elements());
+  const std::uint64_t left = at_ > bulk_.size() ? 0 : bulk_.size() - at_;
+  if (count > left / 8)
+    fail(status_code::invalid_argument,
+         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
+  const char* const ends = reinterpret_cast<const char*>(bulk_.data()) + at_;
+  const char* const characters = ends + 8 * count;
+  const std::uint64_t most = left - 8 * count;
+  std::vector<std::string_view>& texts = texts_.emplace_back();
+  texts.reserve(count);
+  std::uint64_t before = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
+    if (end < before || end > most)
+      fail(status_code::invalid_argument, {"text ", i, " of ", to_string(spec), " ends at ", end, ", behind ", before,
+                                           " and before ", most, " is where it could"});
+    texts.emplace_back(characters + before, end - before);
+    before = end;
+  }
+  at_ += 8 * count + before;
+  return {texts.data(), spec.type, spec.dims};
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/gathering.hpp
+
+/// @file
+/// Waits for the answers of several tasks, of which one that fails may end the others.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/threads.hpp
+
+/// @file
+/// What services start and wait with: threads of the system, or those of a world that is simulated, where this thread
+/// is one of them.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+// ---- tagma/runtime/event.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EVENT_HPP
+#define TAGMA_SINGLE_RUNTIME_EVENT_HPP
+
+/// @file
+/// Something that happens, for which threads wait asleep.
+
+namespace tagma::runtime {
+
+/// It has not happened at first. Whoever makes it happen may still be in `set` when others have seen it.
+class event {
+ public:
+  [[nodiscard]] bool happened() const { return happened_.load(memory_order::acquire); }
+  void set();
+  /// It may happen once more; nobody waits for it.
+  void clear() { happened_.store(false, memory_order::relaxed); }
+
+  void wait();
+  /// False if the limits end the waiting before.
+  [[nodiscard]] bool wait(const run_guard& guard);
+
+ private:
+  atomic<bool> happened_{false};
+  wait_word changes_;
+};
+
+}  // namespace tagma::runtime
+
+// ---- tagma/runtime/event.ipp
+#ifndef TAGMA_SINGLE_RUNTIME_EVENT_IPP
+#define TAGMA_SINGLE_RUNTIME_EVENT_IPP
+
+/// @file
+/// Definitions of event.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::runtime {
+
+TAGMA_DECL void event::set() {
+  happened_.store(true, memory_order::release);
+  changes_.change(true);
+}
+
+TAGMA_DECL void event::wait() {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return;
+    changes_.wait(seen);
+  }
+}
+
+TAGMA_DECL bool event::wait(const run_guard& guard) {
+  for (;;) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    if (happened()) return true;
+    if (guard.over() != status_code::ok) return false;
+    guard.wait(changes_, seen);
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EVENT_IPP
+#endif  // TAGMA_SINGLE_RUNTIME_EVENT_HPP
+
+namespace tagma::service {
+
+/// A place where others may go on before this thread does, if it is simulated. It holds no lock there that handlers
+/// take.
+inline void pass() {
+  if (runtime::turns_here != nullptr) runtime::turns_here->pass();
+}
+
+/// As std::mutex; who waits for something holds none.
+class mutex {
+ public:
+  void lock() {
+    pass();
+    mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+/// As std::condition_variable_any.
+class condition {
+ public:
+  template <class Lock>
+  void wait(Lock& lock) {
+    wait_until(lock, runtime::wait_word::never);
+  }
+  /// For so many nanoseconds at most.
+  template <class Lock>
+  void wait_for(Lock& lock, std::int64_t ns) {
+    wait_until(lock, runtime::now_ns() + ns);
+  }
+  /// Until there may be a reason to stop.
+  template <class Lock>
+  void wait(Lock& lock, const runtime::run_guard& limits) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    lock.unlock();
+    limits.wait(changes_, seen);
+    lock.lock();
+  }
+  void notify_one() { changes_.change(false); }
+  void notify_all() { changes_.change(true); }
+
+ private:
+  template <class Lock>
+  void wait_until(Lock& lock, std::int64_t end_ns) {
+    const std::uint32_t seen = changes_.load(memory_order::acquire);
+    lock.unlock();
+    changes_.sleep_until(seen, end_ns);
+    lock.lock();
+  }
+
+  runtime::wait_word changes_;
+};
+
+/// As std::thread.
+class thread {
+ public:
+  explicit thread(std::function<void()> what);
+  void join();
+
+ private:
+  struct state {
+    std::function<void()> what;
+    runtime::event ended{};
+
+    void run();
+  };
+
+  std::shared_ptr<state> state_;
+  std::thread real_;
+};
+
+/// Sleeps for so many nanoseconds.
+void pause_for(std::int64_t ns);
+
+/// Writes a line to standard error: what is told to nobody else.
+void print_line(const std::string& text);
+
+/// Writes a line to standard error: what is told to nobody else.
+void print_line(const std::string& text);
+
+/// A number that is drawn, and that nobody else has.
+[[nodiscard]] std::uint64_t draw_number();
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/threads.ipp
+
+/// @file
+/// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+#include <random>
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_DECL void thread::state::run() {
+  what();
+  what = nullptr;
+  ended.set();
+}
+
+TAGMA_DECL thread::thread(std::function<void()> what) : state_(std::make_shared<state>()) {
+  state_->what = std::move(what);
+  if (runtime::turns_here == nullptr) {
+    real_ = std::thread([s = state_] { s->run(); });
+    return;
+  }
+  auto kept = std::make_unique<std::shared_ptr<state>>(state_);
+  const auto run = [](void* s) {
+    const std::unique_ptr<std::shared_ptr<state>> mine(static_cast<std::shared_ptr<state>*>(s));
+    (*mine)->run();
+  };
+  runtime::turns_here->start(run, kept.get());
+  (void)kept.release();
+}
+
+TAGMA_DECL void thread::join() {
+  state_->ended.wait();
+  if (real_.joinable()) real_.join();
+}
+
+TAGMA_DECL void pause_for(std::int64_t ns) {
+  runtime::wait_word nobody;
+  nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
+}
+
+TAGMA_COLD TAGMA_DECL void print_line(const std::string& text) {
+  const std::string line = "tagma: " + text + "\n";
+  (void)std::fputs(line.c_str(), stderr);
+}
+
+TAGMA_DECL std::uint64_t draw_number() {
+  if (runtime::turns_here != nullptr) return runtime::turns_here->draw();
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+/// What ends a wait early, and who is told that it lasts.
+struct wait_limits {
+  /// @param of outlives it
+  explicit wait_limits(const run_limits& of = runtime::no_limits)
+      : given(of),
+        guard(of),
+        end_ns(of.timeout_ns > 0 ? runtime::now_ns() + of.timeout_ns : runtime::wait_word::never) {}
+
+  const run_limits& given;
+  runtime::run_guard guard;
+  std::int64_t end_ns;
+  std::int64_t tell_after_ns = 0;                      ///< then again when it lasts twice as long; 0: nobody is told
+  std::function<void(std::int64_t lasted_ns)> tell{};  ///< by the thread that waits
+};
+
+/// One thread waits, any others bring answers.
+class gathering {
+ public:
+  void expect() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++open_;
+  }
+  void come(const error* why) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --open_;
+    if (why != nullptr && !first_.has_value()) first_.emplace(*why);
+    changed_.notify_all();
+  }
+  /// Returns when all answers have come; throws the first error. Calls `give_up` once with why, as soon as an answer is
+  /// an error or there is a reason to stop; the other answers are waited for none the less.
+  template <class GiveUp>
+  void wait(const GiveUp& give_up, const wait_limits& limits = wait_limits()) {
+    constexpr std::int64_t never = runtime::wait_word::never;
+    const std::int64_t began = runtime::now_ns();
+    std::int64_t next = limits.tell_after_ns > 0 ? began + limits.tell_after_ns : never;
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (bool given_up = false; open_ != 0;) {
+      if (given_up) {
+        changed_.wait(lock);
+        continue;
+      }
+      if (const status_code reason = limits.guard.over(); first_.has_value() || reason != status_code::ok) {
+        given_up = true;
+        const error why = first_.has_value() ? *first_ : reason_of(limits.guard, reason);
+        unlocked(lock, [&] { give_up(why); });
+        continue;
+      }
+      const std::int64_t now = runtime::now_ns();
+      if (now >= next) {
+        next = now + (now - began);
+        unlocked(lock, [&] { limits.tell(now - began); });
+        continue;
+      }
+      run_limits slice;
+      slice.stop = limits.given.stop;
+      if (const std::int64_t end = std::min(next, limits.end_ns); end != never)
+        slice.timeout_ns = std::max<std::int64_t>(end - now, 1);
+      changed_.wait(lock, runtime::run_guard(slice));
+    }
+    if (first_.has_value()) throw error(*first_);
+  }
+
+ private:
+  template <class What>
+  static void unlocked(std::unique_lock<std::mutex>& lock, const What& what) {
+    lock.unlock();
+    what();
+    lock.lock();
+  }
+  static error reason_of(const runtime::run_guard& limits, status_code reason) {
+    try {
+      limits.explain(reason);
+    } catch (const error& e) {
+      return e;
+    }
+  }
+
+  std::mutex mutex_;
+  condition changed_;
+  std::size_t open_ = 0;
+  std::optional<error> first_;
+};
+
+/// A question to one task.
+class question final : public transport::call {
+ public:
+  /// @param who begins the sentences of errors
+  question(gathering& of, std::string who) : of_(of), who_(std::move(who)) { of_.expect(); }
+
+  void replied(transport::incoming& reply) noexcept override {
+    try {
+      body = std::string(reply.body);
+      bulk = std::move(reply.buffer);
+      answered.store(true, memory_order::release);
+      of_.come(nullptr);
+    } catch (const std::exception& e) {
+      const error why(status_code::internal, e.what());
+      of_.come(&why);
+    }
+  }
+  void failed(const error& why) noexcept override {
+    const error named(why.code(), sentence({who_, ": ", runtime::without_code(why.what())}));
+    of_.come(&named);
+  }
+
+  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
+
+  atomic<bool> answered{false};
+  std::string body;
+  std::vector<std::byte> bulk;
+
+ private:
+  gathering& of_;
+  std::string who_;
+};
+
+}  // namespace tagma::service
 // ---- tagma/cluster/service/messages.hpp
 
 /// @file
@@ -520,13 +982,6 @@ struct fed_tensor {
   std::vector<std::int32_t> nodes;
   tensor_spec spec;
 };
-
-/// Elements of several tensors stand one behind the other, each at a multiple of so many bytes.
-inline constexpr std::uint64_t bulk_alignment = 64;
-/// Where the elements of the next tensor begin.
-[[nodiscard]] constexpr std::uint64_t aligned(std::uint64_t at) {
-  return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
-}
 
 /// The answer to `add_part`.
 struct added_part {
@@ -917,204 +1372,6 @@ TAGMA_DECL task_list task_list::read(std::string_view body) {
 #include <string>
 #include <utility>
 
-// ---- tagma/cluster/service/threads.hpp
-
-/// @file
-/// What services start and wait with: threads of the system, or those of a world that is simulated, where this thread
-/// is one of them.
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <thread>
-
-// ---- tagma/runtime/event.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_EVENT_HPP
-#define TAGMA_SINGLE_RUNTIME_EVENT_HPP
-
-/// @file
-/// Something that happens, for which threads wait asleep.
-
-namespace tagma::runtime {
-
-/// It has not happened at first. Whoever makes it happen may still be in `set` when others have seen it.
-class event {
- public:
-  [[nodiscard]] bool happened() const { return happened_.load(memory_order::acquire); }
-  void set();
-  /// It may happen once more; nobody waits for it.
-  void clear() { happened_.store(false, memory_order::relaxed); }
-
-  void wait();
-  /// False if the limits end the waiting before.
-  [[nodiscard]] bool wait(const run_guard& guard);
-
- private:
-  atomic<bool> happened_{false};
-  wait_word changes_;
-};
-
-}  // namespace tagma::runtime
-
-// ---- tagma/runtime/event.ipp
-#ifndef TAGMA_SINGLE_RUNTIME_EVENT_IPP
-#define TAGMA_SINGLE_RUNTIME_EVENT_IPP
-
-/// @file
-/// Definitions of event.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::runtime {
-
-TAGMA_DECL void event::set() {
-  happened_.store(true, memory_order::release);
-  changes_.change(true);
-}
-
-TAGMA_DECL void event::wait() {
-  for (;;) {
-    const std::uint32_t seen = changes_.load(memory_order::acquire);
-    if (happened()) return;
-    changes_.wait(seen);
-  }
-}
-
-TAGMA_DECL bool event::wait(const run_guard& guard) {
-  for (;;) {
-    const std::uint32_t seen = changes_.load(memory_order::acquire);
-    if (happened()) return true;
-    if (guard.over() != status_code::ok) return false;
-    guard.wait(changes_, seen);
-  }
-}
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_EVENT_IPP
-#endif  // TAGMA_SINGLE_RUNTIME_EVENT_HPP
-
-namespace tagma::service {
-
-/// A place where others may go on before this thread does, if it is simulated. It holds no lock there that handlers
-/// take.
-inline void pass() {
-  if (runtime::turns_here != nullptr) runtime::turns_here->pass();
-}
-
-/// As std::mutex; who waits for something holds none.
-class mutex {
- public:
-  void lock() {
-    pass();
-    mutex_.lock();
-  }
-  void unlock() { mutex_.unlock(); }
-
- private:
-  std::mutex mutex_;
-};
-
-/// As std::condition_variable_any.
-class condition {
- public:
-  template <class Lock>
-  void wait(Lock& lock) {
-    wait_until(lock, runtime::wait_word::never);
-  }
-  /// For so many nanoseconds at most.
-  template <class Lock>
-  void wait_for(Lock& lock, std::int64_t ns) {
-    wait_until(lock, runtime::now_ns() + ns);
-  }
-  void notify_one() { changes_.change(false); }
-  void notify_all() { changes_.change(true); }
-
- private:
-  template <class Lock>
-  void wait_until(Lock& lock, std::int64_t end_ns) {
-    const std::uint32_t seen = changes_.load(memory_order::acquire);
-    lock.unlock();
-    changes_.sleep_until(seen, end_ns);
-    lock.lock();
-  }
-
-  runtime::wait_word changes_;
-};
-
-/// As std::thread.
-class thread {
- public:
-  explicit thread(std::function<void()> what);
-  void join();
-
- private:
-  struct state {
-    std::function<void()> what;
-    runtime::event ended{};
-
-    void run();
-  };
-
-  std::shared_ptr<state> state_;
-  std::thread real_;
-};
-
-/// Sleeps for so many nanoseconds.
-void pause_for(std::int64_t ns);
-
-/// A number that is drawn, and that nobody else has.
-[[nodiscard]] std::uint64_t draw_number();
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/threads.ipp
-
-/// @file
-/// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
-
-#include <random>
-#include <utility>
-
-namespace tagma::service {
-
-TAGMA_DECL void thread::state::run() {
-  what();
-  what = nullptr;
-  ended.set();
-}
-
-TAGMA_DECL thread::thread(std::function<void()> what) : state_(std::make_shared<state>()) {
-  state_->what = std::move(what);
-  if (runtime::turns_here == nullptr) {
-    real_ = std::thread([s = state_] { s->run(); });
-    return;
-  }
-  auto kept = std::make_unique<std::shared_ptr<state>>(state_);
-  const auto run = [](void* s) {
-    const std::unique_ptr<std::shared_ptr<state>> mine(static_cast<std::shared_ptr<state>*>(s));
-    (*mine)->run();
-  };
-  runtime::turns_here->start(run, kept.get());
-  (void)kept.release();
-}
-
-TAGMA_DECL void thread::join() {
-  state_->ended.wait();
-  if (real_.joinable()) real_.join();
-}
-
-TAGMA_DECL void pause_for(std::int64_t ns) {
-  runtime::wait_word nobody;
-  nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
-}
-
-TAGMA_DECL std::uint64_t draw_number() {
-  if (runtime::turns_here != nullptr) return runtime::turns_here->draw();
-  std::random_device random;
-  return std::uint64_t{random()} << 32 | random();
-}
-
-}  // namespace tagma::service
-
 namespace tagma::service {
 
 namespace detail {
@@ -1499,6 +1756,483 @@ TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/service/stall.hpp
+
+/// @file
+/// What a run of a cluster waits for that lasts: asked of the tasks that it concerns.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+// ---- tagma/cluster/service/reports.hpp
+
+/// @file
+/// What a server says of itself when somebody looks into it: messages 16 and up, byte by byte in docs/wire.md. Times
+/// are nanoseconds on the clock of the server.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// The answer to `status`, as bulk.
+struct server_status {
+  /// Memory of a device.
+  struct device {
+    std::string name;                  ///< the complete one
+    std::uint64_t variable_bytes = 0;  ///< of the current values of variables
+  };
+  /// A connection to another process.
+  struct connection {
+    bool incoming = false;  ///< the other process made it
+    task_id peer;           ///< who it says it is
+    std::string role;       ///< such as "client"
+    std::uint64_t incarnation = 0;
+    std::uint64_t bytes_sent = 0, bytes_received = 0;
+    std::uint64_t messages_sent = 0, messages_received = 0;
+    std::uint64_t queued = 0;        ///< messages that wait to be sent
+    std::uint64_t open_calls = 0;    ///< questions of this end without an answer
+    std::int64_t round_trip_ns = 0;  ///< 0: not known yet
+    std::int64_t silent_ns = 0;      ///< since the last byte came
+  };
+
+  task_id self;
+  std::uint64_t incarnation = 0;  ///< 0: it has none
+  std::string build;              ///< the line of `build_info`
+  std::int64_t uptime_ns = 0;
+  std::uint64_t resident_bytes = 0;  ///< of the process; 0: the system does not say
+  std::uint32_t graphs = 0;          ///< parts of graphs that it has
+  std::uint32_t runs = 0;            ///< runs of them that are under way
+  std::uint64_t runs_begun = 0;      ///< since it started, those under way included
+  std::uint64_t runs_failed = 0;     ///< of them, those that ended with an error
+  std::vector<device> devices;
+  std::vector<connection> connections;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static server_status read(std::string_view body);
+};
+
+/// The answer to `list_containers`, as bulk; in the order of the names.
+struct container_list {
+  struct entry {
+    std::string name;  ///< empty: the default one
+    isolation kept_apart = isolation::variables;
+    std::uint64_t variables = 0;
+    std::uint64_t variable_bytes = 0;  ///< of the current values
+    std::uint64_t others = 0;          ///< queues, readers, iterators and so on
+    std::uint32_t graphs = 0;          ///< parts of graphs that use it
+  };
+  std::vector<entry> containers;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static container_list read(std::string_view body);
+};
+
+/// The answer to `list_resources`, whose body is the name of a container, as bulk; in the order of kinds and names.
+struct resource_list {
+  struct entry {
+    std::string kind;  ///< "variable", "queue", "reader", "iterator", or one of somebody's own
+    std::string name;
+    std::string detail;          ///< what it is, for people
+    tensor_spec spec{};          ///< of a variable; of type `none` for all others
+    bool initialized = false;    ///< a variable that has a value
+    bool closed = false;         ///< a queue that takes no more
+    std::int64_t size = 0;       ///< elements in a queue; bytes of the current value of a variable
+    std::int64_t capacity = -1;  ///< of a queue; -1: no limit
+    std::uint32_t adding = 0;    ///< who waits to add something to a queue
+    std::uint32_t taking = 0;    ///< who waits for something from a queue, a reader or an iterator
+  };
+  std::vector<entry> resources;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static resource_list read(std::string_view body);
+};
+
+/// A question for the value of a variable.
+struct read_variable {
+  std::string container;
+  std::string name;
+  bool elements = false;  ///< the answer has them as bulk; otherwise only what is computed of them
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static read_variable read(std::string_view body);
+};
+
+/// What the elements of a tensor are like, computed as doubles; those that are not finite are counted and left out.
+struct element_norms {
+  std::uint64_t not_finite = 0;
+  double least = 0, most = 0;  ///< 0 without finite elements, as all that follows
+  double mean = 0;
+  double l1 = 0;  ///< the sum of absolute values
+  double l2 = 0;  ///< the root of the sum of squares
+};
+
+/// The answer to `read_variable`: its body, beside elements that were asked for.
+struct variable_value {
+  tensor_spec spec{};
+  element_norms norms{};
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static variable_value read(std::string_view body);
+};
+
+/// The answer to `list_runs`, as bulk.
+struct run_list {
+  /// What an edge of a part waits for.
+  enum class wait : std::uint8_t {
+    comes = 0,  ///< for the tensor, of which nothing is here
+    arrives,    ///< for the rest of the tensor
+    wanted      ///< to be asked for the tensor, which is here
+  };
+  struct edge {
+    std::int32_t number = 0;  ///< of the graph
+    wait waits = wait::comes;
+    task_id peer;  ///< the other end
+  };
+  struct run {
+    std::uint64_t graph = 0;
+    std::uint64_t step = 0;
+    std::string container;
+    bool asked = false;       ///< false: only others have said something of it
+    std::int64_t age_ns = 0;  ///< since it was asked for
+    std::vector<edge> edges;  ///< those that wait
+  };
+  std::vector<run> runs;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static run_list read(std::string_view body);
+};
+
+/// The answer to `reset_container`, whose body is the name of a container.
+struct reset_result {
+  std::uint64_t resources = 0;  ///< that the container had
+  std::uint32_t graphs = 0;     ///< parts of graphs whose sessions were ended
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static reset_result read(std::string_view body);
+};
+
+/// Asks a server to connect to a task of its cluster and to ask that one for an empty `probe`, which is answered at
+/// once.
+struct probe {
+  task_id whom{"", -1};  ///< task -1: nobody, the empty one
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static probe read(std::string_view body);
+};
+
+/// The answer.
+struct probe_result {
+  std::string address;             ///< where the server looked for the other
+  std::uint64_t incarnation = 0;   ///< of the other
+  std::int64_t connect_ns = 0;     ///< until both had proven who they are; 0: it is the server itself
+  std::int64_t round_trip_ns = 0;  ///< of a question, the fastest of several
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static probe_result read(std::string_view body);
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/reports.ipp
+
+/// @file
+/// Definitions of reports.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL std::string server_status::body() const {
+  word_writer to;
+  to.text(self.job), to.number(static_cast<std::int32_t>(self.task)), to.number(incarnation), to.text(build);
+  to.number(uptime_ns), to.number(resident_bytes), to.number(graphs), to.number(runs);
+  to.number(runs_begun), to.number(runs_failed);
+  to.number(static_cast<std::uint32_t>(devices.size()));
+  for (const device& d : devices) to.text(d.name), to.number(d.variable_bytes);
+  to.number(static_cast<std::uint32_t>(connections.size()));
+  for (const connection& c : connections) {
+    to.flag(c.incoming), to.text(c.peer.job), to.number(static_cast<std::int32_t>(c.peer.task)), to.text(c.role);
+    to.number(c.incarnation), to.number(c.bytes_sent), to.number(c.bytes_received);
+    to.number(c.messages_sent), to.number(c.messages_received), to.number(c.queued), to.number(c.open_calls);
+    to.number(c.round_trip_ns), to.number(c.silent_ns);
+  }
+  return to.take();
+}
+
+TAGMA_DECL server_status server_status::read(std::string_view body) {
+  word_reader from(body, "server_status");
+  server_status m;
+  m.self.job = from.text(), m.self.task = from.number<std::int32_t>(), m.incarnation = from.number<std::uint64_t>();
+  m.build = from.text(), m.uptime_ns = from.number<std::int64_t>(), m.resident_bytes = from.number<std::uint64_t>();
+  m.graphs = from.number<std::uint32_t>(), m.runs = from.number<std::uint32_t>();
+  m.runs_begun = from.number<std::uint64_t>(), m.runs_failed = from.number<std::uint64_t>();
+  m.devices.resize(from.count(12));
+  for (device& d : m.devices) d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
+  m.connections.resize(from.count(85));
+  for (connection& c : m.connections) {
+    c.incoming = from.flag(), c.peer.job = from.text(), c.peer.task = from.number<std::int32_t>();
+    c.role = from.text(), c.incarnation = from.number<std::uint64_t>();
+    c.bytes_sent = from.number<std::uint64_t>(), c.bytes_received = from.number<std::uint64_t>();
+    c.messages_sent = from.number<std::uint64_t>(), c.messages_received = from.number<std::uint64_t>();
+    c.queued = from.number<std::uint64_t>(), c.open_calls = from.number<std::uint64_t>();
+    c.round_trip_ns = from.number<std::int64_t>(), c.silent_ns = from.number<std::int64_t>();
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string container_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(containers.size()));
+  for (const entry& c : containers) {
+    to.text(c.name), to.flag(c.kept_apart == isolation::variables), to.number(c.variables);
+    to.number(c.variable_bytes), to.number(c.others), to.number(c.graphs);
+  }
+  return to.take();
+}
+
+TAGMA_DECL container_list container_list::read(std::string_view body) {
+  word_reader from(body, "container_list");
+  container_list m;
+  m.containers.resize(from.count(33));
+  for (entry& c : m.containers) {
+    c.name = from.text(), c.kept_apart = from.flag() ? isolation::variables : isolation::runs;
+    c.variables = from.number<std::uint64_t>(), c.variable_bytes = from.number<std::uint64_t>();
+    c.others = from.number<std::uint64_t>(), c.graphs = from.number<std::uint32_t>();
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string resource_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(resources.size()));
+  for (const entry& r : resources) {
+    to.text(r.kind), to.text(r.name), to.text(r.detail), to.spec(r.spec), to.flag(r.initialized), to.flag(r.closed);
+    to.number(r.size), to.number(r.capacity), to.number(r.adding), to.number(r.taking);
+  }
+  return to.take();
+}
+
+TAGMA_DECL resource_list resource_list::read(std::string_view body) {
+  word_reader from(body, "resource_list");
+  resource_list m;
+  m.resources.resize(from.count(40));
+  for (entry& r : m.resources) {
+    r.kind = from.text(), r.name = from.text(), r.detail = from.text(), r.spec = from.spec();
+    r.initialized = from.flag(), r.closed = from.flag();
+    r.size = from.number<std::int64_t>(), r.capacity = from.number<std::int64_t>();
+    r.adding = from.number<std::uint32_t>(), r.taking = from.number<std::uint32_t>();
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string read_variable::body() const {
+  word_writer to;
+  to.text(container), to.text(name), to.flag(elements);
+  return to.take();
+}
+
+TAGMA_DECL read_variable read_variable::read(std::string_view body) {
+  word_reader from(body, "read_variable");
+  read_variable m;
+  m.container = from.text(), m.name = from.text(), m.elements = from.flag();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string variable_value::body() const {
+  word_writer to;
+  to.spec(spec), to.number(norms.not_finite);
+  to.real(norms.least), to.real(norms.most), to.real(norms.mean), to.real(norms.l1), to.real(norms.l2);
+  return to.take();
+}
+
+TAGMA_DECL variable_value variable_value::read(std::string_view body) {
+  word_reader from(body, "variable_value");
+  variable_value m;
+  m.spec = from.spec(), m.norms.not_finite = from.number<std::uint64_t>();
+  m.norms.least = from.real(), m.norms.most = from.real(), m.norms.mean = from.real();
+  m.norms.l1 = from.real(), m.norms.l2 = from.real();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string run_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(runs.size()));
+  for (const run& r : runs) {
+    to.number(r.graph), to.number(r.step), to.text(r.container), to.flag(r.asked), to.number(r.age_ns);
+    to.number(static_cast<std::uint32_t>(r.edges.size()));
+    for (const edge& e : r.edges) {
+      to.number(e.number), to.number(static_cast<std::uint8_t>(e.waits));
+      to.text(e.peer.job), to.number(static_cast<std::int32_t>(e.peer.task));
+    }
+  }
+  return to.take();
+}
+
+TAGMA_DECL run_list run_list::read(std::string_view body) {
+  word_reader from(body, "run_list");
+  run_list m;
+  m.runs.resize(from.count(33));
+  for (run& r : m.runs) {
+    r.graph = from.number<std::uint64_t>(), r.step = from.number<std::uint64_t>(), r.container = from.text();
+    r.asked = from.flag(), r.age_ns = from.number<std::int64_t>();
+    r.edges.resize(from.count(13));
+    for (edge& e : r.edges) {
+      e.number = from.number<std::int32_t>();
+      const auto waits = from.number<std::uint8_t>();
+      if (waits > static_cast<std::uint8_t>(wait::wanted))
+        fail(status_code::invalid_argument,
+             {"message 'run_list': an edge waits in way ", waits, ", which is not known"});
+      e.waits = static_cast<wait>(waits);
+      e.peer.job = from.text(), e.peer.task = from.number<std::int32_t>();
+    }
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string reset_result::body() const {
+  word_writer to;
+  to.number(resources), to.number(graphs);
+  return to.take();
+}
+
+TAGMA_DECL reset_result reset_result::read(std::string_view body) {
+  word_reader from(body, "reset_result");
+  reset_result m;
+  m.resources = from.number<std::uint64_t>(), m.graphs = from.number<std::uint32_t>();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string probe::body() const {
+  word_writer to;
+  to.text(whom.job), to.number(static_cast<std::int32_t>(whom.task));
+  return to.take();
+}
+
+TAGMA_DECL probe probe::read(std::string_view body) {
+  word_reader from(body, "probe");
+  probe m;
+  m.whom.job = from.text(), m.whom.task = from.number<std::int32_t>();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string probe_result::body() const {
+  word_writer to;
+  to.text(address), to.number(incarnation), to.number(connect_ns), to.number(round_trip_ns);
+  return to.take();
+}
+
+TAGMA_DECL probe_result probe_result::read(std::string_view body) {
+  word_reader from(body, "probe_result");
+  probe_result m;
+  m.address = from.text(), m.incarnation = from.number<std::uint64_t>();
+  m.connect_ns = from.number<std::int64_t>(), m.round_trip_ns = from.number<std::int64_t>();
+  from.end();
+  return m;
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+/// A run that lasts, as its session knows it.
+struct lasting_run {
+  std::uint64_t graph, step;
+  std::int64_t lasted_ns;
+  const std::string& container;
+  const std::vector<placed_task>& tasks;
+  const std::vector<std::shared_ptr<outlet>>& outlets;  ///< of each task
+  const std::vector<any_program>& parts;                ///< likewise; empty graphs of those that have none
+};
+
+namespace detail {
+
+/// The tensor that an edge hands over: "'hidden/w' float32 [784, 256]", "matmul float32 [32, 10]".
+[[nodiscard]] TAGMA_COLD inline std::string edge_text(const std::vector<any_program>& parts, std::int32_t edge) {
+  for (const any_program& part : parts) {
+    const ir::graph_view g = part.graph();
+    for (ir::node_id i = 0; i < g.size(); ++i) {
+      if (g[i].op != &ir::rules<op::send> || g.attributes(i)[0] != edge) continue;
+      const ir::node_id of = g.inputs(i)[0];
+      const ir::node_id made = g.info(of).is(ir::op_kind::output) ? g.inputs(of)[0] : of;
+      const std::string what = g[of].name.empty() ? std::string(g.info(made).name) : sentence({"'", g[of].name, "'"});
+      return g[of].spec.type == dtype::none ? what : sentence({what, " ", to_string(g[of].spec)});
+    }
+  }
+  return sentence({"edge ", edge});
+}
+
+}  // namespace detail
+
+/// What it waits for, as its tasks say, each of which has two seconds to answer.
+[[nodiscard]] TAGMA_COLD inline std::string what_lasts(const lasting_run& run) {
+  constexpr std::int64_t within_ns = 2'000'000'000;
+  struct asked_task {
+    std::size_t task;
+    std::unique_ptr<question> runs, resources;
+  };
+  gathering all;
+  std::vector<asked_task> asked;
+  for (std::size_t t = 0; t < run.tasks.size(); ++t) {
+    if (run.parts[t].graph().size() == 0) continue;
+    const std::string name = to_string(task_device(run.tasks[t].id));
+    asked.push_back({t, std::make_unique<question>(all, name), std::make_unique<question>(all, name)});
+    const auto ask = [&](message kind, std::string body, question& with) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(kind);
+      m.body = std::move(body);
+      run.outlets[t]->ask(std::move(m), within_ns, with);
+    };
+    ask(message::list_runs, {}, *asked.back().runs);
+    ask(message::list_resources, run.container, *asked.back().resources);
+  }
+  try {
+    all.wait([](const error&) {});
+  } catch (const error&) {  // those that do not answer are named below
+  }
+  std::string text = sentence({"run ", run.step, " lasts for ", run.lasted_ns / 1'000'000'000, " s"});
+  bool found = false;
+  const auto say = [&](const std::string& what) {
+    append_parts(text, {found ? "; " : ": ", what});
+    found = true;
+  };
+  for (const asked_task& one : asked) {
+    const std::string name = to_string(task_device(run.tasks[one.task].id));
+    if (!one.runs->answered.load(memory_order::acquire)) {
+      say(name + " does not answer");
+      continue;
+    }
+    for (const run_list::run& r : run_list::read(one.runs->bulk_text()).runs) {
+      if (r.graph != run.graph || r.step != run.step) continue;
+      for (const run_list::edge& e : r.edges)
+        say(sentence({name, e.waits == run_list::wait::wanted ? " keeps " : " waits for ",
+                      detail::edge_text(run.parts, e.number), e.waits == run_list::wait::wanted ? " for " : " of ",
+                      to_string(task_device(e.peer))}));
+    }
+    if (!one.resources->answered.load(memory_order::acquire)) continue;  // it has no such container
+    for (const resource_list::entry& e : resource_list::read(one.resources->bulk_text()).resources) {
+      if (e.adding == 0 && e.taking == 0) continue;
+      say(sentence({name, ": ", e.detail.empty() ? sentence({e.kind, " '", e.name, "'"}) : e.detail}));
+      if (e.kind == "queue") append_parts(text, {" has ", e.size, e.size == 1 ? " element" : " elements"});
+      if (e.kind == "queue" && e.capacity >= 0) append_parts(text, {" of ", e.capacity});
+      append_parts(text, {", ", e.adding, " wait to add, ", e.taking, " to take"});
+    }
+  }
+  if (!found) append_parts(text, {"; it waits for nothing that its tasks know of"});
+  return text;
+}
+
+}  // namespace tagma::service
 // ---- tagma/cluster/updates_of_run.hpp
 
 /// @file
@@ -1582,10 +2316,22 @@ struct cluster_session_options {
   std::string variable_prefix{};                ///< as of a local session
   std::uint64_t seed = 0;                       ///< of initial values and random operations
   isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
-  std::int64_t connect_ns = 30'000'000'000;     ///< how long it waits for tasks that are not there
-  std::int64_t run_ns = 600'000'000'000;        ///< how long a run may take; ends of runs are never open
-  std::int64_t again_ns = 30'000'000'000;       ///< how long a run is asked for again when a connection was lost
+  /// Only tasks that one of these names, "/job:ps" or "/job:worker/task:1", and the home of the session; empty: all.
+  std::vector<std::string> device_filters{};
+  std::int64_t connect_ns = 30'000'000'000;  ///< how long it waits for tasks that are not there
+  std::int64_t run_ns = 600'000'000'000;     ///< how long a run may take; ends of runs are never open
+  std::int64_t again_ns = 30'000'000'000;    ///< how long a run is asked for again when a connection was lost
+  std::int64_t tell_ns = 5'000'000'000;      ///< how long tasks are waited for in silence
+  std::int64_t stall_ns = 60'000'000'000;    ///< how long a run lasts until it is told what it waits for; 0: for ever
+  /// Told, in sentences, who is waited for; by the thread that waits. Nobody is, if it is empty.
+  std::function<void(const std::string&)> told = &service::print_line;
 };
+
+namespace service::detail {
+/// The tasks that a session sees.
+[[nodiscard]] std::vector<task_devices> filtered(std::vector<task_devices> all, const task_id& home,
+                                                 const std::vector<std::string>& filters);
+}  // namespace service::detail
 
 /// For several threads.
 class cluster_session {
@@ -1607,12 +2353,25 @@ class cluster_session {
   /// As of `session<any_program>`. A connection that is lost is made again, and the run is asked for again: its updates
   /// are made once. Beside the errors of a session there are Unavailable for a task that did not come back, Aborted for
   /// one that was started anew, and DeadlineExceeded; they name the task, and the variables for which it is not known
-  /// whether they have been updated. A run without updates is then begun again, if there is time.
+  /// whether they have been updated. A run without updates is then begun again, if there is time. Of limits, `timeout`
+  /// and `stop_with` count: servers are told to stop, and what the run has come to then is the answer.
   /// @{
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {});
-  template <class... Feeds>
-  any_tensor run(const output_name& output, const Feeds&... feeds) {
-    return std::move(run(std::vector<output_name>{output}, std::vector<named_feed>{feeds...})[0]);
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
+                              const run_limits& limits = {});
+  template <class... Arguments>
+  any_tensor run(const output_name& output, const Arguments&... arguments) {
+    std::vector<named_feed> feeds;
+    run_limits limits[sizeof...(Arguments) + 1];
+    std::size_t count = 0;
+    [[maybe_unused]] const auto take = [&]<class A>(const A& a) {
+      if constexpr (std::is_same_v<A, run_limits>)
+        limits[count++] = a;
+      else
+        feeds.push_back(a);
+    };
+    (take(arguments), ...);
+    if (count > 1) runtime::join({limits, count});
+    return std::move(run(std::vector<output_name>{output}, feeds, limits[0])[0]);
   }
   /// @}
 
@@ -1640,9 +2399,6 @@ class cluster_session {
   [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
 
  private:
-  class gathering;
-  class question;
-
   class open_step;
   class round;
   class pause;
@@ -1655,7 +2411,7 @@ class cluster_session {
   /// @param again set if it has failed, but may be done by servers that know nothing of it
   std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
                               const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
-                              bool& again);
+                              service::wait_limits& limits, bool& again);
   struct planned_run {
     std::vector<std::vector<int>> asked;  ///< outputs of each part
     bool updates = false;
@@ -1715,82 +2471,32 @@ class cluster_session::open_step {
   std::uint64_t number_, answered_;
 };
 
-/// Waits for several answers.
-class cluster_session::gathering {
- public:
-  void expect() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++open_;
+namespace service::detail {
+
+TAGMA_COLD inline std::vector<task_devices> filtered(std::vector<task_devices> all, const task_id& home,
+                                                     const std::vector<std::string>& filters) {
+  std::vector<device_spec> wanted;
+  for (const std::string& f : filters) {
+    const parsed_device one = parse_device(f);
+    if (!one) fail(status_code::invalid_argument, {"device filter '", f, "' is no name of a device or a task"});
+    wanted.push_back(*one);
   }
-  void come(const error* why) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --open_;
-    if (why != nullptr && !first_.has_value()) first_.emplace(*why);
-    changed_.notify_all();
-  }
-  /// Calls `fail` once as soon as an answer is an error, and returns when all have come.
-  template <class Fail>
-  void wait(const Fail& fail) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    bool told = false;
-    for (;;) {
-      if (first_.has_value() && !told) {
-        told = true;
-        const error why = *first_;
-        lock.unlock();
-        fail(why);
-        lock.lock();
-        continue;
-      }
-      if (open_ == 0) break;
-      changed_.wait(lock);
-    }
-    if (first_.has_value()) throw error(*first_);
-  }
+  if (!wanted.empty())
+    std::erase_if(all, [&](const task_devices& t) {
+      if (t.id == home) return false;
+      const device_spec name = task_device(t.id, "CPU", 0);
+      return std::none_of(wanted.begin(), wanted.end(), [&](const device_spec& f) { return covers(f, name); });
+    });
+  return all;
+}
 
- private:
-  std::mutex mutex_;
-  service::condition changed_;
-  std::size_t open_ = 0;
-  std::optional<error> first_;
-};
-
-/// A question to one task.
-class cluster_session::question final : public transport::call {
- public:
-  /// @param who begins the sentences of errors
-  question(gathering& of, std::string who) : of_(of), who_(std::move(who)) { of_.expect(); }
-
-  void replied(transport::incoming& reply) noexcept override {
-    try {
-      body = std::string(reply.body);
-      bulk = std::move(reply.buffer);
-      of_.come(nullptr);
-    } catch (const std::exception& e) {
-      const error why(status_code::internal, e.what());
-      of_.come(&why);
-    }
-  }
-  void failed(const error& why) noexcept override {
-    const error named(why.code(), sentence({who_, ": ", runtime::without_code(why.what())}));
-    of_.come(&named);
-  }
-
-  [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
-
-  std::string body;
-  std::vector<std::byte> bulk;
-
- private:
-  gathering& of_;
-  std::string who_;
-};
+}  // namespace service::detail
 
 inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
   graph_ = service::draw_number();
-  std::vector<task_devices> devices = devices_of(members);
+  std::vector<task_devices> devices = service::detail::filtered(devices_of(members), home, options_.device_filters);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
     outlets_.push_back(
@@ -1829,16 +2535,26 @@ inline cluster_session::~cluster_session() {
 }
 
 inline void cluster_session::list_variables(variable_homes& homes) {
-  gathering all;
-  std::vector<std::unique_ptr<question>> questions;
+  service::gathering all;
+  std::vector<std::unique_ptr<service::question>> questions;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    questions.push_back(std::make_unique<question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
+    questions.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::list_variables);
     m.body = options_.container;
     outlets_[t]->ask(std::move(m), options_.connect_ns, *questions.back());
   }
-  all.wait([](const error&) {});
+  service::wait_limits limits;
+  limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
+  limits.tell = [&](std::int64_t lasted_ns) {
+    std::string missing;
+    for (std::size_t t = 0; t < tasks_.size(); ++t)
+      if (!questions[t]->answered.load(memory_order::acquire))
+        append_parts(missing,
+                     {missing.empty() ? "" : ", ", to_string(task_device(tasks_[t].id)), " at ", tasks_[t].address});
+    options_.told(sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"}));
+  };
+  all.wait([](const error&) {}, limits);
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     for (const auto& v : service::variable_list::read(questions[t]->bulk_text()).variables) {
       std::string_view name = v.name;
@@ -1853,11 +2569,11 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   std::vector<std::shared_ptr<const std::string>> files(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     if (which[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
-  gathering all;
-  std::vector<std::unique_ptr<question>> questions(tasks_.size());
+  service::gathering all;
+  std::vector<std::unique_ptr<service::question>> questions(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
-    questions[t] = std::make_unique<question>(all, to_string(task_device(tasks_[t].id)));
+    questions[t] = std::make_unique<service::question>(all, to_string(task_device(tasks_[t].id)));
     const service::add_part what{graph_,
                                  static_cast<std::int32_t>(t),
                                  options_.container,
@@ -1957,8 +2673,6 @@ inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) c
     for (std::size_t k = 0; k < f; ++k)
       if (feeds[k].name == feeds[f].name)
         fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
-    if (feeds[f].value.type == dtype::string)
-      fail(status_code::unimplemented, {"run: ", feeds[f].name, ": texts are not sent to another process yet"});
     bool found = false;
     for (ir::node_id i = 0; i < g.size(); ++i) {
       if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
@@ -1984,8 +2698,7 @@ inline std::string cluster_session::feeds_of(std::size_t part, const std::vector
       if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
     if (one.nodes.empty()) continue;
     one.spec = {f.value.type, f.value.dims};
-    elements.resize(service::aligned(elements.size()));
-    if (f.value.bytes() > 0) elements.append(static_cast<const char*>(f.value.data), f.value.bytes());
+    service::add_elements(elements, f.value);
     to.feeds.push_back(std::move(one));
   }
   return elements;
@@ -2004,7 +2717,8 @@ inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::
 }
 
 inline std::vector<any_tensor> cluster_session::run(const std::vector<output_name>& outputs,
-                                                    const std::vector<named_feed>& feeds) {
+                                                    const std::vector<named_feed>& feeds, const run_limits& limits) {
+  service::wait_limits waits(limits);
   if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
   std::vector<int> wanted;
   for (const output_name& o : outputs) {
@@ -2020,12 +2734,13 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
     add_missing_parts();
     bool again = false;
     try {
-      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, again);
+      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, waits, again);
     } catch (const error&) {
       // What changes nothing may be done again, as a run of its own.
       if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
       if (plan.updates || !again || network_.now() >= again_until) throw;
     }
+    waits.guard.check();
     service::pause_for(service::first_wait_ns);
   }
 }
@@ -2033,11 +2748,11 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
                                                     const std::vector<std::vector<int>>& asked,
                                                     const std::vector<named_feed>& feeds, bool by_any_server,
-                                                    std::int64_t until, bool& again) {
+                                                    std::int64_t until, service::wait_limits& limits, bool& again) {
   const open_step now(*this);
   const std::uint64_t step = now.number();
   std::vector<service::part_results> got(tasks_.size());
-  gathering all;
+  service::gathering all;
   std::vector<std::unique_ptr<service::repeated_call>> calls(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (asked[t].empty()) continue;
@@ -2076,11 +2791,18 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
     if (c != nullptr) all.expect();
   for (const auto& c : calls)
     if (c != nullptr) c->start();
-  all.wait([&](const error& why) {
-    end_run(step, asked, &why);
-    for (const auto& c : calls)
-      if (c != nullptr) c->give_up();
-  });
+  limits.tell_after_ns = options_.told ? options_.stall_ns : 0;
+  limits.tell = [&](std::int64_t lasted_ns) {
+    options_.told(service::what_lasts({graph_, step, lasted_ns, options_.container, tasks_, outlets_, parts_}));
+  };
+  // A task that is told to stop says what the run came to, all the same: nothing is lost that it took.
+  all.wait(
+      [&](const error& why) {
+        end_run(step, asked, &why);
+        for (const auto& c : calls)
+          if (c != nullptr) c->give_up();
+      },
+      limits);
   end_run(step, asked, nullptr);
   std::vector<any_tensor> results(wanted.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -2089,19 +2811,13 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
     if (got[t].specs.size() != asked[t].size())
       fail(status_code::internal,
            {to_string(tasks_[t].id), " answers with ", got[t].specs.size(), " tensors, not ", asked[t].size()});
-    std::uint64_t at = 0;
+    service::elements_reader elements({bulk.data(), bulk.size()});
     for (std::size_t r = 0; r < got[t].specs.size(); ++r) {
-      const tensor_spec& s = got[t].specs[r];
-      const auto size = s.type == dtype::none ? 0 : static_cast<std::uint64_t>(bytes_of(s));
-      at = service::aligned(at);
+      const raw_view value = elements.take(got[t].specs[r]);
       const std::int32_t output = cut_.parts[t].outputs[static_cast<std::size_t>(asked[t][r])];
-      if (s.type != dtype::none && output >= 0) {
-        if (size > 0 && (at > bulk.size() || size > bulk.size() - at))
-          fail(status_code::internal, {to_string(tasks_[t].id), " answers with too few bytes"});
-        for (std::size_t k = 0; k < wanted.size(); ++k)
-          if (wanted[k] == output) results[k] = any_tensor::copy_of(raw_view{bulk.data() + at, s.type, s.dims});
-      }
-      at += size;
+      if (value.type == dtype::none || output < 0) continue;
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        if (wanted[k] == output) results[k] = any_tensor::copy_of(value);
     }
   }
   return results;
@@ -3765,7 +4481,7 @@ class cluster_session::round {
 
  private:
   cluster_session& of_;
-  gathering all_;
+  service::gathering all_;
   std::vector<std::unique_ptr<service::repeated_call>> calls_;
 };
 
@@ -4356,383 +5072,6 @@ TAGMA_DECL void crew::finish() {
 #include <set>
 #include <vector>
 
-// ---- tagma/cluster/service/reports.hpp
-
-/// @file
-/// What a server says of itself when somebody looks into it: messages 16 and up, byte by byte in docs/wire.md. Times
-/// are nanoseconds on the clock of the server.
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace tagma::service {
-
-/// The answer to `status`, as bulk.
-struct server_status {
-  /// Memory of a device.
-  struct device {
-    std::string name;                  ///< the complete one
-    std::uint64_t variable_bytes = 0;  ///< of the current values of variables
-  };
-  /// A connection to another process.
-  struct connection {
-    bool incoming = false;  ///< the other process made it
-    task_id peer;           ///< who it says it is
-    std::string role;       ///< such as "client"
-    std::uint64_t incarnation = 0;
-    std::uint64_t bytes_sent = 0, bytes_received = 0;
-    std::uint64_t messages_sent = 0, messages_received = 0;
-    std::uint64_t queued = 0;        ///< messages that wait to be sent
-    std::uint64_t open_calls = 0;    ///< questions of this end without an answer
-    std::int64_t round_trip_ns = 0;  ///< 0: not known yet
-    std::int64_t silent_ns = 0;      ///< since the last byte came
-  };
-
-  task_id self;
-  std::uint64_t incarnation = 0;  ///< 0: it has none
-  std::string build;              ///< the line of `build_info`
-  std::int64_t uptime_ns = 0;
-  std::uint64_t resident_bytes = 0;  ///< of the process; 0: the system does not say
-  std::uint32_t graphs = 0;          ///< parts of graphs that it has
-  std::uint32_t runs = 0;            ///< runs of them that are under way
-  std::uint64_t runs_begun = 0;      ///< since it started, those under way included
-  std::uint64_t runs_failed = 0;     ///< of them, those that ended with an error
-  std::vector<device> devices;
-  std::vector<connection> connections;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static server_status read(std::string_view body);
-};
-
-/// The answer to `list_containers`, as bulk; in the order of the names.
-struct container_list {
-  struct entry {
-    std::string name;  ///< empty: the default one
-    isolation kept_apart = isolation::variables;
-    std::uint64_t variables = 0;
-    std::uint64_t variable_bytes = 0;  ///< of the current values
-    std::uint64_t others = 0;          ///< queues, readers, iterators and so on
-    std::uint32_t graphs = 0;          ///< parts of graphs that use it
-  };
-  std::vector<entry> containers;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static container_list read(std::string_view body);
-};
-
-/// The answer to `list_resources`, whose body is the name of a container, as bulk; in the order of kinds and names.
-struct resource_list {
-  struct entry {
-    std::string kind;  ///< "variable", "queue", "reader", "iterator", or one of somebody's own
-    std::string name;
-    std::string detail;          ///< what it is, for people
-    tensor_spec spec{};          ///< of a variable; of type `none` for all others
-    bool initialized = false;    ///< a variable that has a value
-    bool closed = false;         ///< a queue that takes no more
-    std::int64_t size = 0;       ///< elements in a queue; bytes of the current value of a variable
-    std::int64_t capacity = -1;  ///< of a queue; -1: no limit
-    std::uint32_t adding = 0;    ///< who waits to add something to a queue
-    std::uint32_t taking = 0;    ///< who waits for something from a queue, a reader or an iterator
-  };
-  std::vector<entry> resources;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static resource_list read(std::string_view body);
-};
-
-/// A question for the value of a variable.
-struct read_variable {
-  std::string container;
-  std::string name;
-  bool elements = false;  ///< the answer has them as bulk; otherwise only what is computed of them
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static read_variable read(std::string_view body);
-};
-
-/// What the elements of a tensor are like, computed as doubles; those that are not finite are counted and left out.
-struct element_norms {
-  std::uint64_t not_finite = 0;
-  double least = 0, most = 0;  ///< 0 without finite elements, as all that follows
-  double mean = 0;
-  double l1 = 0;  ///< the sum of absolute values
-  double l2 = 0;  ///< the root of the sum of squares
-};
-
-/// The answer to `read_variable`: its body, beside elements that were asked for.
-struct variable_value {
-  tensor_spec spec{};
-  element_norms norms{};
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static variable_value read(std::string_view body);
-};
-
-/// The answer to `list_runs`, as bulk.
-struct run_list {
-  /// What an edge of a part waits for.
-  enum class wait : std::uint8_t {
-    comes = 0,  ///< for the tensor, of which nothing is here
-    arrives,    ///< for the rest of the tensor
-    wanted      ///< to be asked for the tensor, which is here
-  };
-  struct edge {
-    std::int32_t number = 0;  ///< of the graph
-    wait waits = wait::comes;
-    task_id peer;  ///< the other end
-  };
-  struct run {
-    std::uint64_t graph = 0;
-    std::uint64_t step = 0;
-    std::string container;
-    bool asked = false;       ///< false: only others have said something of it
-    std::int64_t age_ns = 0;  ///< since it was asked for
-    std::vector<edge> edges;  ///< those that wait
-  };
-  std::vector<run> runs;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static run_list read(std::string_view body);
-};
-
-/// The answer to `reset_container`, whose body is the name of a container.
-struct reset_result {
-  std::uint64_t resources = 0;  ///< that the container had
-  std::uint32_t graphs = 0;     ///< parts of graphs whose sessions were ended
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static reset_result read(std::string_view body);
-};
-
-/// Asks a server to connect to a task of its cluster and to ask that one for an empty `probe`, which is answered at
-/// once.
-struct probe {
-  task_id whom{"", -1};  ///< task -1: nobody, the empty one
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static probe read(std::string_view body);
-};
-
-/// The answer.
-struct probe_result {
-  std::string address;             ///< where the server looked for the other
-  std::uint64_t incarnation = 0;   ///< of the other
-  std::int64_t connect_ns = 0;     ///< until both had proven who they are; 0: it is the server itself
-  std::int64_t round_trip_ns = 0;  ///< of a question, the fastest of several
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static probe_result read(std::string_view body);
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/reports.ipp
-
-/// @file
-/// Definitions of reports.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-TAGMA_DECL std::string server_status::body() const {
-  word_writer to;
-  to.text(self.job), to.number(static_cast<std::int32_t>(self.task)), to.number(incarnation), to.text(build);
-  to.number(uptime_ns), to.number(resident_bytes), to.number(graphs), to.number(runs);
-  to.number(runs_begun), to.number(runs_failed);
-  to.number(static_cast<std::uint32_t>(devices.size()));
-  for (const device& d : devices) to.text(d.name), to.number(d.variable_bytes);
-  to.number(static_cast<std::uint32_t>(connections.size()));
-  for (const connection& c : connections) {
-    to.flag(c.incoming), to.text(c.peer.job), to.number(static_cast<std::int32_t>(c.peer.task)), to.text(c.role);
-    to.number(c.incarnation), to.number(c.bytes_sent), to.number(c.bytes_received);
-    to.number(c.messages_sent), to.number(c.messages_received), to.number(c.queued), to.number(c.open_calls);
-    to.number(c.round_trip_ns), to.number(c.silent_ns);
-  }
-  return to.take();
-}
-
-TAGMA_DECL server_status server_status::read(std::string_view body) {
-  word_reader from(body, "server_status");
-  server_status m;
-  m.self.job = from.text(), m.self.task = from.number<std::int32_t>(), m.incarnation = from.number<std::uint64_t>();
-  m.build = from.text(), m.uptime_ns = from.number<std::int64_t>(), m.resident_bytes = from.number<std::uint64_t>();
-  m.graphs = from.number<std::uint32_t>(), m.runs = from.number<std::uint32_t>();
-  m.runs_begun = from.number<std::uint64_t>(), m.runs_failed = from.number<std::uint64_t>();
-  m.devices.resize(from.count(12));
-  for (device& d : m.devices) d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
-  m.connections.resize(from.count(85));
-  for (connection& c : m.connections) {
-    c.incoming = from.flag(), c.peer.job = from.text(), c.peer.task = from.number<std::int32_t>();
-    c.role = from.text(), c.incarnation = from.number<std::uint64_t>();
-    c.bytes_sent = from.number<std::uint64_t>(), c.bytes_received = from.number<std::uint64_t>();
-    c.messages_sent = from.number<std::uint64_t>(), c.messages_received = from.number<std::uint64_t>();
-    c.queued = from.number<std::uint64_t>(), c.open_calls = from.number<std::uint64_t>();
-    c.round_trip_ns = from.number<std::int64_t>(), c.silent_ns = from.number<std::int64_t>();
-  }
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string container_list::body() const {
-  word_writer to;
-  to.number(static_cast<std::uint32_t>(containers.size()));
-  for (const entry& c : containers) {
-    to.text(c.name), to.flag(c.kept_apart == isolation::variables), to.number(c.variables);
-    to.number(c.variable_bytes), to.number(c.others), to.number(c.graphs);
-  }
-  return to.take();
-}
-
-TAGMA_DECL container_list container_list::read(std::string_view body) {
-  word_reader from(body, "container_list");
-  container_list m;
-  m.containers.resize(from.count(33));
-  for (entry& c : m.containers) {
-    c.name = from.text(), c.kept_apart = from.flag() ? isolation::variables : isolation::runs;
-    c.variables = from.number<std::uint64_t>(), c.variable_bytes = from.number<std::uint64_t>();
-    c.others = from.number<std::uint64_t>(), c.graphs = from.number<std::uint32_t>();
-  }
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string resource_list::body() const {
-  word_writer to;
-  to.number(static_cast<std::uint32_t>(resources.size()));
-  for (const entry& r : resources) {
-    to.text(r.kind), to.text(r.name), to.text(r.detail), to.spec(r.spec), to.flag(r.initialized), to.flag(r.closed);
-    to.number(r.size), to.number(r.capacity), to.number(r.adding), to.number(r.taking);
-  }
-  return to.take();
-}
-
-TAGMA_DECL resource_list resource_list::read(std::string_view body) {
-  word_reader from(body, "resource_list");
-  resource_list m;
-  m.resources.resize(from.count(40));
-  for (entry& r : m.resources) {
-    r.kind = from.text(), r.name = from.text(), r.detail = from.text(), r.spec = from.spec();
-    r.initialized = from.flag(), r.closed = from.flag();
-    r.size = from.number<std::int64_t>(), r.capacity = from.number<std::int64_t>();
-    r.adding = from.number<std::uint32_t>(), r.taking = from.number<std::uint32_t>();
-  }
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string read_variable::body() const {
-  word_writer to;
-  to.text(container), to.text(name), to.flag(elements);
-  return to.take();
-}
-
-TAGMA_DECL read_variable read_variable::read(std::string_view body) {
-  word_reader from(body, "read_variable");
-  read_variable m;
-  m.container = from.text(), m.name = from.text(), m.elements = from.flag();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string variable_value::body() const {
-  word_writer to;
-  to.spec(spec), to.number(norms.not_finite);
-  to.real(norms.least), to.real(norms.most), to.real(norms.mean), to.real(norms.l1), to.real(norms.l2);
-  return to.take();
-}
-
-TAGMA_DECL variable_value variable_value::read(std::string_view body) {
-  word_reader from(body, "variable_value");
-  variable_value m;
-  m.spec = from.spec(), m.norms.not_finite = from.number<std::uint64_t>();
-  m.norms.least = from.real(), m.norms.most = from.real(), m.norms.mean = from.real();
-  m.norms.l1 = from.real(), m.norms.l2 = from.real();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string run_list::body() const {
-  word_writer to;
-  to.number(static_cast<std::uint32_t>(runs.size()));
-  for (const run& r : runs) {
-    to.number(r.graph), to.number(r.step), to.text(r.container), to.flag(r.asked), to.number(r.age_ns);
-    to.number(static_cast<std::uint32_t>(r.edges.size()));
-    for (const edge& e : r.edges) {
-      to.number(e.number), to.number(static_cast<std::uint8_t>(e.waits));
-      to.text(e.peer.job), to.number(static_cast<std::int32_t>(e.peer.task));
-    }
-  }
-  return to.take();
-}
-
-TAGMA_DECL run_list run_list::read(std::string_view body) {
-  word_reader from(body, "run_list");
-  run_list m;
-  m.runs.resize(from.count(33));
-  for (run& r : m.runs) {
-    r.graph = from.number<std::uint64_t>(), r.step = from.number<std::uint64_t>(), r.container = from.text();
-    r.asked = from.flag(), r.age_ns = from.number<std::int64_t>();
-    r.edges.resize(from.count(13));
-    for (edge& e : r.edges) {
-      e.number = from.number<std::int32_t>();
-      const auto waits = from.number<std::uint8_t>();
-      if (waits > static_cast<std::uint8_t>(wait::wanted))
-        fail(status_code::invalid_argument,
-             {"message 'run_list': an edge waits in way ", waits, ", which is not known"});
-      e.waits = static_cast<wait>(waits);
-      e.peer.job = from.text(), e.peer.task = from.number<std::int32_t>();
-    }
-  }
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string reset_result::body() const {
-  word_writer to;
-  to.number(resources), to.number(graphs);
-  return to.take();
-}
-
-TAGMA_DECL reset_result reset_result::read(std::string_view body) {
-  word_reader from(body, "reset_result");
-  reset_result m;
-  m.resources = from.number<std::uint64_t>(), m.graphs = from.number<std::uint32_t>();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string probe::body() const {
-  word_writer to;
-  to.text(whom.job), to.number(static_cast<std::int32_t>(whom.task));
-  return to.take();
-}
-
-TAGMA_DECL probe probe::read(std::string_view body) {
-  word_reader from(body, "probe");
-  probe m;
-  m.whom.job = from.text(), m.whom.task = from.number<std::int32_t>();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string probe_result::body() const {
-  word_writer to;
-  to.text(address), to.number(incarnation), to.number(connect_ns), to.number(round_trip_ns);
-  return to.take();
-}
-
-TAGMA_DECL probe_result probe_result::read(std::string_view body) {
-  word_reader from(body, "probe_result");
-  probe_result m;
-  m.address = from.text(), m.incarnation = from.number<std::uint64_t>();
-  m.connect_ns = from.number<std::int64_t>(), m.round_trip_ns = from.number<std::int64_t>();
-  from.end();
-  return m;
-}
-
-}  // namespace tagma::service
-
 namespace tagma::service {
 
 /// Sends a message to a task, by its number among those of the graph; whatever becomes of it, its attempt is told.
@@ -5055,6 +5394,9 @@ namespace tagma::service {
 struct run_answer {
   std::string body;                         ///< a `part_results`
   std::shared_ptr<const std::string> bulk;  ///< nothing if there is none
+
+  /// That of a run that has failed.
+  [[nodiscard]] static run_answer of(const error& why);
 };
 
 /// What is kept of one part. Beyond that, the results of the oldest runs go first, then the knowledge that there was
@@ -5085,8 +5427,8 @@ class outcomes {
   void finish(std::uint64_t step, run_answer answer);
   /// The client has the answer of a run, or wants it no more.
   void end(std::uint64_t step);
-  /// A run that was not asked for yet must not begin any more; others end by themselves.
-  void refuse(std::uint64_t step);
+  /// A run that was not asked for yet must not begin any more, and has this answer; others end by themselves.
+  void refuse(std::uint64_t step, const error& why);
   /// The client has those of all runs before this one.
   void acknowledge(std::uint64_t before);
   /// Whether a run must not begin any more, nor anything of it be kept.
@@ -5097,6 +5439,7 @@ class outcomes {
  private:
   struct entry {
     bool done = false;
+    bool refused = false;
     run_answer answer{};
     std::vector<asker> askers{};
   };
@@ -5126,6 +5469,13 @@ class outcomes {
 #include <utility>
 
 namespace tagma::service {
+
+TAGMA_DECL run_answer run_answer::of(const error& why) {
+  part_results failed;
+  failed.code = why.code();
+  failed.why = runtime::without_code(why.what());
+  return {failed.body(), nullptr};
+}
 
 TAGMA_DECL std::size_t outcomes::size_of(const run_answer& a) {
   return a.body.size() + (a.bulk == nullptr ? 0 : a.bulk->size());
@@ -5180,9 +5530,16 @@ TAGMA_DECL void outcomes::end(std::uint64_t step) {
   end_locked(step);
 }
 
-TAGMA_DECL void outcomes::refuse(std::uint64_t step) {
+TAGMA_DECL void outcomes::refuse(std::uint64_t step, const error& why) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (entries_.count(step) == 0) end_locked(step);
+  if (over(step)) return;
+  const auto [at, fresh] = entries_.try_emplace(step);
+  if (!fresh) return;
+  at->second.done = at->second.refused = true;
+  at->second.answer = run_answer::of(why);
+  ++done_;
+  bytes_ += size_of(at->second.answer);
+  shrink();
 }
 
 TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
@@ -5219,7 +5576,7 @@ TAGMA_DECL std::vector<std::uint64_t> outcomes::open() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::uint64_t> steps;
   for (const auto& [step, e] : entries_)
-    if (!over(step) || !e.done) steps.push_back(step);
+    if (!e.refused && (!over(step) || !e.done)) steps.push_back(step);
   return steps;
 }
 
@@ -5406,7 +5763,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
     if (why == nullptr) {
       outcomes_.end(step);
     } else {
-      outcomes_.refuse(step);
+      outcomes_.refuse(step, *why);
       note_failed(step);
     }
     const auto found = runs_.find(step);
@@ -5490,7 +5847,7 @@ inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
-    for (const auto& [step, r] : all) outcomes_.refuse(step), note_failed(step), r->ended_by.emplace(why);
+    for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step), r->ended_by.emplace(why);
   }
   std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {
@@ -7422,11 +7779,7 @@ inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, re
   try {
     answer = run(part, m, elements, time_left_ns);
   } catch (...) {
-    const error why = detail::caught_error();
-    part_results failed;
-    failed.code = why.code();
-    failed.why = runtime::without_code(why.what());
-    answer.body = failed.body();
+    answer = run_answer::of(detail::caught_error());
   }
   part.outcomes().finish(m.step, std::move(answer));
 }
@@ -7442,17 +7795,12 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
       fail(status_code::invalid_argument, {"output ", o, " of a part that has ", g.roots.size()});
   std::vector<runtime::node_feed> feeds;
-  std::uint64_t at = 0;
+  elements_reader given({elements.data(), elements.size()});
   for (const fed_tensor& f : m.feeds) {
-    const auto size = static_cast<std::uint64_t>(bytes_of(f.spec));
-    if (f.spec.type == dtype::string || at > elements.size() || size > elements.size() - at)
-      fail(status_code::invalid_argument,
-           {"what is fed has ", elements.size(), " bytes, and ", to_string(f.spec), " ends behind them"});
     for (const std::int32_t n : f.nodes)
       if (n < 0 || n >= g.size() || !g.info(n).is(ir::op_kind::placeholder) || !(g[n].spec.type == f.spec.type))
         fail(status_code::invalid_argument, {"node ", n, " is no placeholder for ", to_string(f.spec)});
-    feeds.push_back({{f.nodes.data(), f.nodes.size()}, {elements.data() + at, f.spec.type, f.spec.dims}});
-    at = aligned(at + size);
+    feeds.push_back({{f.nodes.data(), f.nodes.size()}, given.take(f.spec)});
   }
   part_results results;
   results.specs.resize(m.outputs.size());
@@ -7468,9 +7816,8 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
         {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
         [&](std::size_t f, const raw_view& v) {
           if (v.type == dtype::none) return;
-          if (v.type == dtype::string) fail(status_code::unimplemented, "texts are not sent to another process yet");
           results.specs[f] = {v.type, v.dims};
-          if (v.bytes() > 0) values[f].assign(static_cast<const char*>(v.data), v.bytes());
+          add_elements(values[f], v);
         },
         &numbers);
   } catch (...) {

@@ -19278,7 +19278,8 @@ class stop_hook {
   stop_hook* next_ = nullptr;
 };
 
-/// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
+/// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told. A run that
+/// is told to stop when all of it is done already is done.
 class run_control {
  public:
   explicit run_control(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
@@ -19291,7 +19292,14 @@ class run_control {
   [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
   /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as two
   /// loads.
-  [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
+  [[nodiscard]] bool ending() noexcept { return stopped() || (guard_.limited() && over_limits()); }
+  /// The same, for who leaves something out if it is so: then the run is not done.
+  [[nodiscard]] bool stopping() noexcept {
+    const bool ends = ending();
+    if (ends) leave_out();
+    return ends;
+  }
+  void leave_out() noexcept { left_out_.store(true, memory_order::release); }
 
   /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
   [[nodiscard]] bool add(stop_hook& hook) noexcept;
@@ -19313,7 +19321,8 @@ class run_control {
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
   void wait(wait_word& word, std::uint32_t seen) const;
 
-  /// Throws the error of the run if it was told to stop, with the others that came behind it. All steps have ended.
+  /// Throws the error of the run if it was told to stop and is not done, with the others that came behind it. All steps
+  /// have ended.
   void finish();
 
  private:
@@ -19342,6 +19351,7 @@ class run_control {
   const run_guard guard_;
   atomic<bool> stopped_{false};
   atomic<bool> told_{false};
+  atomic<bool> left_out_{false};
   mutex mutex_;
   stop_hook* hooks_ = nullptr;
   std::exception_ptr first_;
@@ -19381,6 +19391,7 @@ TAGMA_COLD TAGMA_DECL void run_control::tell() noexcept {
 }
 
 TAGMA_COLD TAGMA_DECL void run_control::failed(std::exception_ptr e) noexcept {
+  leave_out();
   const mutex_lock lock(mutex_);
   note(static_cast<std::exception_ptr&&>(e));
 }
@@ -19405,7 +19416,7 @@ TAGMA_DECL void run_control::wait(wait_word& word, std::uint32_t seen) const {
 }
 
 TAGMA_DECL void run_control::finish() {
-  if (stopped()) rethrow();
+  if (stopped() && left_out_.load(memory_order::acquire)) rethrow();
 }
 
 TAGMA_COLD TAGMA_DECL bool run_control::over_limits() noexcept {
@@ -22126,7 +22137,7 @@ TAGMA_DECL void step_runner::run(run_control& control, step_pool* threads, bool 
   call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
   for (;;) {
     const std::uint32_t seen = events_.load(memory_order::acquire);
-    if (control.stopping() || takes_part_) help();
+    if (control.ending() || takes_part_) help();
     if (waits_ && waits_->serve()) continue;
     if (remaining_.load(memory_order::acquire) == 0) {
       if (!holds_back_ || control.stopping()) break;
@@ -23761,9 +23772,10 @@ TAGMA_DECL void whole_run::run(step_pool& threads) {
   for (;;) {
     const std::uint32_t seen = events_.load(memory_order::acquire);
     if (ended_.load(memory_order::acquire)) break;
-    if (control_.stopping()) {
+    if (control_.ending()) {
       control_.tell();
       if (!begun_.exchange(true)) {
+        control_.leave_out();
         name_steps(control_, steps_, 0, count_);
         break;
       }
@@ -25610,8 +25622,9 @@ class parked_run final : public shared_work, public wake_target {
     wake();
     for (;;) {
       const std::uint32_t seen = events_.load(memory_order::acquire);
-      if (control_.stopping()) control_.tell();
-      if (threads_ == nullptr || control_.stopping()) help();
+      const bool ends = control_.ending();
+      if (ends) control_.tell();
+      if (threads_ == nullptr || ends) help();
       if (asked_.load() && !taken_.exchange(true)) {
         asked_.store(false);
         go_on(true);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "support/any_tensors.hpp"
@@ -211,6 +212,44 @@ TEST_CASE("runs take limits, and say which was reached") {
   stops.join();
   session.run("put", feed_to("one", 4.0f));
   CHECK(session.run("away").value<float>() == 8.0f);
+}
+
+TEST_CASE("who is waited for is told") {
+  servers all(two_and_one);
+  constexpr tg::queue_of<"empty", tg::queue_options{.capacity = 7}, tg::spec<float>> q;
+  const auto taken = tg::on<"/job:ps/task:1">(tg::dequeue(q));
+  const auto put = tg::on<"/job:ps/task:1">(tg::enqueue(q, tg::placeholder<"one", float>()));
+  const auto away = tg::on<"/job:worker/task:0">(taken * 2.0f);
+  const tg::any_program program(tg::compile([=] { return tg::outputs(away, put); }), {"away", "put"});
+  std::mutex mutex;
+  std::vector<std::string> said;
+  tg::cluster_session_options how = all.client();
+  how.stall_ns = how.tell_ns = 20'000'000;
+  how.told = [&](const std::string& what) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    said.push_back(what);
+  };
+  const auto has_said = [&](const char* what) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    for (const std::string& s : said)
+      if (s.find(what) != std::string::npos) return true;
+    return false;
+  };
+  all.workers[{"ps", 0}].reset();
+  std::thread later([&] {
+    while (!has_said("waiting for /job:ps/replica:0/task:0 at a:1 for 0 s"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    all.start({"ps", 0}, "a:1");
+  });
+  tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, how);
+  later.join();
+  std::thread runs([&] { CHECK(session.run("away").value<float>() == 6.0f); });
+  while (!has_said("run 0 lasts for 0 s")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(has_said("/job:worker/replica:0/task:0 waits for dequeue float32 [] of /job:ps/replica:0/task:1"));
+  CHECK(has_said(
+      "/job:ps/replica:0/task:1: FIFO queue 'empty' of float32 [] has 0 elements of 7, 0 wait to add, 1 to take"));
+  session.run("put", feed_to("one", 3.0f));
+  runs.join();
 }
 
 TEST_CASE("a session sees the tasks that its filters name") {

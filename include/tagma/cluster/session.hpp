@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,7 @@
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/repeated_call.hpp"
+#include "tagma/cluster/service/stall.hpp"
 #include "tagma/cluster/service/threads.hpp"
 #include "tagma/cluster/site.hpp"
 #include "tagma/cluster/updates_of_run.hpp"
@@ -51,6 +53,10 @@ struct cluster_session_options {
   std::int64_t connect_ns = 30'000'000'000;  ///< how long it waits for tasks that are not there
   std::int64_t run_ns = 600'000'000'000;     ///< how long a run may take; ends of runs are never open
   std::int64_t again_ns = 30'000'000'000;    ///< how long a run is asked for again when a connection was lost
+  std::int64_t tell_ns = 5'000'000'000;      ///< how long tasks are waited for in silence
+  std::int64_t stall_ns = 60'000'000'000;    ///< how long a run lasts until it is told what it waits for; 0: for ever
+  /// Told, in sentences, who is waited for; by the thread that waits. Nobody is, if it is empty.
+  std::function<void(const std::string&)> told = &service::print_line;
 };
 
 namespace service::detail {
@@ -137,7 +143,7 @@ class cluster_session {
   /// @param again set if it has failed, but may be done by servers that know nothing of it
   std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
                               const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
-                              const runtime::run_guard& limits, bool& again);
+                              service::wait_limits& limits, bool& again);
   struct planned_run {
     std::vector<std::vector<int>> asked;  ///< outputs of each part
     bool updates = false;
@@ -270,7 +276,17 @@ inline void cluster_session::list_variables(variable_homes& homes) {
     m.body = options_.container;
     outlets_[t]->ask(std::move(m), options_.connect_ns, *questions.back());
   }
-  all.wait([](const error&) {});
+  service::wait_limits limits;
+  limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
+  limits.tell = [&](std::int64_t lasted_ns) {
+    std::string missing;
+    for (std::size_t t = 0; t < tasks_.size(); ++t)
+      if (!questions[t]->answered.load(memory_order::acquire))
+        append_parts(missing,
+                     {missing.empty() ? "" : ", ", to_string(task_device(tasks_[t].id)), " at ", tasks_[t].address});
+    options_.told(sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"}));
+  };
+  all.wait([](const error&) {}, limits);
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     for (const auto& v : service::variable_list::read(questions[t]->bulk_text()).variables) {
       std::string_view name = v.name;
@@ -434,7 +450,7 @@ inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::
 
 inline std::vector<any_tensor> cluster_session::run(const std::vector<output_name>& outputs,
                                                     const std::vector<named_feed>& feeds, const run_limits& limits) {
-  const runtime::run_guard guard(limits);
+  service::wait_limits waits(limits);
   if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
   std::vector<int> wanted;
   for (const output_name& o : outputs) {
@@ -450,13 +466,13 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
     add_missing_parts();
     bool again = false;
     try {
-      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, guard, again);
+      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, waits, again);
     } catch (const error&) {
       // What changes nothing may be done again, as a run of its own.
       if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
       if (plan.updates || !again || network_.now() >= again_until) throw;
     }
-    guard.check();
+    waits.guard.check();
     service::pause_for(service::first_wait_ns);
   }
 }
@@ -464,7 +480,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
                                                     const std::vector<std::vector<int>>& asked,
                                                     const std::vector<named_feed>& feeds, bool by_any_server,
-                                                    std::int64_t until, const runtime::run_guard& limits, bool& again) {
+                                                    std::int64_t until, service::wait_limits& limits, bool& again) {
   const open_step now(*this);
   const std::uint64_t step = now.number();
   std::vector<service::part_results> got(tasks_.size());
@@ -507,6 +523,10 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
     if (c != nullptr) all.expect();
   for (const auto& c : calls)
     if (c != nullptr) c->start();
+  limits.tell_after_ns = options_.told ? options_.stall_ns : 0;
+  limits.tell = [&](std::int64_t lasted_ns) {
+    options_.told(service::what_lasts({graph_, step, lasted_ns, options_.container, tasks_, outlets_, parts_}));
+  };
   // A task that is told to stop says what the run came to, all the same: nothing is lost that it took.
   all.wait(
       [&](const error& why) {

@@ -4,8 +4,11 @@
 /// @file
 /// Waits for the answers of several tasks, of which one that fails may end the others.
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/cluster/service/threads.hpp"
@@ -21,6 +25,21 @@
 #include "tagma/transport/link.hpp"
 
 namespace tagma::service {
+
+/// What ends a wait early, and who is told that it lasts.
+struct wait_limits {
+  /// @param of outlives it
+  explicit wait_limits(const run_limits& of = runtime::no_limits)
+      : given(of),
+        guard(of),
+        end_ns(of.timeout_ns > 0 ? runtime::now_ns() + of.timeout_ns : runtime::wait_word::never) {}
+
+  const run_limits& given;
+  runtime::run_guard guard;
+  std::int64_t end_ns;
+  std::int64_t tell_after_ns = 0;                      ///< then again when it lasts twice as long; 0: nobody is told
+  std::function<void(std::int64_t lasted_ns)> tell{};  ///< by the thread that waits
+};
 
 /// One thread waits, any others bring answers.
 class gathering {
@@ -38,28 +57,44 @@ class gathering {
   /// Returns when all answers have come; throws the first error. Calls `give_up` once with why, as soon as an answer is
   /// an error or there is a reason to stop; the other answers are waited for none the less.
   template <class GiveUp>
-  void wait(const GiveUp& give_up, const runtime::run_guard& limits = runtime::run_guard(runtime::no_limits)) {
+  void wait(const GiveUp& give_up, const wait_limits& limits = wait_limits()) {
+    constexpr std::int64_t never = runtime::wait_word::never;
+    const std::int64_t began = runtime::now_ns();
+    std::int64_t next = limits.tell_after_ns > 0 ? began + limits.tell_after_ns : never;
     std::unique_lock<std::mutex> lock(mutex_);
-    for (bool told = false; open_ != 0;) {
-      if (told) {
+    for (bool given_up = false; open_ != 0;) {
+      if (given_up) {
         changed_.wait(lock);
         continue;
       }
-      const status_code reason = limits.over();
-      told = first_.has_value() || reason != status_code::ok;
-      if (!told) {
-        changed_.wait(lock, limits);
+      if (const status_code reason = limits.guard.over(); first_.has_value() || reason != status_code::ok) {
+        given_up = true;
+        const error why = first_.has_value() ? *first_ : reason_of(limits.guard, reason);
+        unlocked(lock, [&] { give_up(why); });
         continue;
       }
-      const error why = first_.has_value() ? *first_ : reason_of(limits, reason);
-      lock.unlock();
-      give_up(why);
-      lock.lock();
+      const std::int64_t now = runtime::now_ns();
+      if (now >= next) {
+        next = now + (now - began);
+        unlocked(lock, [&] { limits.tell(now - began); });
+        continue;
+      }
+      run_limits slice;
+      slice.stop = limits.given.stop;
+      if (const std::int64_t end = std::min(next, limits.end_ns); end != never)
+        slice.timeout_ns = std::max<std::int64_t>(end - now, 1);
+      changed_.wait(lock, runtime::run_guard(slice));
     }
     if (first_.has_value()) throw error(*first_);
   }
 
  private:
+  template <class What>
+  static void unlocked(std::unique_lock<std::mutex>& lock, const What& what) {
+    lock.unlock();
+    what();
+    lock.lock();
+  }
   static error reason_of(const runtime::run_guard& limits, status_code reason) {
     try {
       limits.explain(reason);
@@ -84,6 +119,7 @@ class question final : public transport::call {
     try {
       body = std::string(reply.body);
       bulk = std::move(reply.buffer);
+      answered.store(true, memory_order::release);
       of_.come(nullptr);
     } catch (const std::exception& e) {
       const error why(status_code::internal, e.what());
@@ -97,6 +133,7 @@ class question final : public transport::call {
 
   [[nodiscard]] std::string_view bulk_text() const { return {reinterpret_cast<const char*>(bulk.data()), bulk.size()}; }
 
+  atomic<bool> answered{false};
   std::string body;
   std::vector<std::byte> bulk;
 

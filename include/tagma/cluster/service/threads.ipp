@@ -4,6 +4,7 @@
 /// @file
 /// Definitions of threads.hpp: in the compiled half, or else in each file that includes it.
 
+#include <cstdio>
 #include <random>
 #include <utility>
 
@@ -42,6 +43,11 @@ TAGMA_DECL void thread::join() {
 TAGMA_DECL void pause_for(std::int64_t ns) {
   runtime::wait_word nobody;
   nobody.sleep_until(nobody.load(memory_order::relaxed), runtime::now_ns() + ns);
+}
+
+TAGMA_COLD TAGMA_DECL void print_line(const std::string& text) {
+  const std::string line = "tagma: " + text + "\n";
+  (void)std::fputs(line.c_str(), stderr);
 }
 
 TAGMA_DECL std::uint64_t draw_number() {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What a run of a cluster waits for that lasts: asked of the tasks that it concerns.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tagma/base/config.hpp"
+#include "tagma/cluster/devices.hpp"
+#include "tagma/cluster/service/gathering.hpp"
+#include "tagma/cluster/service/messages.hpp"
+#include "tagma/cluster/service/outlet.hpp"
+#include "tagma/cluster/service/reports.hpp"
+#include "tagma/expr/op/exchange.hpp"
+#include "tagma/plan/any_program.hpp"
+
+namespace tagma::service {
+
+/// A run that lasts, as its session knows it.
+struct lasting_run {
+  std::uint64_t graph, step;
+  std::int64_t lasted_ns;
+  const std::string& container;
+  const std::vector<placed_task>& tasks;
+  const std::vector<std::shared_ptr<outlet>>& outlets;  ///< of each task
+  const std::vector<any_program>& parts;                ///< likewise; empty graphs of those that have none
+};
+
+namespace detail {
+
+/// The tensor that an edge hands over: "'hidden/w' float32 [784, 256]", "matmul float32 [32, 10]".
+[[nodiscard]] TAGMA_COLD inline std::string edge_text(const std::vector<any_program>& parts, std::int32_t edge) {
+  for (const any_program& part : parts) {
+    const ir::graph_view g = part.graph();
+    for (ir::node_id i = 0; i < g.size(); ++i) {
+      if (g[i].op != &ir::rules<op::send> || g.attributes(i)[0] != edge) continue;
+      const ir::node_id of = g.inputs(i)[0];
+      const ir::node_id made = g.info(of).is(ir::op_kind::output) ? g.inputs(of)[0] : of;
+      const std::string what = g[of].name.empty() ? std::string(g.info(made).name) : sentence({"'", g[of].name, "'"});
+      return g[of].spec.type == dtype::none ? what : sentence({what, " ", to_string(g[of].spec)});
+    }
+  }
+  return sentence({"edge ", edge});
+}
+
+}  // namespace detail
+
+/// What it waits for, as its tasks say, each of which has two seconds to answer.
+[[nodiscard]] TAGMA_COLD inline std::string what_lasts(const lasting_run& run) {
+  constexpr std::int64_t within_ns = 2'000'000'000;
+  struct asked_task {
+    std::size_t task;
+    std::unique_ptr<question> runs, resources;
+  };
+  gathering all;
+  std::vector<asked_task> asked;
+  for (std::size_t t = 0; t < run.tasks.size(); ++t) {
+    if (run.parts[t].graph().size() == 0) continue;
+    const std::string name = to_string(task_device(run.tasks[t].id));
+    asked.push_back({t, std::make_unique<question>(all, name), std::make_unique<question>(all, name)});
+    const auto ask = [&](message kind, std::string body, question& with) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(kind);
+      m.body = std::move(body);
+      run.outlets[t]->ask(std::move(m), within_ns, with);
+    };
+    ask(message::list_runs, {}, *asked.back().runs);
+    ask(message::list_resources, run.container, *asked.back().resources);
+  }
+  try {
+    all.wait([](const error&) {});
+  } catch (const error&) {  // those that do not answer are named below
+  }
+  std::string text = sentence({"run ", run.step, " lasts for ", run.lasted_ns / 1'000'000'000, " s"});
+  bool found = false;
+  const auto say = [&](const std::string& what) {
+    append_parts(text, {found ? "; " : ": ", what});
+    found = true;
+  };
+  for (const asked_task& one : asked) {
+    const std::string name = to_string(task_device(run.tasks[one.task].id));
+    if (!one.runs->answered.load(memory_order::acquire)) {
+      say(name + " does not answer");
+      continue;
+    }
+    for (const run_list::run& r : run_list::read(one.runs->bulk_text()).runs) {
+      if (r.graph != run.graph || r.step != run.step) continue;
+      for (const run_list::edge& e : r.edges)
+        say(sentence({name, e.waits == run_list::wait::wanted ? " keeps " : " waits for ",
+                      detail::edge_text(run.parts, e.number), e.waits == run_list::wait::wanted ? " for " : " of ",
+                      to_string(task_device(e.peer))}));
+    }
+    if (!one.resources->answered.load(memory_order::acquire)) continue;  // it has no such container
+    for (const resource_list::entry& e : resource_list::read(one.resources->bulk_text()).resources) {
+      if (e.adding == 0 && e.taking == 0) continue;
+      say(sentence({name, ": ", e.detail.empty() ? sentence({e.kind, " '", e.name, "'"}) : e.detail}));
+      if (e.kind == "queue") append_parts(text, {" has ", e.size, e.size == 1 ? " element" : " elements"});
+      if (e.kind == "queue" && e.capacity >= 0) append_parts(text, {" of ", e.capacity});
+      append_parts(text, {", ", e.adding, " wait to add, ", e.taking, " to take"});
+    }
+  }
+  if (!found) append_parts(text, {"; it waits for nothing that its tasks know of"});
+  return text;
+}
+
+}  // namespace tagma::service

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Queues of servers for C++ programs, through sockets: with `TAGMA_WITH_ASIO=1` and Boost.Asio. Programs that use one
+/// link the registry of kernels, `tagma::registry`. Needs tagma/tagma.hpp as well, in any order.
+
+// Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/base/fixed_string.hpp"
+
+#include "tagma/expr/rules.hpp"
+
+#include "tagma/place/rules.hpp"
+
+#include "tagma/place/device.hpp"
+
+#include "tagma/expr/expression.hpp"
+
+#include "tagma/expr/op/compare.hpp"
+
+#include "tagma/expr/op/view.hpp"
+
+#include "tagma/expr/op/reduce.hpp"
+
+#include "tagma/expr/op/slice.hpp"
+
+#include "tagma/expr/op/concat.hpp"
+
+#include "tagma/expr/op/conv.hpp"
+
+#include "tagma/expr/op/fill.hpp"
+
+#include "tagma/expr/variable.hpp"
+
+#include "tagma/expr/op/state.hpp"
+
+#include "tagma/expr/op/gather.hpp"
+
+#include "tagma/expr/op/filter.hpp"
+
+#include "tagma/expr/op/transpose.hpp"
+
+#include "tagma/expr/op/matmul.hpp"
+
+#include "tagma/expr/op/moments.hpp"
+
+#include "tagma/expr/op/pool.hpp"
+
+#include "tagma/expr/op/random.hpp"
+
+#include "tagma/expr/op/scan.hpp"
+
+#include "tagma/expr/op/top_k.hpp"
+
+#include "tagma/expr/op/sort.hpp"
+
+#include "tagma/expr/op/shuffle.hpp"
+
+#include "tagma/expr/op/softmax.hpp"
+
+#include "tagma/expr/op/queue.hpp"
+
+#include "tagma/expr/op/queue_list.hpp"
+
+#include "tagma/expr/op/reader.hpp"
+
+#include "tagma/expr/op/iterator.hpp"
+
+#include "tagma/expr/op/decode_csv.hpp"
+
+#include "tagma/expr/op/decode_raw.hpp"
+
+#include "tagma/expr/op/decode_image.hpp"
+
+#include "tagma/expr/op/parse_example.hpp"
+
+#include "tagma/expr/op/parse_sequence_example.hpp"
+
+#include "tagma/expr/op/loop.hpp"
+
+#include "tagma/expr/op/normalize.hpp"
+
+#include "tagma/nn/losses.hpp"
+
+#include "tagma/nn/clip.hpp"
+
+#include "tagma/nn/optimizers.hpp"
+
+#include "tagma/expr/on.hpp"
+
+#include "tagma/plan/program.hpp"
+
+#include "tagma/runtime/run_check.hpp"
+
+#include "tagma/runtime/session.hpp"
+
+#include "tagma/runtime/any_session.hpp"
+
+#include "tagma/graph/verify.hpp"
+
+#include "tagma/plan/print.hpp"
+
+#include "tagma/plan/print_any.hpp"
+
+#include "tagma/plan/heap_program.hpp"
+
+#include "tagma/device/graph_builder.hpp"
+
+#include "tagma/cluster/session.hpp"
+
+#include "tagma/graph_builder.hpp"
+#include "tagma/queues.hpp"
+#include "tagma/servers.hpp"
+
+#include "tagma/cluster/queue.hpp"
+#include "tagma/cluster/remote_queue.hpp"
+
+#include "tagma/base/epilogue.hpp"
