@@ -76,6 +76,11 @@ class cluster_session {
   any_tensor run(const output_name& output, const Feeds&... feeds) {
     return std::move(run(std::vector<output_name>{output}, std::vector<named_feed>{feeds...})[0]);
   }
+  /// @param outputs by their positions
+  /// @param limits how long it may take, no longer than any run of this session, and who may stop it; these end in
+  /// DeadlineExceeded and Cancelled. Throws InvalidArgument for a pool or a timeline: they are of local sessions.
+  std::vector<any_tensor> run_outputs(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                                      const run_limits& limits = runtime::no_limits);
   /// @}
 
   /// @name Checkpoints; defined in session_checkpoints.hpp
@@ -116,8 +121,8 @@ class cluster_session {
   void add_missing_parts();
   /// @param again set if it has failed, but may be done by servers that know nothing of it
   std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
-                              const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
-                              bool& again);
+                              const std::vector<named_feed>& feeds, const runtime::run_guard& stops, bool by_any_server,
+                              std::int64_t until, bool& again);
   struct planned_run {
     std::vector<std::vector<int>> asked;  ///< outputs of each part
     bool updates = false;
@@ -191,11 +196,15 @@ class cluster_session::gathering {
     changed_.notify_all();
   }
   /// Calls `fail` once as soon as an answer is an error, and returns when all have come.
+  /// @param stops looked at every ten milliseconds, as by any run that sleeps; nullptr: nobody stops it
   template <class Fail>
-  void wait(const Fail& fail) {
+  void wait(const Fail& fail, const runtime::run_guard* stops = nullptr) {
+    const bool watched = stops != nullptr && stops->limited();
     std::unique_lock<std::mutex> lock(mutex_);
     bool told = false;
     for (;;) {
+      if (watched && !first_.has_value() && open_ > 0 && stops->over() != status_code::ok)
+        first_.emplace(stops->over(), "the run was cancelled");
       if (first_.has_value() && !told) {
         told = true;
         const error why = *first_;
@@ -205,7 +214,10 @@ class cluster_session::gathering {
         continue;
       }
       if (open_ == 0) break;
-      changed_.wait(lock);
+      if (watched && !told)
+        changed_.wait_for(lock, 10'000'000);
+      else
+        changed_.wait(lock);
     }
     if (first_.has_value()) throw error(*first_);
   }
@@ -474,15 +486,27 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
     if (wanted.back() < 0)
       fail(status_code::invalid_argument, {"TAGMA-E050 run: what is fetched is no output of this program: ", o.name()});
   }
+  return run_outputs(wanted, feeds);
+}
+
+inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<int>& wanted,
+                                                            const std::vector<named_feed>& feeds,
+                                                            const run_limits& limits) {
+  if (limits.pool != run_limits::any_pool || limits.trace != nullptr)
+    fail(status_code::invalid_argument, "run: pools of threads and timelines are of local sessions");
   check_feeds(feeds);
   const planned_run plan = plan_run(wanted);
-  const std::int64_t until = network_.now() + options_.run_ns;
+  run_limits stopped;
+  stopped.stop = limits.stop;
+  const runtime::run_guard stops(stopped);
+  const std::int64_t may_take = limits.timeout_ns > 0 ? std::min(limits.timeout_ns, options_.run_ns) : options_.run_ns;
+  const std::int64_t until = network_.now() + may_take;
   std::int64_t again_until = 0;
   for (;;) {
     add_missing_parts();
     bool again = false;
     try {
-      return run(wanted, plan.asked, feeds, !plan.updates && again_until != 0, until, again);
+      return run(wanted, plan.asked, feeds, stops, !plan.updates && again_until != 0, until, again);
     } catch (const error&) {
       // What changes nothing may be done again, as a run of its own.
       if (again_until == 0) again_until = std::min(until, network_.now() + options_.again_ns);
@@ -494,7 +518,8 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
 
 inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
                                                     const std::vector<std::vector<int>>& asked,
-                                                    const std::vector<named_feed>& feeds, bool by_any_server,
+                                                    const std::vector<named_feed>& feeds,
+                                                    const runtime::run_guard& stops, bool by_any_server,
                                                     std::int64_t until, bool& again) {
   const open_step now(*this);
   const std::uint64_t step = now.number();
@@ -538,11 +563,12 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
     if (c != nullptr) all.expect();
   for (const auto& c : calls)
     if (c != nullptr) c->start();
-  all.wait([&](const error& why) {
+  const auto end = [&](const error& why) {
     end_run(step, asked, &why);
     for (const auto& c : calls)
       if (c != nullptr) c->give_up();
-  });
+  };
+  all.wait(end, &stops);
   end_run(step, asked, nullptr);
   std::vector<any_tensor> results(wanted.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
