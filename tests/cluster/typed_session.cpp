@@ -155,6 +155,31 @@ TEST_CASE("runs end when their time is over, and when they are stopped") {
   CHECK(e.code() == status_code::cancelled);
 }
 
+TEST_CASE("a device that the cluster lacks is an error of the session, and no rule of the compiler") {
+  servers all(two_and_one);
+  const auto v = tg::on<"/job:ps/task:7">(tg::variable<"v", float, 2>(tg::zeros));
+  const auto program = tg::compile([=] { return tg::outputs(v); });
+  const tg::error e = thrown([&] {
+    tg::typed_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
+  });
+  INFO(e.what());
+  CHECK(e.code() == status_code::invalid_argument);
+  CHECK(std::string(e.what()).find("/job:ps/task:7") != std::string::npos);
+}
+
+TEST_CASE("updates that wait for one another are an error of the run") {
+  servers all(two_and_one);
+  const auto v = tg::variable<"v", float>(tg::zeros);
+  const auto w = tg::variable<"w", float>(tg::zeros);
+  const auto p = w + tg::assign(v, 1.0f);
+  const auto q = v + tg::assign(w, 1.0f);
+  tg::typed_session session(all.network, two_and_one, {"worker", 0}, tg::compile([=] { return tg::outputs(p, q); }),
+                            all.client());
+  const tg::error e = thrown([&] { session.run(tg::fetch(p, q)); });
+  INFO(e.what());
+  CHECK(std::string(e.what()).find("TAGMA-E067") != std::string::npos);
+}
+
 TEST_CASE("typed sessions save and restore") {
   const tg::test::temporary_directory folder;
   servers all(tg::cluster{});
