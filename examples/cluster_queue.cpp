@@ -58,7 +58,7 @@ int main(int count, char** arguments) {
   try {
     if (count == 3 && std::string(arguments[1]) == "load") return load(arguments[2]), 0;
     if (count == 3) return train(arguments[2]), 0;
-    const tg::server server(tg::role(tg::cluster({{"local", {"localhost:27186"}}}), {.job = "local", .task = 0}));
+    const tg::server server(tg::role(tg::cluster({{"local", {"localhost:27196"}}}), {.job = "local", .task = 0}));
     if (std::system((std::string(arguments[0]) + " load " + server.target() + " &").c_str()) != 0) return 1;
     train(server.target());
   } catch (const tg::error& e) {

@@ -3085,6 +3085,11 @@ struct task_devices {
 /// The tasks of a cluster, each with one CPU device, in the order of their jobs and indices.
 [[nodiscard]] std::vector<task_devices> devices_of(const cluster& c);
 
+/// Those of them that one of the filters names, "/job:ps" or "/job:worker/task:1", and home; all, if there is no
+/// filter. Throws InvalidArgument for a filter that is no name.
+[[nodiscard]] std::vector<task_devices> visible_tasks(std::vector<task_devices> all, const task_id& home,
+                                                      const std::vector<std::string>& filters);
+
 /// Where variables are that containers of the tasks have already: complete names of devices, by the names of the
 /// variables; those of an optimizer are "w/adam_m".
 using variable_homes = std::map<std::string, device_spec, std::less<>>;
@@ -3120,12 +3125,31 @@ class cluster_site {
 /// @file
 /// Definitions of site.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 namespace tagma {
 
 TAGMA_DECL std::vector<task_devices> devices_of(const cluster& c) {
   std::vector<task_devices> all;
   for (const auto& [job, tasks] : c.as_map())
     for (const auto& [task, at] : tasks) all.push_back({{job, task}});
+  return all;
+}
+
+TAGMA_COLD TAGMA_DECL std::vector<task_devices> visible_tasks(std::vector<task_devices> all, const task_id& home,
+                                                              const std::vector<std::string>& filters) {
+  std::vector<device_spec> wanted;
+  for (const std::string& f : filters) {
+    const parsed_device one = parse_device(f);
+    if (!one) fail(status_code::invalid_argument, {"device filter '", f, "' is no name of a device or a task"});
+    wanted.push_back(*one);
+  }
+  if (!wanted.empty())
+    std::erase_if(all, [&](const task_devices& t) {
+      if (t.id == home) return false;
+      const device_spec name = task_device(t.id, "CPU", 0);
+      return std::none_of(wanted.begin(), wanted.end(), [&](const device_spec& f) { return covers(f, name); });
+    });
   return all;
 }
 

@@ -2327,12 +2327,6 @@ struct cluster_session_options {
   std::function<void(const std::string&)> told = &service::print_line;
 };
 
-namespace service::detail {
-/// The tasks that a session sees.
-[[nodiscard]] std::vector<task_devices> filtered(std::vector<task_devices> all, const task_id& home,
-                                                 const std::vector<std::string>& filters);
-}  // namespace service::detail
-
 /// For several threads.
 class cluster_session {
  public:
@@ -2373,6 +2367,11 @@ class cluster_session {
     if (count > 1) runtime::join({limits, count});
     return std::move(run(std::vector<output_name>{output}, feeds, limits[0])[0]);
   }
+  /// @param outputs by their positions
+  /// @param limits how long it may take, no longer than any run of this session, and who may stop it; these end in
+  /// DeadlineExceeded and Cancelled. Throws InvalidArgument for a pool or a timeline: they are of local sessions.
+  std::vector<any_tensor> run_outputs(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                                      const run_limits& limits = runtime::no_limits);
   /// @}
 
   /// @name Checkpoints; defined in session_checkpoints.hpp
@@ -2471,32 +2470,11 @@ class cluster_session::open_step {
   std::uint64_t number_, answered_;
 };
 
-namespace service::detail {
-
-TAGMA_COLD inline std::vector<task_devices> filtered(std::vector<task_devices> all, const task_id& home,
-                                                     const std::vector<std::string>& filters) {
-  std::vector<device_spec> wanted;
-  for (const std::string& f : filters) {
-    const parsed_device one = parse_device(f);
-    if (!one) fail(status_code::invalid_argument, {"device filter '", f, "' is no name of a device or a task"});
-    wanted.push_back(*one);
-  }
-  if (!wanted.empty())
-    std::erase_if(all, [&](const task_devices& t) {
-      if (t.id == home) return false;
-      const device_spec name = task_device(t.id, "CPU", 0);
-      return std::none_of(wanted.begin(), wanted.end(), [&](const device_spec& f) { return covers(f, name); });
-    });
-  return all;
-}
-
-}  // namespace service::detail
-
 inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
   graph_ = service::draw_number();
-  std::vector<task_devices> devices = service::detail::filtered(devices_of(members), home, options_.device_filters);
+  std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
     outlets_.push_back(
@@ -2718,7 +2696,6 @@ inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::
 
 inline std::vector<any_tensor> cluster_session::run(const std::vector<output_name>& outputs,
                                                     const std::vector<named_feed>& feeds, const run_limits& limits) {
-  service::wait_limits waits(limits);
   if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
   std::vector<int> wanted;
   for (const output_name& o : outputs) {
@@ -2726,6 +2703,15 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
     if (wanted.back() < 0)
       fail(status_code::invalid_argument, {"TAGMA-E050 run: what is fetched is no output of this program: ", o.name()});
   }
+  return run_outputs(wanted, feeds, limits);
+}
+
+inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<int>& wanted,
+                                                            const std::vector<named_feed>& feeds,
+                                                            const run_limits& limits) {
+  if (limits.pool != run_limits::any_pool || limits.trace != nullptr)
+    fail(status_code::invalid_argument, "run: pools of threads and timelines are of local sessions");
+  service::wait_limits waits(limits);
   check_feeds(feeds);
   const planned_run plan = plan_run(wanted);
   const std::int64_t until = network_.now() + options_.run_ns;
@@ -4862,7 +4848,10 @@ inline described_cluster ask_for_cluster(transport::network& by, const std::stri
   }
   const service::task_list list = service::task_list::read(answer.body);
   std::map<std::string, std::map<int, std::string>> jobs;
-  for (const service::placed_task& t : list.tasks) jobs[t.id.job][t.id.task] = t.address;
+  for (const service::placed_task& t : list.tasks) {
+    const bool chosen = t.id == list.self && t.address.ends_with(":0");  // the port: by the system, when it began
+    jobs[t.id.job][t.id.task] = chosen ? address : t.address;
+  }
   return {cluster(jobs), list.self};
 }
 
@@ -8284,6 +8273,212 @@ inline worker::~worker() {
 inline container worker::state(const std::string& name) { return core_->state(name, isolation::variables); }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/typed_session.hpp
+
+/// @file
+/// Sessions over a cluster with the handles of a program: what a run fetches and feeds is checked by the C++ compiler,
+/// as in local sessions; what devices and kernels there are, the servers know.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tagma {
+
+namespace detail {
+
+/// A graph that runs elsewhere.
+template <class Graph>
+struct distant_graph : Graph {};
+
+/// A program whose runs are those of a session by names.
+template <class Program>
+struct distant_program {
+  using graph = distant_graph<typename Program::graph>;
+  cluster_session* runs;
+};
+
+/// Resources, kernels and devices are the servers'.
+template <class Graph>
+struct graph_tables<distant_graph<Graph>> {
+  static constexpr bool is_late = true;
+  static constexpr fixed_array<plan::plan_resource, 0> resources{};
+};
+
+/// The first placeholder that some outputs need and the feeds lack, or `no_node`.
+/// @tparam Needs a `plan_needs`
+template <class Needs, class... Traits>
+[[nodiscard]] constexpr ir::node_id first_not_fed() {
+  const ir::graph_view g = Needs::planned::view;
+  const array_view<const ir::node_id> feeds[] = {Traits::nodes..., {}};
+  for (ir::node_id i = 0; i < g.size(); ++i) {
+    const bool read =
+        wants_value(Needs::needs[i]) || (Needs::needs[i] != ir::need::nothing && !g[i].spec.dims.is_static());
+    if (!g.info(i).is(ir::op_kind::placeholder) || !read) continue;
+    bool fed = false;
+    for (const auto& nodes : feeds)
+      for (const ir::node_id f : nodes) fed = fed || f == i;
+    if (!fed) return i;
+  }
+  return ir::no_node;
+}
+
+/// As of local sessions, without kernels, devices and the order of the steps.
+template <class Graph, class... Arguments>
+struct run_check<distant_graph<Graph>, Arguments...> : fetch_check {
+  using fetch_check::find;
+
+  template <class... E>
+  static auto find(fetch_list<E...> list) {
+    if constexpr (graph_tables<Graph>::is_late) {
+      return run_check<Graph, Arguments...>::find(list);
+    } else {
+      using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...,
+                                             repeated_feeds<Graph, Arguments...>>::type;
+      if constexpr (std::is_void_v<arguments>)
+        return find_missing<plan_needs<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
+      else
+        return arguments{};
+    }
+  }
+  template <class Needs>
+  static auto find_missing() {
+    constexpr ir::node_id missing = first_not_fed<Needs, feed_traits<Graph, Arguments>...>();
+    if constexpr (missing != ir::no_node) {
+      static constexpr std::string_view name = Graph::view[missing].name;
+      static constexpr tensor_spec declared = Graph::view[missing].spec;
+      return diagnose::not_fed<spelled<fixed_copy<&name>()>, spec_of<declared>>{};
+    }
+  }
+  template <class What>
+  using fault = decltype(run_check::find(as_list(std::declval<const What&>())));
+};
+
+/// Throws the exception that is being handled, with the line of the run.
+[[noreturn]] TAGMA_COLD inline void rethrow_of_run(const source_line& at) {
+  const runtime::caught seen(std::current_exception());
+  fail(seen.code, {runtime::without_code(seen.what), " (run at ", at.file, ":", at.line, ")"});
+}
+
+/// What a typed session hands over to the session by names.
+struct distant_run {
+  std::vector<int> outputs;
+  std::vector<named_feed> feeds;
+  std::vector<run_limits> limits;
+
+  [[nodiscard]] TAGMA_COLD std::vector<any_tensor> ask(cluster_session& runs, const source_line& at) {
+    try {
+      if (limits.empty()) return runs.run_outputs(outputs, feeds);
+      if (limits.size() > 1) runtime::join({limits.data(), limits.size()});
+      return runs.run_outputs(outputs, feeds, limits[0]);
+    } catch (...) {
+      rethrow_of_run(at);
+    }
+  }
+};
+
+template <class Program>
+class program_session<distant_program<Program>> {
+ public:
+  using graph = typename Program::graph;
+
+  program_session(const distant_program<Program>& program, const session_options&) : runs_(program.runs) {}
+
+  template <int... Output, class Take, class... Arguments>
+  void run(const Take& take, const source_line& at, const Arguments&... arguments) {
+    distant_run one{{Output...}, {}, {}};
+    string_element texts[sizeof...(Arguments) + 1];
+    [[maybe_unused]] string_element* text = texts;
+    (take_argument(one, text, at, arguments), ...);
+    const std::vector<any_tensor> results = one.ask(*runs_, at);
+    for (std::size_t f = 0; f < results.size(); ++f) take(f, results[f].view());
+  }
+
+ private:
+  template <class Id, class Value>
+  static void take_argument(distant_run& to, string_element*& text, const source_line& at, const feed<Id, Value>& f) {
+    using given = feed_traits<graph, feed<Id, Value>>;
+    if (!find_record<Id>()->op->info->is(ir::op_kind::placeholder))
+      fail(status_code::unimplemented,
+           {"run: sessions over a cluster feed placeholders, and this is computed: ", given::about.operation, " ",
+            given::about.name, " (run at ", at.file, ":", at.line, ")"});
+    to.feeds.push_back({given::about.name, feed_view<given>(f.value, *text++, at)});
+  }
+  static void take_argument(distant_run& to, string_element*&, const source_line&, const run_limits& l) {
+    to.limits.push_back(l);
+  }
+
+  cluster_session* runs_;
+};
+
+/// A program of any type as data.
+/// @{
+[[nodiscard]] inline const any_program& as_data(const any_program& program) { return program; }
+template <class Closure>
+[[nodiscard]] any_program as_data(const program<Closure>& of) {
+  return any_program(of);
+}
+/// @}
+
+/// Runs of a program by its handles, of which the session by names is made first.
+template <class Program>
+class typed_runs : session<distant_program<std::remove_const_t<Program>>> {
+  using by_handles = session<distant_program<std::remove_const_t<Program>>>;
+
+ public:
+  /// `run(loss, x = images)`, `run(fetch(loss, train), x = images, timeout(500ms))`. Feeds are for placeholders;
+  /// Unimplemented for a tensor that is computed.
+  using by_handles::run;
+
+  /// As of `cluster_session`.
+  /// @{
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return runs_.save(name, how); }
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
+    return runs_.restore(name, pause_ns);
+  }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return runs_.device_of(node); }
+  /// @}
+
+ protected:
+  explicit typed_runs(cluster_session& runs) : by_handles({&runs}), runs_(runs) {}
+
+ private:
+  cluster_session& runs_;
+};
+
+/// Made before what refers to it.
+struct cluster_session_first {
+  cluster_session by_names;
+};
+
+}  // namespace detail
+
+namespace diagnose {
+template <class Graph, class Placed>
+inline constexpr bool joins_devices<detail::distant_graph<Graph>, Placed> = true;
+}  // namespace diagnose
+
+/// A session over a cluster for a program with handles, compiled early or late: `typed_session session(network,
+/// members, home, program)`. Runs are written as those of local sessions and refused by the compiler with the same
+/// numbers, save what only servers know: devices, kernels, and the order of updates (TAGMA-E067) are errors of the
+/// session and its runs, InvalidArgument. Everything else is as of `cluster_session`.
+template <class Program>
+class typed_session : detail::cluster_session_first, public detail::typed_runs<Program> {
+ public:
+  /// As of `cluster_session`.
+  typed_session(transport::network& by, const cluster& members, const task_id& home, const Program& program,
+                cluster_session_options options = {})
+      : detail::cluster_session_first{{by, members, home, detail::as_data(program), std::move(options)}},
+        detail::typed_runs<Program>(by_names) {}
+};
+
+}  // namespace tagma
 
 namespace tagma {
 
@@ -8324,31 +8519,48 @@ class server {
   std::string target_;
 };
 
-/// A session over the cluster of a server, through sockets.
-class remote_session {
+namespace detail {
+/// Sockets, and a session by names through them.
+struct remote_connection {
+  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options);
+
+  transport::asio::network network;
+  std::unique_ptr<cluster_session> by_names;
+};
+}  // namespace detail
+
+/// A session over the cluster of a server, through sockets. Of a program with handles, compiled early or late, it runs
+/// what a local session does: `session.run(fetch(loss, train), x = images)`, checked by the compiler (`typed_session`).
+template <class Program>
+class remote_session : detail::remote_connection, public detail::typed_runs<Program> {
  public:
   /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
-  remote_session(const any_program& program, std::string_view target, const cluster_session_options& options = {});
+  remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
+      : detail::remote_connection(detail::as_data(program), target, options), detail::typed_runs<Program>(*by_names) {}
+};
+
+/// Of a program that is data: by names.
+template <>
+class remote_session<any_program> : detail::remote_connection {
+ public:
+  remote_session(const any_program& program, std::string_view target, const cluster_session_options& options = {})
+      : detail::remote_connection(program, target, options) {}
 
   /// As of `cluster_session`.
   /// @{
   std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {}) {
-    return session_->run(outputs, feeds);
+    return by_names->run(outputs, feeds);
   }
   template <class... Feeds>
   any_tensor run(const output_name& output, const Feeds&... feeds) {
-    return session_->run(output, feeds...);
+    return by_names->run(output, feeds...);
   }
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return session_->save(name, how); }
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names->save(name, how); }
   restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return session_->restore(name, pause_ns);
+    return by_names->restore(name, pause_ns);
   }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return session_->device_of(node); }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names->device_of(node); }
   /// @}
-
- private:
-  transport::asio::network network_;
-  std::unique_ptr<cluster_session> session_;
 };
 
 namespace detail {
@@ -8389,11 +8601,11 @@ inline server::server(const role& who, const server_options& options)
 
 inline server::~server() = default;
 
-inline remote_session::remote_session(const any_program& program, std::string_view target,
-                                      const cluster_session_options& options) {
-  const cluster_session_options how = detail::as_client(options);
-  const described_cluster there = ask_for_cluster(network_, to_string(target_address(target)), how);
-  session_ = std::make_unique<cluster_session>(network_, there.members, there.home, program, how);
+inline detail::remote_connection::remote_connection(const any_program& program, std::string_view target,
+                                                    const cluster_session_options& options) {
+  const cluster_session_options how = as_client(options);
+  const described_cluster there = ask_for_cluster(network, to_string(target_address(target)), how);
+  by_names = std::make_unique<cluster_session>(network, there.members, there.home, program, how);
 }
 
 }  // namespace tagma

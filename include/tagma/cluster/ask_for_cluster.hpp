@@ -35,7 +35,10 @@ inline described_cluster ask_for_cluster(transport::network& by, const std::stri
   }
   const service::task_list list = service::task_list::read(answer.body);
   std::map<std::string, std::map<int, std::string>> jobs;
-  for (const service::placed_task& t : list.tasks) jobs[t.id.job][t.id.task] = t.address;
+  for (const service::placed_task& t : list.tasks) {
+    const bool chosen = t.id == list.self && t.address.ends_with(":0");  // the port: by the system, when it began
+    jobs[t.id.job][t.id.task] = chosen ? address : t.address;
+  }
   return {cluster(jobs), list.self};
 }
 

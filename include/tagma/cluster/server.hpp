@@ -18,6 +18,7 @@
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
 #include "tagma/cluster/session_checkpoints.hpp"
+#include "tagma/cluster/typed_session.hpp"
 #include "tagma/transport/asio/network.hpp"
 
 namespace tagma {
@@ -59,31 +60,48 @@ class server {
   std::string target_;
 };
 
-/// A session over the cluster of a server, through sockets.
-class remote_session {
+namespace detail {
+/// Sockets, and a session by names through them.
+struct remote_connection {
+  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options);
+
+  transport::asio::network network;
+  std::unique_ptr<cluster_session> by_names;
+};
+}  // namespace detail
+
+/// A session over the cluster of a server, through sockets. Of a program with handles, compiled early or late, it runs
+/// what a local session does: `session.run(fetch(loss, train), x = images)`, checked by the compiler (`typed_session`).
+template <class Program>
+class remote_session : detail::remote_connection, public detail::typed_runs<Program> {
  public:
   /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
-  remote_session(const any_program& program, std::string_view target, const cluster_session_options& options = {});
+  remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
+      : detail::remote_connection(detail::as_data(program), target, options), detail::typed_runs<Program>(*by_names) {}
+};
+
+/// Of a program that is data: by names.
+template <>
+class remote_session<any_program> : detail::remote_connection {
+ public:
+  remote_session(const any_program& program, std::string_view target, const cluster_session_options& options = {})
+      : detail::remote_connection(program, target, options) {}
 
   /// As of `cluster_session`.
   /// @{
   std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {}) {
-    return session_->run(outputs, feeds);
+    return by_names->run(outputs, feeds);
   }
   template <class... Feeds>
   any_tensor run(const output_name& output, const Feeds&... feeds) {
-    return session_->run(output, feeds...);
+    return by_names->run(output, feeds...);
   }
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return session_->save(name, how); }
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names->save(name, how); }
   restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return session_->restore(name, pause_ns);
+    return by_names->restore(name, pause_ns);
   }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return session_->device_of(node); }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names->device_of(node); }
   /// @}
-
- private:
-  transport::asio::network network_;
-  std::unique_ptr<cluster_session> session_;
 };
 
 namespace detail {
@@ -124,11 +142,11 @@ inline server::server(const role& who, const server_options& options)
 
 inline server::~server() = default;
 
-inline remote_session::remote_session(const any_program& program, std::string_view target,
-                                      const cluster_session_options& options) {
-  const cluster_session_options how = detail::as_client(options);
-  const described_cluster there = ask_for_cluster(network_, to_string(target_address(target)), how);
-  session_ = std::make_unique<cluster_session>(network_, there.members, there.home, program, how);
+inline detail::remote_connection::remote_connection(const any_program& program, std::string_view target,
+                                                    const cluster_session_options& options) {
+  const cluster_session_options how = as_client(options);
+  const described_cluster there = ask_for_cluster(network, to_string(target_address(target)), how);
+  by_names = std::make_unique<cluster_session>(network, there.members, there.home, program, how);
 }
 
 }  // namespace tagma

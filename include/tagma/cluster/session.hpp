@@ -59,12 +59,6 @@ struct cluster_session_options {
   std::function<void(const std::string&)> told = &service::print_line;
 };
 
-namespace service::detail {
-/// The tasks that a session sees.
-[[nodiscard]] std::vector<task_devices> filtered(std::vector<task_devices> all, const task_id& home,
-                                                 const std::vector<std::string>& filters);
-}  // namespace service::detail
-
 /// For several threads.
 class cluster_session {
  public:
@@ -105,6 +99,11 @@ class cluster_session {
     if (count > 1) runtime::join({limits, count});
     return std::move(run(std::vector<output_name>{output}, feeds, limits[0])[0]);
   }
+  /// @param outputs by their positions
+  /// @param limits how long it may take, no longer than any run of this session, and who may stop it; these end in
+  /// DeadlineExceeded and Cancelled. Throws InvalidArgument for a pool or a timeline: they are of local sessions.
+  std::vector<any_tensor> run_outputs(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                                      const run_limits& limits = runtime::no_limits);
   /// @}
 
   /// @name Checkpoints; defined in session_checkpoints.hpp
@@ -203,32 +202,11 @@ class cluster_session::open_step {
   std::uint64_t number_, answered_;
 };
 
-namespace service::detail {
-
-TAGMA_COLD inline std::vector<task_devices> filtered(std::vector<task_devices> all, const task_id& home,
-                                                     const std::vector<std::string>& filters) {
-  std::vector<device_spec> wanted;
-  for (const std::string& f : filters) {
-    const parsed_device one = parse_device(f);
-    if (!one) fail(status_code::invalid_argument, {"device filter '", f, "' is no name of a device or a task"});
-    wanted.push_back(*one);
-  }
-  if (!wanted.empty())
-    std::erase_if(all, [&](const task_devices& t) {
-      if (t.id == home) return false;
-      const device_spec name = task_device(t.id, "CPU", 0);
-      return std::none_of(wanted.begin(), wanted.end(), [&](const device_spec& f) { return covers(f, name); });
-    });
-  return all;
-}
-
-}  // namespace service::detail
-
 inline cluster_session::cluster_session(transport::network& by, const cluster& members, const task_id& home,
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
   graph_ = service::draw_number();
-  std::vector<task_devices> devices = service::detail::filtered(devices_of(members), home, options_.device_filters);
+  std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
   for (const task_devices& d : devices) {
     tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
     outlets_.push_back(
@@ -450,7 +428,6 @@ inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::
 
 inline std::vector<any_tensor> cluster_session::run(const std::vector<output_name>& outputs,
                                                     const std::vector<named_feed>& feeds, const run_limits& limits) {
-  service::wait_limits waits(limits);
   if (outputs.empty()) fail(status_code::invalid_argument, "TAGMA-E174 run: takes the name of an output, or several");
   std::vector<int> wanted;
   for (const output_name& o : outputs) {
@@ -458,6 +435,15 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<output_nam
     if (wanted.back() < 0)
       fail(status_code::invalid_argument, {"TAGMA-E050 run: what is fetched is no output of this program: ", o.name()});
   }
+  return run_outputs(wanted, feeds, limits);
+}
+
+inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<int>& wanted,
+                                                            const std::vector<named_feed>& feeds,
+                                                            const run_limits& limits) {
+  if (limits.pool != run_limits::any_pool || limits.trace != nullptr)
+    fail(status_code::invalid_argument, "run: pools of threads and timelines are of local sessions");
+  service::wait_limits waits(limits);
   check_feeds(feeds);
   const planned_run plan = plan_run(wanted);
   const std::int64_t until = network_.now() + options_.run_ns;

@@ -27,6 +27,11 @@ struct task_devices {
 /// The tasks of a cluster, each with one CPU device, in the order of their jobs and indices.
 [[nodiscard]] std::vector<task_devices> devices_of(const cluster& c);
 
+/// Those of them that one of the filters names, "/job:ps" or "/job:worker/task:1", and home; all, if there is no
+/// filter. Throws InvalidArgument for a filter that is no name.
+[[nodiscard]] std::vector<task_devices> visible_tasks(std::vector<task_devices> all, const task_id& home,
+                                                      const std::vector<std::string>& filters);
+
 /// Where variables are that containers of the tasks have already: complete names of devices, by the names of the
 /// variables; those of an optimizer are "w/adam_m".
 using variable_homes = std::map<std::string, device_spec, std::less<>>;

@@ -4,6 +4,8 @@
 /// @file
 /// Definitions of site.hpp: in the compiled half, or else in each file that includes it.
 
+#include <algorithm>
+
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/site.hpp"
 #include "tagma/graph/pass/place.hpp"
@@ -14,6 +16,23 @@ TAGMA_DECL std::vector<task_devices> devices_of(const cluster& c) {
   std::vector<task_devices> all;
   for (const auto& [job, tasks] : c.as_map())
     for (const auto& [task, at] : tasks) all.push_back({{job, task}});
+  return all;
+}
+
+TAGMA_COLD TAGMA_DECL std::vector<task_devices> visible_tasks(std::vector<task_devices> all, const task_id& home,
+                                                              const std::vector<std::string>& filters) {
+  std::vector<device_spec> wanted;
+  for (const std::string& f : filters) {
+    const parsed_device one = parse_device(f);
+    if (!one) fail(status_code::invalid_argument, {"device filter '", f, "' is no name of a device or a task"});
+    wanted.push_back(*one);
+  }
+  if (!wanted.empty())
+    std::erase_if(all, [&](const task_devices& t) {
+      if (t.id == home) return false;
+      const device_spec name = task_device(t.id, "CPU", 0);
+      return std::none_of(wanted.begin(), wanted.end(), [&](const device_spec& f) { return covers(f, name); });
+    });
   return all;
 }
 
