@@ -106,7 +106,6 @@ class tls_identity {
       refuse(files.key, "has no key of the certificate '" + files.certificate + "'");
     if (::SSL_CTX_check_private_key(c) != 1)
       refuse(files.key, "does not belong to the certificate '" + files.certificate + "'");
-    ::SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     // A meeting that is resumed shows no certificate.
     (void)::SSL_CTX_set_num_tickets(c, 0);
     (void)::SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
@@ -164,7 +163,9 @@ struct tls_channel::state {
   std::size_t heard = 0;  // bytes of `first`
   bool open = false;
   std::optional<error> failure{};
+  std::string dates{};  // of the certificate that is not good
 
+  static int verified(int good, X509_STORE_CTX* with);
   static int take(BIO* b, char* to, int n);
   static int give(BIO* b, const char* from, int n);
   static long control(BIO* b, int what, long number, void* with);
@@ -174,6 +175,19 @@ struct tls_channel::state {
   [[nodiscard]] std::optional<error> distrusted() const;
   [[nodiscard]] std::size_t say(std::span<const std::byte> what);
 };
+
+/// Changes no verdict; what stands in the certificate is not to be had later.
+TAGMA_DECL int tls_channel::state::verified(int good, X509_STORE_CTX* with) {
+  const auto* const ssl = static_cast<const SSL*>(
+      ::X509_STORE_CTX_get_ex_data(with, ::SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const X509* const shown = ::X509_STORE_CTX_get_current_cert(with);
+  if (good == 1 || ssl == nullptr || shown == nullptr) return good;
+  auto& s = *static_cast<state*>(::SSL_get_ex_data(ssl, 0));
+  s.dates = sentence({::X509_STORE_CTX_get_error_depth(with) > 0 ? "that of an authority" : "it", " is good from ",
+                      detail::date_of(::X509_get0_notBefore(shown)), " to ",
+                      detail::date_of(::X509_get0_notAfter(shown))});
+  return good;
+}
 
 TAGMA_DECL int tls_channel::state::take(BIO* b, char* to, int n) {
   auto& s = *static_cast<state*>(::BIO_get_data(b));
@@ -214,16 +228,13 @@ TAGMA_DECL BIO_METHOD* tls_channel::state::method() {
 TAGMA_DECL std::optional<error> tls_channel::state::distrusted() const {
   const long verdict = ::SSL_get_verify_result(ssl.get());
   if (verdict == X509_V_OK) return std::nullopt;
-  const X509* const shown = ::SSL_get0_peer_certificate(ssl.get());
   std::string how;
   switch (verdict) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      how = "its certificate has expired";
-      if (shown != nullptr) how += "; it was good until " + detail::date_of(::X509_get0_notAfter(shown));
+      how = "its certificate has expired; " + dates;
       break;
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      how = "its certificate is not good yet";
-      if (shown != nullptr) how += "; it is from " + detail::date_of(::X509_get0_notBefore(shown)) + " on";
+      how = "its certificate is not good yet; " + dates;
       break;
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
@@ -275,6 +286,8 @@ TAGMA_DECL tls_channel::tls_channel(side which, std::shared_ptr<const tls_identi
   ::BIO_set_data(between, &s);
   ::BIO_set_init(between, 1);
   ::SSL_set_bio(s.ssl.get(), between, between);
+  (void)::SSL_set_ex_data(s.ssl.get(), 0, &s);
+  ::SSL_set_verify(s.ssl.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, &state::verified);
   which == side::connects ? ::SSL_set_connect_state(s.ssl.get()) : ::SSL_set_accept_state(s.ssl.get());
 }
 
