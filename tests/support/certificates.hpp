@@ -43,7 +43,8 @@ class authority {
     const x509 c = signed_by_us("somebody", k.get(), what, false);
     transport::tls_files files{path("ca.pem"), path(number + ".pem"), path(number + ".key")};
     write(files.certificate, [&](FILE* to) { return ::PEM_write_X509(to, c.get()); });
-    write(files.key, [&](FILE* to) { return ::PEM_write_PrivateKey(to, k.get(), nullptr, nullptr, 0, nullptr, nullptr); });
+    write(files.key,
+          [&](FILE* to) { return ::PEM_write_PrivateKey(to, k.get(), nullptr, nullptr, 0, nullptr, nullptr); });
     return files;
   }
   transport::tls_files of_task(const std::string& job, int task) {

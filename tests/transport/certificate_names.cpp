@@ -35,9 +35,10 @@ TEST_CASE("certificates name tasks, or all tasks of a job") {
 
 TEST_CASE("names that are not as they should be name nobody") {
   for (const char* wrong :
-       {"", "tagma:", "tagma:/", "tagma:/job:", "tagma:/job:/task:0", "tagma:/job:ps/", "tagma:/job:ps/task:",
-        "tagma:/job:ps/task:-1", "tagma:/job:ps/task:0x", "tagma:/job:ps/task:99999999999", "tagma:/job:ps/task:0/",
-        "tagma:/job:ps/host:0", "TAGMA:/job:ps", "tagma://job:ps", "spiffe://tagma:/job:ps", "tagma:/role:", "tagma:/role:root"}) {
+       {"", "tagma:", "tagma:/", "tagma:/job:", "tagma:/job:/task:0", "tagma:/job:ps/",
+        "tagma:/job:ps/task:", "tagma:/job:ps/task:-1", "tagma:/job:ps/task:0x", "tagma:/job:ps/task:99999999999",
+        "tagma:/job:ps/task:0/", "tagma:/job:ps/host:0", "TAGMA:/job:ps", "tagma://job:ps", "spiffe://tagma:/job:ps",
+        "tagma:/role:", "tagma:/role:root"}) {
     INFO(wrong);
     CHECK(!good({wrong}, "ps", 0));
     CHECK(!good({wrong}, "client", 0, true));
@@ -59,10 +60,12 @@ TEST_CASE("clients have roles, and tasks are workers") {
 }
 
 TEST_CASE("who is not whom a certificate names is told for whom it is") {
-  const auto why = certificate_names({"tagma:/job:ps/task:1", "https://x", "tagma:/role:\x01worker"}).contradict(who("ps", 0), false);
+  const auto why = certificate_names({"tagma:/job:ps/task:1", "https://x", "tagma:/role:\x01worker"})
+                       .contradict(who("ps", 0), false);
   REQUIRE(why);
   CHECK(why->code() == status_code::permission_denied);
-  CHECK_THAT(why->what(), Contains("/job:ps/task:0, and its certificate is for tagma:/job:ps/task:1, tagma:/role:?worker"));
+  CHECK_THAT(why->what(),
+             Contains("/job:ps/task:0, and its certificate is for tagma:/job:ps/task:1, tagma:/role:?worker"));
   CHECK_THAT(certificate_names().contradict(who("ps", 0), false)->what(), Contains("for nobody"));
 }
 

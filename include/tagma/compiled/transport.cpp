@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/transport/asio/core.ipp"
 #include "tagma/transport/asio/network.ipp"
+#include "tagma/transport/asio/place.ipp"
 #include "tagma/transport/asio/tls_channel.ipp"
 #include "tagma/transport/calls.ipp"
 #include "tagma/transport/certificate_names.ipp"

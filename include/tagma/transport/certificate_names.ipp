@@ -47,9 +47,8 @@ TAGMA_DECL certificate_names::certificate_names(std::vector<std::string> uris) {
 }
 
 TAGMA_DECL bool certificate_names::is_task(const identity& who) const {
-  return std::any_of(tasks_.begin(), tasks_.end(), [&](const task& t) {
-    return t.job == who.job && (t.number < 0 || t.number == who.task);
-  });
+  return std::any_of(tasks_.begin(), tasks_.end(),
+                     [&](const task& t) { return t.job == who.job && (t.number < 0 || t.number == who.task); });
 }
 
 TAGMA_DECL std::optional<error> certificate_names::contradict(const identity& who, bool connects) const {

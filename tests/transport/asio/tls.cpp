@@ -66,7 +66,8 @@ told_of meet(const options& server, const options& client) {
   one.stop_listening(address);
   const mutex_lock lock(guard);
   // The port is another one each time.
-  for (std::size_t at; (at = t.client.find(address)) != std::string::npos;) t.client.replace(at, address.size(), "THERE");
+  for (std::size_t at; (at = t.client.find(address)) != std::string::npos;)
+    t.client.replace(at, address.size(), "THERE");
   return t;
 }
 
@@ -145,7 +146,8 @@ TEST_CASE("TLS: a server that is not whom it says is refused by who connects") {
   const auto last = std::make_shared<service>();
   const auto n = net.connect(address, with("worker", us.of_task("worker", 0)), last, 60 * s);
   REQUIRE(comes([&] { return last->has("lost"); }));
-  CHECK_THAT(last->last(), Contains("PermissionDenied: " + address + " is not trusted: it says that it is "
+  CHECK_THAT(last->last(), Contains("PermissionDenied: " + address +
+                                    " is not trusted: it says that it is "
                                     "/job:ps/task:0, and its certificate is for tagma:/job:ps/task:1"));
   net.stop_listening(address);
 }
@@ -197,8 +199,7 @@ TEST_CASE("TLS: who speaks with certificates and who speaks without are told") {
   t = meet(server, plain);
   CHECK_THAT(t.client, Contains("it speaks without TLS, which is needed here"));
   t = meet(plain_server, client);
-  CHECK_THAT(t.client,
-             Contains("lost: PermissionDenied: THERE: it speaks without TLS, and this end has certificates"));
+  CHECK_THAT(t.client, Contains("lost: PermissionDenied: THERE: it speaks without TLS, and this end has certificates"));
   CHECK_THAT(t.server, Contains("sent the beginning of TLS, which this end has no certificate for"));
 }
 
@@ -238,8 +239,7 @@ TEST_CASE("TLS: files that are none are named") {
   };
   CHECK_THROWS_WITH(listen({us.path("none"), good.certificate, good.key}),
                     Contains("InvalidArgument: TLS: '" + us.path("none") + "' has no certificates of authorities"));
-  CHECK_THROWS_WITH(listen({good.authorities, good.key, good.key}),
-                    Contains("'" + good.key + "' has no certificate"));
+  CHECK_THROWS_WITH(listen({good.authorities, good.key, good.key}), Contains("'" + good.key + "' has no certificate"));
   CHECK_THROWS_WITH(listen({good.authorities, good.certificate, other.key}), Contains("'" + other.key + "'"));
   CHECK_THROWS_WITH(listen({good.authorities, good.certificate, us.path("none")}), Contains("has no key"));
   CHECK_THROWS_WITH(listen({good.authorities, "", ""}), Contains("TLS needs three files"));
@@ -273,7 +273,8 @@ TEST_CASE("TLS: a channel takes what is written at once, and gives it in any pie
       a.sent(n);
       b.received(n);
       std::array<std::byte, 333> some;
-      for (std::size_t k; (k = b.read(some)) > 0;) came.insert(came.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(k));
+      for (std::size_t k; (k = b.read(some)) > 0;)
+        came.insert(came.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(k));
     }
     CHECK(came == bulk);
   }

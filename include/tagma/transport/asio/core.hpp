@@ -9,7 +9,6 @@
 #include <pthread.h>
 
 #include <array>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -31,6 +30,7 @@
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/mutex.hpp"
+#include "tagma/transport/asio/place.hpp"
 #include "tagma/transport/asio/settings.hpp"
 #include "tagma/transport/asio/tls_channel.hpp"
 #include "tagma/transport/driven_link.hpp"
@@ -38,23 +38,7 @@
 
 namespace tagma::transport::asio {
 
-namespace net = boost::asio;
-using stream_socket = net::generic::stream_protocol::socket;
-using endpoint = net::generic::stream_protocol::endpoint;
-
 class socket_link;
-
-/// Where an address leads: a path, or a host and a port.
-struct place {
-  bool is_unix = false;
-  std::string host{}, port{}, path{};
-};
-
-/// Throws `invalid_argument` for what is no address.
-[[nodiscard]] place place_of(const std::string& address);
-
-/// Whether only processes of this machine get to an address.
-[[nodiscard]] bool is_local(const endpoint& e);
 
 /// Listens at one address.
 struct listener : std::enable_shared_from_this<listener> {
@@ -112,7 +96,7 @@ class core : public std::enable_shared_from_this<core> {
   mutex mutex_;
   std::vector<std::shared_ptr<socket_link>> awake_;
   bool posted_ = false;
-  tls_identities identities_;  // under the mutex
+  tls_identities identities_;                                   // under the mutex
   std::map<std::string, std::shared_ptr<listener>> listeners_;  // under the mutex
   std::set<std::shared_ptr<socket_link>> links_;                // of the thread, as what follows
   std::deque<const socket_link*> strangers_;

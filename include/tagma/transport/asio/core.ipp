@@ -9,8 +9,6 @@
 
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,56 +28,7 @@ TAGMA_DECL digest draw_nonce() {
   return d;
 }
 
-/// Whether the process at the other end of a Unix socket belongs to the same user, or to root.
-TAGMA_DECL bool is_same_user(stream_socket& socket) {
-  ucred who{};
-  socklen_t size = sizeof who;
-  if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
-  return who.uid == ::getuid() || who.uid == 0;
-}
-
-/// Whether a Unix socket is one that nobody listens at any more.
-TAGMA_DECL bool is_left_over(net::io_context& in, const endpoint& there) {
-  stream_socket probe(in);
-  boost::system::error_code e;
-  probe.open(there.protocol(), e);
-  if (!e) probe.connect(there, e);
-  return e == net::error::connection_refused;
-}
-
 }  // namespace detail
-
-TAGMA_DECL place place_of(const std::string& address) {
-  place p;
-  if (address.starts_with("unix:")) {
-    p.is_unix = true;
-    p.path = address.substr(address.starts_with("unix:///") ? 7 : 5);
-    if (p.path.size() < 2 || p.path[0] != '/' || p.path.size() > 107)
-      fail(status_code::invalid_argument,
-           {"'", address, "' names no Unix socket: its path is absolute, of at most 107 bytes"});
-    return p;
-  }
-  const std::size_t colon = address.rfind(':');
-  if (colon != std::string::npos) {
-    p.host = address.substr(0, colon);
-    p.port = address.substr(colon + 1);
-  }
-  if (p.host.size() > 2 && p.host.front() == '[' && p.host.back() == ']') p.host = p.host.substr(1, p.host.size() - 2);
-  const bool digits = !p.port.empty() && p.port.size() < 6 &&
-                      std::all_of(p.port.begin(), p.port.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (p.host.empty() || !digits || std::stoi(p.port) > 65535)
-    fail(status_code::invalid_argument, {"'", address, "' is no address, expected host:port or unix:/path"});
-  return p;
-}
-
-TAGMA_DECL bool is_local(const endpoint& e) {
-  if (e.protocol().family() == AF_UNIX) return true;
-  net::ip::tcp::endpoint tcp;
-  if (e.size() > tcp.capacity()) return false;
-  std::copy_n(reinterpret_cast<const char*>(e.data()), e.size(), reinterpret_cast<char*>(tcp.data()));
-  tcp.resize(e.size());
-  return tcp.address().is_loopback();
-}
 
 TAGMA_DECL void core::start() {
   thread_ = std::thread([this] {
@@ -321,10 +270,6 @@ TAGMA_DECL constexpr std::size_t turn_bytes = 2 * 1024 * 1024;
 /// How long who has said why it closes waits for the other end to read that.
 TAGMA_DECL constexpr std::int64_t drain_ns = 1'000'000'000;
 
-TAGMA_DECL void set_number(stream_socket& socket, int level, int name, int value) {
-  (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
-}
-
 }  // namespace detail
 
 TAGMA_DECL socket_link::socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
@@ -409,9 +354,7 @@ TAGMA_DECL void socket_link::connected() {
 
 TAGMA_DECL void socket_link::begin(stream_socket socket) {
   socket_ = std::move(socket);
-  boost::system::error_code e;
-  socket_.non_blocking(true, e);
-  detail::set_number(socket_, IPPROTO_TCP, TCP_NODELAY, 1);  // which fails on Unix sockets
+  detail::make_ready(socket_);
   running_ = true;
   was_stranger_ = true;
   with_connection([&](connection& c) { c.begin(clock()); });

@@ -8,10 +8,14 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
@@ -19,17 +23,52 @@
 #include "tagma/transport/handshake.hpp"
 #include "tagma/transport/options.hpp"
 
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#endif
+
 namespace tagma::transport::asio {
 
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+
+namespace detail {
+
+struct frees_openssl {
+  void operator()(SSL_CTX* p) const { ::SSL_CTX_free(p); }
+  void operator()(SSL* p) const { ::SSL_free(p); }
+  void operator()(BIO* p) const { ::BIO_free(p); }
+  void operator()(X509* p) const { ::X509_free(p); }
+  void operator()(GENERAL_NAMES* p) const { ::GENERAL_NAMES_free(p); }
+};
+template <class T>
+using openssl_ptr = std::unique_ptr<T, frees_openssl>;
+
+}  // namespace detail
+
 /// Certificates and keys as they were read.
-class tls_identity;
+class tls_identity {
+ public:
+  explicit tls_identity(const tls_files& from);
+
+  tls_files files;
+  detail::openssl_ptr<SSL_CTX> context{};
+  certificate_names own{};
+
+ private:
+  [[noreturn]] static void refuse(const std::string& path, std::string_view why);
+};
+
+#else
+
+class tls_identity {};
+
+#endif
 
 /// Reads files, or has them already: those that have not changed since are not read again, and those that cannot be
 /// read any more stay as they were. For one thread at a time.
 class tls_identities {
  public:
-  tls_identities();
-  ~tls_identities();
   /// Throws `unimplemented` without OpenSSL, `invalid_argument` for files that are none, do not belong together, or are
   /// not all there.
   [[nodiscard]] std::shared_ptr<const tls_identity> read(const tls_files& files);
@@ -37,8 +76,11 @@ class tls_identities {
   [[nodiscard]] static certificate_names names(const tls_identity& of);
 
  private:
-  struct known;
-  std::unique_ptr<known> known_;
+  struct entry {
+    std::array<std::array<std::int64_t, 3>, 3> stamps{};
+    std::shared_ptr<const tls_identity> what{};
+  };
+  std::map<std::array<std::string, 3>, entry> all_{};
 };
 
 /// One end of a stream. For one thread.
@@ -80,7 +122,34 @@ class tls_channel {
   /// @}
 
  private:
-  struct state;
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+  /// OpenSSL reads from `in` and writes to `out`, which takes all that it is given.
+  struct state {
+    std::shared_ptr<const tls_identity> own{};
+    detail::openssl_ptr<SSL> ssl{};
+    std::vector<std::byte> in{}, out{};
+    std::size_t in_begin = 0, in_end = 0, out_begin = 0;
+    std::array<char, 4> first{};
+    std::size_t heard = 0;  // bytes of `first`
+    bool open = false;
+    std::optional<error> failure{};
+    std::string dates{};  // of the certificate that is not good
+
+    static int verified(int good, X509_STORE_CTX* with);
+    static int take(BIO* b, char* to, int n);
+    static int give(BIO* b, const char* from, int n);
+    static long control(BIO* b, int what, long number, void* with);
+    [[nodiscard]] static BIO_METHOD* method();
+
+    void failed(int result);
+    [[nodiscard]] std::optional<error> distrusted() const;
+    [[nodiscard]] std::size_t say(std::span<const std::byte> what);
+  };
+#else
+  struct state {
+    std::optional<error> failure{};
+  };
+#endif
   std::unique_ptr<state> state_;
 };
 

@@ -10,14 +10,11 @@
 #if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
 
 #include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -26,16 +23,6 @@
 namespace tagma::transport::asio {
 
 namespace detail {
-
-struct frees_openssl {
-  void operator()(SSL_CTX* p) const { ::SSL_CTX_free(p); }
-  void operator()(SSL* p) const { ::SSL_free(p); }
-  void operator()(BIO* p) const { ::BIO_free(p); }
-  void operator()(X509* p) const { ::X509_free(p); }
-  void operator()(GENERAL_NAMES* p) const { ::GENERAL_NAMES_free(p); }
-};
-template <class T>
-using openssl_ptr = std::unique_ptr<T, frees_openssl>;
 
 /// What a record has at most of what is said, and how many bytes are kept that wait to be read or sent.
 TAGMA_DECL constexpr std::size_t record_bytes = 16 * 1024, kept_bytes = 256 * 1024;
@@ -85,59 +72,40 @@ TAGMA_DECL std::array<std::int64_t, 3> stamp_of(const std::string& path) {
 
 }  // namespace detail
 
-class tls_identity {
- public:
-  explicit tls_identity(const tls_files& from) : files(from) {
-    ::ERR_clear_error();
-    if (files.authorities.empty() || files.certificate.empty() || files.key.empty())
-      fail(status_code::invalid_argument,
-           "TLS needs three files: certificates of authorities, a certificate of its own and the key to that");
-    context.reset(::SSL_CTX_new(::TLS_method()));
-    SSL_CTX* const c = context.get();
-    if (c == nullptr || ::SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) != 1 ||
-        ::SSL_CTX_set_ciphersuites(
-            c, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256") != 1)
-      fail(status_code::internal, {"OpenSSL offers no TLS 1.3: ", detail::openssl_reason()});
-    if (::SSL_CTX_load_verify_locations(c, files.authorities.c_str(), nullptr) != 1)
-      refuse(files.authorities, "has no certificates of authorities");
-    if (::SSL_CTX_use_certificate_chain_file(c, files.certificate.c_str()) != 1)
-      refuse(files.certificate, "has no certificate");
-    if (::SSL_CTX_use_PrivateKey_file(c, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
-      refuse(files.key, "has no key of the certificate '" + files.certificate + "'");
-    if (::SSL_CTX_check_private_key(c) != 1)
-      refuse(files.key, "does not belong to the certificate '" + files.certificate + "'");
-    // A meeting that is resumed shows no certificate.
-    (void)::SSL_CTX_set_num_tickets(c, 0);
-    (void)::SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
-    (void)::SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    own = detail::names_of(::SSL_CTX_get0_certificate(c));
-    ::ERR_clear_error();
-  }
+TAGMA_DECL tls_identity::tls_identity(const tls_files& from) : files(from) {
+  ::ERR_clear_error();
+  if (files.authorities.empty() || files.certificate.empty() || files.key.empty())
+    fail(status_code::invalid_argument,
+         "TLS needs three files: certificates of authorities, a certificate of its own and the key to that");
+  context.reset(::SSL_CTX_new(::TLS_method()));
+  SSL_CTX* const c = context.get();
+  if (c == nullptr || ::SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) != 1 ||
+      ::SSL_CTX_set_ciphersuites(c, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256") != 1)
+    fail(status_code::internal, {"OpenSSL offers no TLS 1.3: ", detail::openssl_reason()});
+  if (::SSL_CTX_load_verify_locations(c, files.authorities.c_str(), nullptr) != 1)
+    refuse(files.authorities, "has no certificates of authorities");
+  if (::SSL_CTX_use_certificate_chain_file(c, files.certificate.c_str()) != 1)
+    refuse(files.certificate, "has no certificate");
+  if (::SSL_CTX_use_PrivateKey_file(c, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
+    refuse(files.key, "has no key of the certificate '" + files.certificate + "'");
+  if (::SSL_CTX_check_private_key(c) != 1)
+    refuse(files.key, "does not belong to the certificate '" + files.certificate + "'");
+  // A meeting that is resumed shows no certificate.
+  (void)::SSL_CTX_set_num_tickets(c, 0);
+  (void)::SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
+  (void)::SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  own = detail::names_of(::SSL_CTX_get0_certificate(c));
+  ::ERR_clear_error();
+}
 
-  tls_files files;
-  detail::openssl_ptr<SSL_CTX> context{};
-  certificate_names own{};
-
- private:
-  [[noreturn]] static void refuse(const std::string& path, std::string_view why) {
-    const std::string reason = detail::openssl_reason();
-    ::ERR_clear_error();
-    fail(status_code::invalid_argument, {"TLS: '", path, "' ", why, " (", reason, ")"});
-  }
-};
-
-struct tls_identities::known {
-  struct entry {
-    std::array<std::array<std::int64_t, 3>, 3> stamps{};
-    std::shared_ptr<const tls_identity> what{};
-  };
-  std::map<std::array<std::string, 3>, entry> all{};
-};
-
-TAGMA_DECL tls_identities::tls_identities() : known_(std::make_unique<known>()) {}
+[[noreturn]] TAGMA_COLD TAGMA_DECL void tls_identity::refuse(const std::string& path, std::string_view why) {
+  const std::string reason = detail::openssl_reason();
+  ::ERR_clear_error();
+  fail(status_code::invalid_argument, {"TLS: '", path, "' ", why, " (", reason, ")"});
+}
 
 TAGMA_DECL std::shared_ptr<const tls_identity> tls_identities::read(const tls_files& files) {
-  known::entry& e = known_->all[{files.authorities, files.certificate, files.key}];
+  entry& e = all_[{files.authorities, files.certificate, files.key}];
   const std::array stamps{detail::stamp_of(files.authorities), detail::stamp_of(files.certificate),
                           detail::stamp_of(files.key)};
   if (e.what != nullptr && e.stamps == stamps) return e.what;
@@ -153,39 +121,16 @@ TAGMA_DECL std::shared_ptr<const tls_identity> tls_identities::read(const tls_fi
 
 TAGMA_DECL certificate_names tls_identities::names(const tls_identity& of) { return of.own; }
 
-/// OpenSSL reads from `in` and writes to `out`, which takes all that it is given.
-struct tls_channel::state {
-  std::shared_ptr<const tls_identity> own{};
-  detail::openssl_ptr<SSL> ssl{};
-  std::vector<std::byte> in{}, out{};
-  std::size_t in_begin = 0, in_end = 0, out_begin = 0;
-  std::array<char, 4> first{};
-  std::size_t heard = 0;  // bytes of `first`
-  bool open = false;
-  std::optional<error> failure{};
-  std::string dates{};  // of the certificate that is not good
-
-  static int verified(int good, X509_STORE_CTX* with);
-  static int take(BIO* b, char* to, int n);
-  static int give(BIO* b, const char* from, int n);
-  static long control(BIO* b, int what, long number, void* with);
-  [[nodiscard]] static BIO_METHOD* method();
-
-  void failed(int result);
-  [[nodiscard]] std::optional<error> distrusted() const;
-  [[nodiscard]] std::size_t say(std::span<const std::byte> what);
-};
-
 /// Changes no verdict; what stands in the certificate is not to be had later.
 TAGMA_DECL int tls_channel::state::verified(int good, X509_STORE_CTX* with) {
-  const auto* const ssl = static_cast<const SSL*>(
-      ::X509_STORE_CTX_get_ex_data(with, ::SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const auto* const ssl =
+      static_cast<const SSL*>(::X509_STORE_CTX_get_ex_data(with, ::SSL_get_ex_data_X509_STORE_CTX_idx()));
   const X509* const shown = ::X509_STORE_CTX_get_current_cert(with);
   if (good == 1 || ssl == nullptr || shown == nullptr) return good;
   auto& s = *static_cast<state*>(::SSL_get_ex_data(ssl, 0));
-  s.dates = sentence({::X509_STORE_CTX_get_error_depth(with) > 0 ? "that of an authority" : "it", " is good from ",
-                      detail::date_of(::X509_get0_notBefore(shown)), " to ",
-                      detail::date_of(::X509_get0_notAfter(shown))});
+  s.dates =
+      sentence({::X509_STORE_CTX_get_error_depth(with) > 0 ? "that of an authority" : "it", " is good from ",
+                detail::date_of(::X509_get0_notBefore(shown)), " to ", detail::date_of(::X509_get0_notAfter(shown))});
   return good;
 }
 
@@ -265,9 +210,9 @@ TAGMA_DECL void tls_channel::state::failed(int result) {
   } else if (const int alert = detail::alert_of(e);
              (alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_ACCESS_DENIED && alert != SSL_AD_ILLEGAL_PARAMETER) ||
              alert == SSL_AD_CERTIFICATE_REQUIRED) {
-    failure = error(status_code::permission_denied, sentence({"it does not take the certificate of this end, '",
-                                                              own->files.certificate, "': it says \"",
-                                                              ::SSL_alert_desc_string_long(alert), "\""}));
+    failure = error(status_code::permission_denied,
+                    sentence({"it does not take the certificate of this end, '", own->files.certificate,
+                              "': it says \"", ::SSL_alert_desc_string_long(alert), "\""}));
   } else if (!open && e != 0 && ERR_GET_REASON(e) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
     failure = error(status_code::permission_denied, "it has shown no certificate");
   } else {
@@ -351,9 +296,7 @@ TAGMA_DECL std::size_t tls_channel::state::say(std::span<const std::byte> what) 
 TAGMA_DECL std::size_t tls_channel::write(std::span<const std::span<const std::byte>> pieces) {
   state& s = *state_;
   std::size_t all = 0;
-  const auto has_room = [&] {
-    return s.open && !s.failure && s.out.size() - s.out_begin < detail::kept_bytes;
-  };
+  const auto has_room = [&] { return s.open && !s.failure && s.out.size() - s.out_begin < detail::kept_bytes; };
   std::array<std::byte, detail::record_bytes> small;
   for (std::size_t i = 0; i < pieces.size() && has_room();) {
     std::span<const std::byte> one = pieces[i++];
@@ -407,14 +350,6 @@ TAGMA_DECL void tls_channel::sent(std::size_t n) {
 
 namespace tagma::transport::asio {
 
-class tls_identity {};
-struct tls_identities::known {};
-struct tls_channel::state {
-  std::optional<error> failure{};
-};
-
-TAGMA_DECL tls_identities::tls_identities() = default;
-
 TAGMA_COLD TAGMA_DECL std::shared_ptr<const tls_identity> tls_identities::read(const tls_files&) {
   fail(status_code::unimplemented,
        "TLS needs OpenSSL: compile with TAGMA_WITH_TLS=1 and link ssl and crypto (with CMake, link tagma::tls; Debian: "
@@ -443,7 +378,6 @@ TAGMA_DECL void tls_channel::sent(std::size_t) {}
 
 namespace tagma::transport::asio {
 
-TAGMA_DECL tls_identities::~tls_identities() = default;
 TAGMA_DECL tls_channel::~tls_channel() = default;
 
 }  // namespace tagma::transport::asio
