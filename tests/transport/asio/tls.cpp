@@ -306,6 +306,25 @@ TEST_CASE("TLS: a record with any byte flipped ends the stream") {
   }
 }
 
+#if defined(TAGMA_PYTHON) && defined(TAGMA_WIRE_PEER)
+TEST_CASE("TLS: the protocol is the protocol, as another program has it, within TLS as well") {
+  authority us;
+  options server = with("ps", us.of_task("ps", 0));
+  server.secret = "a secret";  // beside certificates
+  const auto at_server = std::make_shared<service>();
+  at_server->receives = echo;
+  asio::network net;
+  const std::string address = net.listen("127.0.0.1:0", server, [&] { return at_server; });
+  const tls_files peer = us.of_task("worker", 0);
+  const std::string command = TAGMA_PYTHON " " TAGMA_WIRE_PEER " --tls " + peer.authorities + " " + peer.certificate +
+                              " " + peer.key + " --talk 127.0.0.1 " + address.substr(address.rfind(':') + 1) +
+                              " 'a secret'";
+  CHECK(std::system(command.c_str()) == 0);
+  CHECK(comes([&] { return at_server->has("closed"); }));
+  net.stop_listening(address);
+}
+#endif
+
 }  // namespace tagma::transport::test
 
 #else
