@@ -7051,6 +7051,7 @@ TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& n
 /// @file
 /// Who may say what to a server: one table, of all kinds of messages.
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 

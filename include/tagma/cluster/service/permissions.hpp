@@ -4,6 +4,7 @@
 /// @file
 /// Who may say what to a server: one table, of all kinds of messages.
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
