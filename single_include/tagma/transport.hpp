@@ -1281,7 +1281,8 @@ TAGMA_DECL certificate_names::certificate_names(std::vector<std::string> uris) {
       rest.remove_prefix(slash);
       if (!detail::took(rest, "/task:")) continue;
       const auto [end, e] = std::from_chars(rest.data(), rest.data() + rest.size(), t.number);
-      if (e != std::errc{} || end != rest.data() + rest.size() || t.number < 0) continue;
+      if (e != std::errc{} || end != rest.data() + rest.size() || std::to_string(t.number) != rest || t.number < 0)
+        continue;
     }
     tasks_.push_back(std::move(t));
   }

@@ -34,11 +34,26 @@ TEST_CASE("certificates name tasks, or all tasks of a job") {
 }
 
 TEST_CASE("names that are not as they should be name nobody") {
-  for (const char* wrong :
-       {"", "tagma:", "tagma:/", "tagma:/job:", "tagma:/job:/task:0", "tagma:/job:ps/",
-        "tagma:/job:ps/task:", "tagma:/job:ps/task:-1", "tagma:/job:ps/task:0x", "tagma:/job:ps/task:99999999999",
-        "tagma:/job:ps/task:0/", "tagma:/job:ps/host:0", "TAGMA:/job:ps", "tagma://job:ps", "spiffe://tagma:/job:ps",
-        "tagma:/role:", "tagma:/role:root"}) {
+  for (const char* wrong : {"",
+                            "tagma:",
+                            "tagma:/",
+                            "tagma:/job:",
+                            "tagma:/job:/task:0",
+                            "tagma:/job:ps/",
+                            "tagma:/job:ps/task:",
+                            "tagma:/job:ps/task:-1",
+                            "tagma:/job:ps/task:-0",
+                            "tagma:/job:ps/task:00",
+                            "tagma:/job:ps/task:+0",
+                            "tagma:/job:ps/task:0x",
+                            "tagma:/job:ps/task:99999999999",
+                            "tagma:/job:ps/task:0/",
+                            "tagma:/job:ps/host:0",
+                            "TAGMA:/job:ps",
+                            "tagma://job:ps",
+                            "spiffe://tagma:/job:ps",
+                            "tagma:/role:",
+                            "tagma:/role:root"}) {
     INFO(wrong);
     CHECK(!good({wrong}, "ps", 0));
     CHECK(!good({wrong}, "client", 0, true));
