@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a connection costs beside the bare loop of Boost.Asio: bulk is pushed through TCP on loopback to where it is
 // placed, and 64 bytes go there and back. Both run in turn; the ratio is of the medians. --benchmark_filter chooses.
+// With OpenSSL also through TLS, beside the same without; the certificates are made by its command, openssl.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,20 +45,21 @@ class counter {
   std::int64_t count_ = 0;
 };
 
-transport::options task(const char* job) {
+transport::options task(const char* job, const transport::tls_files& tls) {
   transport::options o;
   o.self.job = job;
+  o.tls = tls;
   return o;
 }
 
 /// Two networks, of which one pushes and asks.
 class ours {
  public:
-  explicit ours(std::size_t size) : from_(size, std::byte{1}), to_(size) {
+  explicit ours(std::size_t size, const transport::tls_files& tls = {}) : from_(size, std::byte{1}), to_(size) {
     const std::string address =
-        server_.listen("127.0.0.1:0", task("ps"), [this] { return std::make_shared<taker>(*this); });
+        server_.listen("127.0.0.1:0", task("ps", tls), [this] { return std::make_shared<taker>(*this); });
     asker_ = std::make_shared<asker>(*this);
-    link_ = client_.connect(address, task("worker"), asker_, 10'000'000'000);
+    link_ = client_.connect(address, task("worker", tls), asker_, 10'000'000'000);
     asker_->ready.wait(1);
   }
 
@@ -190,10 +194,9 @@ double median(std::vector<double> v) {
 }
 
 /// @param f what is done with either
-template <class F>
-void in_turns(benchmark::State& state, std::size_t size, const F& f) {
-  ours mine(size);
-  bare theirs(size);
+/// @param base what `mine` is compared with, as counters call it
+template <class Mine, class Theirs, class F>
+void in_turns(benchmark::State& state, Mine& mine, Theirs& theirs, const std::string& base, const F& f) {
   std::vector<double> a, b, ratios;
   f(mine), f(theirs);
   for (auto _ : state) {
@@ -202,21 +205,67 @@ void in_turns(benchmark::State& state, std::size_t size, const F& f) {
     ratios.push_back(b.back() / a.back());
   }
   state.counters["ours_s"] = median(a);
-  state.counters["bare_s"] = median(b);
-  state.counters["rate_to_bare"] = median(ratios);
+  state.counters[base + "_s"] = median(b);
+  state.counters["rate_to_" + base] = median(ratios);
 }
+
+auto pushes(std::size_t size) {
+  const int count = static_cast<int>(std::max<std::size_t>(1, 200'000'000 / size));
+  return [count](auto& with) { with.push(count); };
+}
+constexpr auto pings = [](auto& with) { with.ping(2000); };
 
 void push(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
-  const int count = static_cast<int>(std::max<std::int64_t>(1, 200'000'000 / state.range(0)));
-  in_turns(state, size, [count](auto& with) { with.push(count); });
+  ours mine(size);
+  bare theirs(size);
+  in_turns(state, mine, theirs, "bare", pushes(size));
 }
 BENCHMARK(push)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
 
 void round_trip(benchmark::State& state) {
-  in_turns(state, 1, [](auto& with) { with.ping(2000); });
+  ours mine(1);
+  bare theirs(1);
+  in_turns(state, mine, theirs, "bare", pings);
 }
 BENCHMARK(round_trip)->Iterations(15)->Unit(benchmark::kMillisecond);
+
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+/// A certificate of its own authority, which both ends have; in a directory that goes with the process.
+const transport::tls_files& certificate() {
+  struct made {
+    made() {
+      std::string name = (std::filesystem::temp_directory_path() / "tagma-bench-XXXXXX").string();
+      if (::mkdtemp(name.data()) == nullptr) std::abort();
+      directory = name;
+      files = {name + "/own.pem", name + "/own.pem", name + "/own.key"};
+      const std::string command =
+          "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "
+          "/CN=bench -addext 'subjectAltName=URI:tagma:/job:ps,URI:tagma:/job:worker' -out " +
+          files.certificate + " -keyout " + files.key + " 2>/dev/null";
+      if (std::system(command.c_str()) != 0) std::abort();
+    }
+    ~made() { std::filesystem::remove_all(directory); }
+    std::filesystem::path directory;
+    transport::tls_files files{};
+  };
+  static const made one;
+  return one.files;
+}
+
+void push_tls(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  ours mine(size, certificate()), theirs(size);
+  in_turns(state, mine, theirs, "plain", pushes(size));
+}
+BENCHMARK(push_tls)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
+
+void round_trip_tls(benchmark::State& state) {
+  ours mine(1, certificate()), theirs(1);
+  in_turns(state, mine, theirs, "plain", pings);
+}
+BENCHMARK(round_trip_tls)->Iterations(15)->Unit(benchmark::kMillisecond);
+#endif
 
 }  // namespace
 

@@ -86,6 +86,7 @@ class asked_cluster {
     how.self.job = how.self.role = "client";
     how.secret = given.secret;
     how.insecure = given.insecure;
+    how.tls = given.tls;
     return how;
   }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "refusal.hpp"
+#include "tagma/transport/options.hpp"
 
 namespace tagma::tools::ctl {
 
@@ -27,6 +28,7 @@ struct request {
   std::optional<std::string> container;
   bool norms = false, json = false, insecure = false, help = false, version = false;
   std::string secret;
+  transport::tls_files tls{};
   std::int64_t timeout_ns = 5'000'000'000;
   std::vector<std::string> cluster;  ///< what is left, for those who find clusters
 };
@@ -47,6 +49,7 @@ inline constexpr command_rule command_rules[] = {
     {"why", "", "runs that are under way, and who waits for whom"},
     {"doctor", "", "whether every task reaches every other one, and what they disagree about"},
     {"reset", "NAME...", "empty containers ('' is the default one), and end the sessions that use them"},
+    {"stop", "", "end servers: all, or those of --job and --task"},
     {"metrics", "", "numbers of all tasks for Prometheus"},
 };
 
@@ -57,7 +60,10 @@ inline constexpr const char* options_text =
     "  --container NAME            only what is in this container (variables, queues)\n"
     "  --norms                     of variables: least, most, mean, norms, as each server computes them\n"
     "  --json                      everything that is printed, as one JSON object\n"
-    "  --secret-file FILE          what servers and clients share\n"
+    "  --secret-file FILE          what servers and clients share; for reset and stop, what chiefs share\n"
+    "  --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"
+    "                              certificates, in place of secrets: of authorities, an own one (for the URI\n"
+    "                              tagma:/role:admin, to reset and to stop), and the key to that\n"
     "  --insecure                  goes without, beyond this machine as well\n"
     "  --timeout SECONDS           how long a task may take to answer (5)\n"
     "  --help, --version\n\n"
@@ -148,6 +154,12 @@ class request_reader {
       result_.container = given();
     } else if (name == "timeout") {
       result_.timeout_ns = number(written, given(), 1, 3600) * 1'000'000'000;
+    } else if (name == "tls_ca") {
+      result_.tls.authorities = given();
+    } else if (name == "tls_cert") {
+      result_.tls.certificate = given();
+    } else if (name == "tls_key") {
+      result_.tls.key = given();
     } else if (name == "secret_file") {
       result_.secret = secret_in(given());
     } else {

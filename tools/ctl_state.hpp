@@ -226,4 +226,20 @@ inline void reset_containers(asked_cluster& all, const request& given) {
   print(given.json ? j.text() + "\n" : t.text());
 }
 
+inline void stop_servers(asked_cluster& all, const request& given) {
+  table t({"TASK", "ADDRESS"});
+  json_text j;
+  j.begin('{').name("stopped").begin('[');
+  struct nothing {
+    static nothing read(std::string_view) { return {}; }
+  };
+  for (const auto& r : all.ask_all<nothing>(service::message::stop)) {
+    if (r.problem) continue;
+    t.add({short_name(r.task.id), r.task.address});
+    j.begin('{').name("task").value(short_name(r.task.id)).end('}');
+  }
+  j.end(']').end('}');
+  print(given.json ? j.text() + "\n" : t.text());
+}
+
 }  // namespace tagma::tools::ctl

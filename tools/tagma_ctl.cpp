@@ -23,7 +23,8 @@ exit_status go(const ctl::request& given) {
   constexpr command commands[] = {
       {"status", ctl::show_status},       {"devices", ctl::show_devices},   {"containers", ctl::show_containers},
       {"variables", ctl::show_variables}, {"queues", ctl::show_queues},     {"why", ctl::explain_waits},
-      {"doctor", ctl::examine},           {"reset", ctl::reset_containers}, {"metrics", ctl::show_metrics},
+      {"doctor", ctl::examine},           {"reset", ctl::reset_containers}, {"stop", ctl::stop_servers},
+      {"metrics", ctl::show_metrics},
   };
   ctl::asked_cluster all(given);
   for (const command& c : commands)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A server of a cluster: keeps variables, queues and other state, and runs the programs that clients give it. Which
 // task it is, command line and environment say as they do everywhere (docs/cluster.md).
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -23,6 +25,9 @@ constexpr const char* help =
     "  Keeps the state of a task of a cluster, and runs the parts of programs that are placed there.\n"
     "  --bind ADDRESS         where it listens, if that is not the address of the task\n"
     "  --secret-file FILE     what servers and clients share; needed beyond this machine\n"
+    "  --chief-secret-file FILE  what chiefs have in its place; only they reset, save, restore and stop then\n"
+    "  --tls-ca FILE, --tls-cert FILE, --tls-key FILE  certificates, in place of secrets: of authorities, of the\n"
+    "                         task (for the URI tagma:/job:NAME/task:INDEX), and the key to that\n"
     "  --insecure             goes without: whoever reaches the port runs programs here\n"
     "  --threads NUMBER       of a kernel\n"
     "  --checkpoints DIR      where it writes checkpoints when clients ask for them; one directory for all servers\n"
@@ -75,12 +80,15 @@ void check_rest(const std::vector<std::string>& arguments) {
   }
 }
 
-std::string secret_in(const std::string& path) {
+/// The secret in the file that an option names; empty without the option.
+std::string take_secret(std::vector<std::string>& from, const std::string& option) {
+  const std::string path = take(from, option);
+  if (path.empty()) return {};
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw wrong_arguments{"--secret-file: cannot read '" + path + "'"};
+  if (!in) throw wrong_arguments{option + ": cannot read '" + path + "'"};
   std::string text{std::istreambuf_iterator<char>(in), {}};
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  if (text.empty()) throw wrong_arguments{"--secret-file: '" + path + "' is empty"};
+  if (text.empty()) throw wrong_arguments{option + ": '" + path + "' is empty"};
   return text;
 }
 
@@ -88,7 +96,9 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
   tagma::server_options options;
   if (const std::string bind = take(arguments, "--bind"); !bind.empty())
     options.bind = tagma::address_from(bind, {.use = tagma::address_use::bind});
-  if (const std::string path = take(arguments, "--secret-file"); !path.empty()) options.secret = secret_in(path);
+  options.secret = take_secret(arguments, "--secret-file");
+  options.chief_secret = take_secret(arguments, "--chief-secret-file");
+  options.tls = {take(arguments, "--tls-ca"), take(arguments, "--tls-cert"), take(arguments, "--tls-key")};
   options.insecure = take_flag(arguments, "--insecure");
   if (const std::string threads = take(arguments, "--threads"); !threads.empty()) {
     char* end = nullptr;
@@ -114,6 +124,11 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
       throw wrong_arguments{"--keep: '" + keep + "' is not from 1 to 1000000"};
     options.checkpoints_kept = static_cast<std::uint32_t>(n);
   }
+  tagma::atomic<bool> is_asked{false};
+  options.stop_asked = [&is_asked] {
+    is_asked.store(true);
+    (void)::kill(::getpid(), SIGTERM);  // for which the first thread waits
+  };
   std::string told;
   bool listens = false;
   std::mutex mutex;
@@ -135,7 +150,10 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
   }
   int which = 0;
   sigwait(&ends, &which);
-  std::fprintf(stderr, "tagma-server: ends, as signal %d asks\n", which);
+  if (is_asked.load())
+    std::fprintf(stderr, "tagma-server: ends, as a chief asks\n");
+  else
+    std::fprintf(stderr, "tagma-server: ends, as signal %d asks\n", which);
 }
 
 }  // namespace

@@ -343,6 +343,9 @@ TAGMA_DECL std::string build_info() {
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
   add_part("Boost.Asio");
 #endif
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+  add_part("OpenSSL");
+#endif
   (void)add_part;
   return text + parts;
 }

@@ -944,7 +944,9 @@ enum class message : std::uint16_t {
   read_variable,    ///< norms of a variable, perhaps with its elements
   list_runs,        ///< runs that are under way, and what they wait for
   reset_container,  ///< empties a container, which ends the sessions that use it
-  probe             ///< whether it reaches another task
+  probe,            ///< whether it reaches another task
+  // Of its own.
+  stop = 23  ///< a call: the server ends
 };
 
 /// A task, and where it is.
@@ -2311,7 +2313,7 @@ namespace tagma {
 
 /// How a session uses a cluster. Times are nanoseconds.
 struct cluster_session_options {
-  transport::options link{};                    ///< who the client is, and its secret
+  transport::options link{};                    ///< who the client is, and its secret or certificates
   std::string container{};                      ///< where the state is on each server; empty: their default one
   std::string variable_prefix{};                ///< as of a local session
   std::uint64_t seed = 0;                       ///< of initial values and random operations
@@ -5617,6 +5619,9 @@ struct worker_options {
   int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
   std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
   std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
+  /// A chief wants the process to end; by the thread of the network, and so returns at once. Without it, only the
+  /// process itself ends the worker.
+  std::function<void()> stop_asked{};
   /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
   std::function<void(const std::string&)> told{};
 };
@@ -7224,6 +7229,9 @@ TAGMA_DECL std::string build_info() {
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
   add_part("Boost.Asio");
 #endif
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+  add_part("OpenSSL");
+#endif
   (void)add_part;
   return text + parts;
 }
@@ -7381,6 +7389,81 @@ TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& n
     default:
       fail(status_code::unimplemented, {"messages of kind ", static_cast<int>(kind), " look into nothing"});
   }
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/permissions.hpp
+
+/// @file
+/// Who may say what to a server: one table, of all kinds of messages.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tagma::service {
+
+/// What a kind of messages needs.
+struct permission {
+  message kind;
+  std::string_view name;  ///< as docs/wire.md calls it
+  transport::authority needs;
+};
+
+/// Workers run their own graphs, and look. What is done to the state of others is for chiefs.
+inline constexpr permission permissions[] = {
+    {message::add_part, "add_part", transport::authority::worker},
+    {message::run_part, "run_part", transport::authority::worker},
+    {message::tensor, "tensor", transport::authority::worker},
+    {message::wanted, "wanted", transport::authority::worker},
+    {message::end_run, "end_run", transport::authority::worker},
+    {message::forget_graph, "forget_graph", transport::authority::worker},
+    {message::list_variables, "list_variables", transport::authority::worker},
+    {message::list_tasks, "list_tasks", transport::authority::worker},
+    {message::keep_graph, "keep_graph", transport::authority::worker},
+    {message::hold_runs, "hold_runs", transport::authority::chief},
+    {message::save_shard, "save_shard", transport::authority::chief},
+    {message::commit_save, "commit_save", transport::authority::chief},
+    {message::end_hold, "end_hold", transport::authority::chief},
+    {message::restore_shard, "restore_shard", transport::authority::chief},
+    {message::status, "status", transport::authority::worker},
+    {message::list_containers, "list_containers", transport::authority::worker},
+    {message::list_resources, "list_resources", transport::authority::worker},
+    {message::read_variable, "read_variable", transport::authority::worker},
+    {message::list_runs, "list_runs", transport::authority::worker},
+    {message::reset_container, "reset_container", transport::authority::chief},
+    {message::probe, "probe", transport::authority::worker},
+    {message::stop, "stop", transport::authority::chief},
+};
+
+/// The row of a kind; nullptr for one that is not known, which nobody does anything about.
+[[nodiscard]] constexpr const permission* permission_of(std::uint16_t kind) {
+  for (const permission& p : permissions)
+    if (static_cast<std::uint16_t>(p.kind) == kind) return &p;
+  return nullptr;
+}
+
+/// Why a server does not take a message of a kind from the other end; nullopt if it does.
+[[nodiscard]] std::optional<error> not_permitted(const transport::link& from, std::uint16_t kind);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/permissions.ipp
+
+/// @file
+/// Definitions of permissions.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL std::optional<error> not_permitted(const transport::link& from, std::uint16_t kind) {
+  const permission* const p = permission_of(kind);
+  if (p == nullptr || p->needs == transport::authority::worker) return std::nullopt;
+  const transport::identity who = from.peer();
+  if (who.may == transport::authority::chief) return std::nullopt;
+  return error(status_code::permission_denied,
+               sentence({p->name, " is for chiefs, and ", transport::to_string(who),
+                         " has proven to be a worker: a chief has the secret of chiefs, or a certificate for "
+                         "tagma:/role:chief"}));
 }
 
 }  // namespace tagma::service
@@ -7565,6 +7648,7 @@ inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
+  if (const auto no = not_permitted(from, m.kind)) return transport::placement::refused(*no);
   switch (static_cast<message>(m.kind)) {
     case message::add_part:
     case message::run_part:
@@ -7629,6 +7713,11 @@ inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, s
 inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
                                   transport::incoming& m) {
   const std::uint64_t request = m.request;
+  if (const auto no = not_permitted(from, m.kind)) {
+    // What asks for no answer is left alone.
+    if (m.wants_reply) (void)from.fail(request, *no);
+    return;
+  }
   try {
     switch (static_cast<message>(m.kind)) {
       case message::tensor: {
@@ -7699,6 +7788,11 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return inspect_for(by, from, m);
       case message::probe:
         return probe_for(by, m);
+      case message::stop:
+        if (options_.stop_asked == nullptr)
+          fail(status_code::unimplemented, "this server is part of a program, which ends it by itself");
+        (void)from.reply(request, {});
+        return options_.stop_asked();
       default:
         return receive_checkpoint(by, from, m);
     }
@@ -8239,7 +8333,8 @@ namespace tagma::service {
 /// Listens while it lives.
 class worker {
  public:
-  /// Throws what `network::listen` throws, and what it finds in a checkpoint that it made and cannot read.
+  /// Throws what `network::listen` throws, InvalidArgument for secrets that are no two, and what it finds in a
+  /// checkpoint that it made and cannot read.
   /// @param by outlives it
   worker(transport::network& by, const std::string& address, worker_options options);
   worker(const worker&) = delete;
@@ -8260,6 +8355,8 @@ class worker {
 
 inline worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
   const transport::options how = options.link;
+  if (!how.chief_secret.empty() && (how.secret.empty() || how.secret == how.chief_secret))
+    fail(status_code::invalid_argument, "a secret of chiefs needs another one for workers");
   core_ = std::make_shared<worker_core>(by, std::move(options));
   core_->begin_own_checkpoints();
   address_ = by.listen(address, how, [core = core_] { return core->accept(); });
@@ -8486,7 +8583,11 @@ struct server_options {
   std::optional<address> bind{};  ///< where it listens, if not at the address that others know
   std::string secret{};           ///< shared by the servers and clients of the cluster; needed beyond this machine,
   bool insecure = false;          ///< unless this is set: then whoever reaches the port runs programs here
-  int intra_op_threads = 0;       ///< of each program, as of a session
+  /// What chiefs have in place of that secret: only they reset, save, restore and stop. Empty: everybody may.
+  std::string chief_secret{};
+  /// Certificates in place of secrets, for clients and other servers alike; they also say who is a chief.
+  transport::tls_files tls{};
+  int intra_op_threads = 0;  ///< of each program, as of a session
   int inter_op_threads = 0;
   transport::patience patience{};
   std::string checkpoints{};  ///< a directory for checkpoints, one for all servers; empty: none are made
@@ -8496,6 +8597,8 @@ struct server_options {
   std::uint32_t checkpoints_kept = 5;  ///< is started anew; so many of these are kept
   /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
   std::function<void(const std::string&)> told{};
+  /// A chief wants the process to end; returns at once. Without it, only the process itself ends the server.
+  std::function<void()> stop_asked{};
 };
 
 /// Takes programs from when it is made until it ends. It has nothing compiled in but the operations of the library.
@@ -8574,6 +8677,8 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   w.link.self.incarnation = service::draw_number() | 1;
   w.link.secret = options.secret;
   w.link.insecure = options.insecure;
+  w.link.chief_secret = options.chief_secret;
+  w.link.tls = options.tls;
   w.link.patience = options.patience;
   w.intra_op_threads = options.intra_op_threads;
   w.inter_op_threads = options.inter_op_threads;
@@ -8582,6 +8687,7 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   w.checkpoint_every_ns = options.checkpoint_every_ns;
   w.checkpoints_kept = options.checkpoints_kept;
   w.told = options.told;
+  w.stop_asked = options.stop_asked;
   return w;
 }
 

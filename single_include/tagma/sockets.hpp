@@ -283,6 +283,11 @@ TAGMA_NEEDS_LIBRARY(compiled_with_asio)
 #else
 TAGMA_NEEDS_LIBRARY(compiled_without_asio)
 #endif
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+TAGMA_NEEDS_LIBRARY(compiled_with_tls)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_tls)
+#endif
 
 namespace tagma::transport::asio {
 
@@ -293,8 +298,9 @@ class core;
 ///
 /// On loopback and Unix sockets, both ends go without a secret if they have none: whoever can log in to the machine
 /// gets to a loopback address, and a Unix socket takes processes of the same user and of root alone. Elsewhere `listen`
-/// needs a secret, or `options::insecure`. A secret keeps strangers out; only TLS would keep others from reading and
-/// changing what is sent.
+/// needs a secret, certificates (`options::tls`, where TAGMA_WITH_TLS is 1), or `options::insecure`. A secret keeps
+/// strangers out; TLS also keeps others from reading and changing what is sent. Where one end has certificates, both
+/// do.
 class network final : public transport::network {
  public:
   /// Throws `unimplemented` without Boost.Asio.
@@ -332,7 +338,6 @@ class network final : public transport::network {
 #include <pthread.h>
 
 #include <array>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -351,15 +356,24 @@ class network final : public transport::network {
 #include <utility>
 #include <vector>
 
+// ---- tagma/transport/asio/place.hpp
+
+/// @file
+/// Where addresses lead, as Boost.Asio has it.
+
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <string>
+
 namespace tagma::transport::asio {
 
 namespace net = boost::asio;
 using stream_socket = net::generic::stream_protocol::socket;
 using endpoint = net::generic::stream_protocol::endpoint;
 
-class socket_link;
-
-/// Where an address leads: a path, or a host and a port.
+/// A path, or a host and a port.
 struct place {
   bool is_unix = false;
   std::string host{}, port{}, path{};
@@ -370,6 +384,634 @@ struct place {
 
 /// Whether only processes of this machine get to an address.
 [[nodiscard]] bool is_local(const endpoint& e);
+
+namespace detail {
+
+/// Whether the process at the other end of a Unix socket belongs to the same user, or to root.
+[[nodiscard]] bool is_same_user(stream_socket& socket);
+
+/// Whether a Unix socket is one that nobody listens at any more.
+[[nodiscard]] bool is_left_over(net::io_context& in, const endpoint& there);
+
+/// Reads and writes wait for nothing from now on, neither here nor in the system.
+void make_ready(stream_socket& socket);
+
+}  // namespace detail
+
+}  // namespace tagma::transport::asio
+
+#endif
+
+// ---- tagma/transport/asio/place.ipp
+
+/// @file
+/// Definitions of place.hpp: in the compiled half, or else in each file that includes it.
+
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+namespace tagma::transport::asio {
+
+namespace detail {
+
+TAGMA_DECL bool is_same_user(stream_socket& socket) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
+  return who.uid == ::getuid() || who.uid == 0;
+}
+
+TAGMA_DECL bool is_left_over(net::io_context& in, const endpoint& there) {
+  stream_socket probe(in);
+  boost::system::error_code e;
+  probe.open(there.protocol(), e);
+  if (!e) probe.connect(there, e);
+  return e == net::error::connection_refused;
+}
+
+TAGMA_DECL void make_ready(stream_socket& socket) {
+  boost::system::error_code e;
+  socket.non_blocking(true, e);
+  const int now = 1;
+  (void)::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);  // fails on Unix sockets
+}
+
+}  // namespace detail
+
+TAGMA_DECL place place_of(const std::string& address) {
+  place p;
+  if (address.starts_with("unix:")) {
+    p.is_unix = true;
+    p.path = address.substr(address.starts_with("unix:///") ? 7 : 5);
+    if (p.path.size() < 2 || p.path[0] != '/' || p.path.size() > 107)
+      fail(status_code::invalid_argument,
+           {"'", address, "' names no Unix socket: its path is absolute, of at most 107 bytes"});
+    return p;
+  }
+  const std::size_t colon = address.rfind(':');
+  if (colon != std::string::npos) {
+    p.host = address.substr(0, colon);
+    p.port = address.substr(colon + 1);
+  }
+  if (p.host.size() > 2 && p.host.front() == '[' && p.host.back() == ']') p.host = p.host.substr(1, p.host.size() - 2);
+  const bool digits = !p.port.empty() && p.port.size() < 6 &&
+                      std::all_of(p.port.begin(), p.port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (p.host.empty() || !digits || std::stoi(p.port) > 65535)
+    fail(status_code::invalid_argument, {"'", address, "' is no address, expected host:port or unix:/path"});
+  return p;
+}
+
+TAGMA_DECL bool is_local(const endpoint& e) {
+  if (e.protocol().family() == AF_UNIX) return true;
+  net::ip::tcp::endpoint tcp;
+  if (e.size() > tcp.capacity()) return false;
+  std::copy_n(reinterpret_cast<const char*>(e.data()), e.size(), reinterpret_cast<char*>(tcp.data()));
+  tcp.resize(e.size());
+  return tcp.address().is_loopback();
+}
+
+}  // namespace tagma::transport::asio
+
+#endif
+// ---- tagma/transport/asio/tls_channel.hpp
+
+/// @file
+/// TLS 1.3 as a state machine, by OpenSSL where TAGMA_WITH_TLS is 1: bytes of the other end go in and come out as what
+/// they say, and the other way round. It knows no sockets. What is written is taken at once, so that memory of bulk is
+/// free whenever its functions have returned.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#endif
+
+namespace tagma::transport::asio {
+
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+
+namespace detail {
+
+struct frees_openssl {
+  void operator()(SSL_CTX* p) const { ::SSL_CTX_free(p); }
+  void operator()(SSL* p) const { ::SSL_free(p); }
+  void operator()(BIO* p) const { ::BIO_free(p); }
+  void operator()(X509* p) const { ::X509_free(p); }
+  void operator()(GENERAL_NAMES* p) const { ::GENERAL_NAMES_free(p); }
+};
+template <class T>
+using openssl_ptr = std::unique_ptr<T, frees_openssl>;
+
+}  // namespace detail
+
+/// Certificates and keys as they were read.
+class tls_identity {
+ public:
+  explicit tls_identity(const tls_files& from);
+
+  tls_files files;
+  detail::openssl_ptr<SSL_CTX> context{};
+  certificate_names own{};
+
+ private:
+  [[noreturn]] static void refuse(const std::string& path, std::string_view why);
+};
+
+#else
+
+class tls_identity {};
+
+#endif
+
+/// Reads files, or has them already: those that have not changed since are not read again, and those that cannot be
+/// read any more stay as they were. For one thread at a time.
+class tls_identities {
+ public:
+  /// Throws `unimplemented` without OpenSSL, `invalid_argument` for files that are none, do not belong together, or are
+  /// not all there.
+  [[nodiscard]] std::shared_ptr<const tls_identity> read(const tls_files& files);
+  /// Whom the own certificate names.
+  [[nodiscard]] static certificate_names names(const tls_identity& of);
+
+ private:
+  struct entry {
+    std::array<std::array<std::int64_t, 3>, 3> stamps{};
+    std::shared_ptr<const tls_identity> what{};
+  };
+  std::map<std::array<std::string, 3>, entry> all_{};
+};
+
+/// One end of a stream. For one thread.
+class tls_channel {
+ public:
+  tls_channel(side which, std::shared_ptr<const tls_identity> own);
+  ~tls_channel();
+
+  /// @name Bytes of the other end, as they came
+  /// @{
+  /// Where the next ones go. Never empty, unless what came was not read.
+  [[nodiscard]] std::span<std::byte> receive_into();
+  void received(std::size_t n);
+  /// @}
+
+  /// Goes on with the handshake, as far as what has come leads.
+  void meet();
+  /// Both ends have shown their certificates, and this one believes the other.
+  [[nodiscard]] bool is_open() const;
+  /// Whom the certificate of the other end names.
+  [[nodiscard]] certificate_names names() const;
+  /// Whether what came first is the plain protocol.
+  [[nodiscard]] bool heard_no_tls() const;
+  /// Why it is over: a sentence without a subject, about the other end.
+  [[nodiscard]] const std::optional<error>& failure() const;
+
+  /// What the other end says. 0: no more for now.
+  [[nodiscard]] std::size_t read(std::span<std::byte> to);
+  /// Takes what this end says, from the beginning of the pieces.
+  /// @returns how many bytes; not all of them while much waits to be sent
+  [[nodiscard]] std::size_t write(std::span<const std::span<const std::byte>> pieces);
+  /// Says that there is no more to come.
+  void close();
+
+  /// @name Bytes for the other end
+  /// @{
+  [[nodiscard]] std::span<const std::byte> to_send() const;
+  void sent(std::size_t n);
+  /// @}
+
+ private:
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+  /// OpenSSL reads from `in` and writes to `out`, which takes all that it is given.
+  struct state {
+    std::shared_ptr<const tls_identity> own{};
+    detail::openssl_ptr<SSL> ssl{};
+    std::vector<std::byte> in{}, out{};
+    std::size_t in_begin = 0, in_end = 0, out_begin = 0;
+    std::array<char, 4> first{};
+    std::size_t heard = 0;  // bytes of `first`
+    bool open = false;
+    std::optional<error> failure{};
+    std::string dates{};  // of the certificate that is not good
+
+    static int verified(int good, X509_STORE_CTX* with);
+    static int take(BIO* b, char* to, int n);
+    static int give(BIO* b, const char* from, int n);
+    static long control(BIO* b, int what, long number, void* with);
+    [[nodiscard]] static BIO_METHOD* method();
+
+    void failed(int result);
+    [[nodiscard]] std::optional<error> distrusted() const;
+    [[nodiscard]] std::size_t say(std::span<const std::byte> what);
+  };
+#else
+  struct state {
+    std::optional<error> failure{};
+  };
+#endif
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace tagma::transport::asio
+
+// ---- tagma/transport/asio/tls_channel.ipp
+
+/// @file
+/// Definitions of tls_channel.hpp: in the compiled half, or else in each file that includes it.
+
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+
+#include <openssl/err.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace tagma::transport::asio {
+
+namespace detail {
+
+/// What a record has at most of what is said, and how many bytes are kept that wait to be read or sent.
+TAGMA_DECL constexpr std::size_t record_bytes = 16 * 1024, kept_bytes = 256 * 1024;
+
+/// What OpenSSL says went wrong last.
+TAGMA_DECL std::string openssl_reason() {
+  const unsigned long e = ::ERR_peek_last_error();
+  const char* const text = ::ERR_reason_error_string(e);
+  return text != nullptr ? text : e != 0 ? "error " + std::to_string(e) : "nothing is known of why";
+}
+
+TAGMA_DECL certificate_names names_of(const X509* of) {
+  std::vector<std::string> uris;
+  const openssl_ptr<GENERAL_NAMES> all(
+      static_cast<GENERAL_NAMES*>(::X509_get_ext_d2i(of, NID_subject_alt_name, nullptr, nullptr)));
+  for (int i = 0; all != nullptr && i < sk_GENERAL_NAME_num(all.get()); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(all.get(), i);
+    if (name->type != GEN_URI) continue;
+    const ASN1_IA5STRING* const uri = name->d.uniformResourceIdentifier;
+    uris.emplace_back(reinterpret_cast<const char*>(::ASN1_STRING_get0_data(uri)),
+                      static_cast<std::size_t>(::ASN1_STRING_length(uri)));
+  }
+  return certificate_names(std::move(uris));
+}
+
+/// "Jan  1 00:00:00 2026 GMT".
+TAGMA_DECL std::string date_of(const ASN1_TIME* when) {
+  const openssl_ptr<BIO> text(::BIO_new(::BIO_s_mem()));
+  std::array<char, 64> bytes{};
+  if (text == nullptr || ::ASN1_TIME_print(text.get(), when) != 1) return "an unknown date";
+  const int n = ::BIO_read(text.get(), bytes.data(), static_cast<int>(bytes.size()));
+  return {bytes.data(), static_cast<std::size_t>(std::max(n, 0))};
+}
+
+/// What the other end has said before it closed, or 0.
+TAGMA_DECL int alert_of(unsigned long e) {
+  const int reason = ERR_GET_REASON(e);
+  return ERR_GET_LIB(e) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET ? reason - SSL_AD_REASON_OFFSET : 0;
+}
+
+/// When a file was written, and how long it is.
+TAGMA_DECL std::array<std::int64_t, 3> stamp_of(const std::string& path) {
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) return {};
+  return {s.st_mtim.tv_sec, s.st_mtim.tv_nsec, s.st_size};
+}
+
+}  // namespace detail
+
+TAGMA_DECL tls_identity::tls_identity(const tls_files& from) : files(from) {
+  ::ERR_clear_error();
+  if (files.authorities.empty() || files.certificate.empty() || files.key.empty())
+    fail(status_code::invalid_argument,
+         "TLS needs three files: certificates of authorities, a certificate of its own and the key to that");
+  context.reset(::SSL_CTX_new(::TLS_method()));
+  SSL_CTX* const c = context.get();
+  if (c == nullptr || ::SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) != 1 ||
+      ::SSL_CTX_set_ciphersuites(c, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256") != 1)
+    fail(status_code::internal, {"OpenSSL offers no TLS 1.3: ", detail::openssl_reason()});
+  if (::SSL_CTX_load_verify_locations(c, files.authorities.c_str(), nullptr) != 1)
+    refuse(files.authorities, "has no certificates of authorities");
+  if (::SSL_CTX_use_certificate_chain_file(c, files.certificate.c_str()) != 1)
+    refuse(files.certificate, "has no certificate");
+  if (::SSL_CTX_use_PrivateKey_file(c, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
+    refuse(files.key, "has no key of the certificate '" + files.certificate + "'");
+  if (::SSL_CTX_check_private_key(c) != 1)
+    refuse(files.key, "does not belong to the certificate '" + files.certificate + "'");
+  // A meeting that is resumed shows no certificate.
+  (void)::SSL_CTX_set_num_tickets(c, 0);
+  (void)::SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
+  (void)::SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  own = detail::names_of(::SSL_CTX_get0_certificate(c));
+  ::ERR_clear_error();
+}
+
+[[noreturn]] TAGMA_COLD TAGMA_DECL void tls_identity::refuse(const std::string& path, std::string_view why) {
+  const std::string reason = detail::openssl_reason();
+  ::ERR_clear_error();
+  fail(status_code::invalid_argument, {"TLS: '", path, "' ", why, " (", reason, ")"});
+}
+
+TAGMA_DECL std::shared_ptr<const tls_identity> tls_identities::read(const tls_files& files) {
+  entry& e = all_[{files.authorities, files.certificate, files.key}];
+  const std::array stamps{detail::stamp_of(files.authorities), detail::stamp_of(files.certificate),
+                          detail::stamp_of(files.key)};
+  if (e.what != nullptr && e.stamps == stamps) return e.what;
+  try {
+    e.what = std::make_shared<const tls_identity>(files);
+  } catch (const error&) {
+    if (e.what == nullptr) throw;  // else somebody is about to write the others
+    return e.what;
+  }
+  e.stamps = stamps;
+  return e.what;
+}
+
+TAGMA_DECL certificate_names tls_identities::names(const tls_identity& of) { return of.own; }
+
+/// Changes no verdict; what stands in the certificate is not to be had later.
+TAGMA_DECL int tls_channel::state::verified(int good, X509_STORE_CTX* with) {
+  const auto* const ssl =
+      static_cast<const SSL*>(::X509_STORE_CTX_get_ex_data(with, ::SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const X509* const shown = ::X509_STORE_CTX_get_current_cert(with);
+  if (good == 1 || ssl == nullptr || shown == nullptr) return good;
+  auto& s = *static_cast<state*>(::SSL_get_ex_data(ssl, 0));
+  s.dates =
+      sentence({::X509_STORE_CTX_get_error_depth(with) > 0 ? "that of an authority" : "it", " is good from ",
+                detail::date_of(::X509_get0_notBefore(shown)), " to ", detail::date_of(::X509_get0_notAfter(shown))});
+  return good;
+}
+
+TAGMA_DECL int tls_channel::state::take(BIO* b, char* to, int n) {
+  auto& s = *static_cast<state*>(::BIO_get_data(b));
+  ::BIO_clear_retry_flags(b);
+  const std::size_t size = std::min(s.in_end - s.in_begin, static_cast<std::size_t>(std::max(n, 0)));
+  if (size == 0) {
+    ::BIO_set_retry_read(b);
+    return -1;
+  }
+  std::memcpy(to, s.in.data() + s.in_begin, size);
+  s.in_begin += size;
+  return static_cast<int>(size);
+}
+
+TAGMA_DECL int tls_channel::state::give(BIO* b, const char* from, int n) {
+  auto& s = *static_cast<state*>(::BIO_get_data(b));
+  ::BIO_clear_retry_flags(b);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(from);
+  s.out.insert(s.out.end(), bytes, bytes + n);
+  return n;
+}
+
+TAGMA_DECL long tls_channel::state::control(BIO*, int what, long, void*) { return what == BIO_CTRL_FLUSH ? 1 : 0; }
+
+/// Of all channels, for as long as the process lives.
+TAGMA_DECL BIO_METHOD* tls_channel::state::method() {
+  static BIO_METHOD* const one = [] {
+    BIO_METHOD* const m = ::BIO_meth_new(::BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tagma");
+    (void)::BIO_meth_set_read(m, &take);
+    (void)::BIO_meth_set_write(m, &give);
+    (void)::BIO_meth_set_ctrl(m, &control);
+    return m;
+  }();
+  return one;
+}
+
+/// Why this end does not believe the certificate of the other.
+TAGMA_DECL std::optional<error> tls_channel::state::distrusted() const {
+  const long verdict = ::SSL_get_verify_result(ssl.get());
+  if (verdict == X509_V_OK) return std::nullopt;
+  std::string how;
+  switch (verdict) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      how = "its certificate has expired; " + dates;
+      break;
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      how = "its certificate is not good yet; " + dates;
+      break;
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+      how = "its certificate is from no authority that '" + own->files.authorities + "' has";
+      break;
+    case X509_V_ERR_INVALID_PURPOSE:
+      how = "its certificate is not for this use: it has to be for servers and clients alike";
+      break;
+    default:
+      how = "its certificate is not good: " + std::string(::X509_verify_cert_error_string(verdict));
+  }
+  return error(status_code::permission_denied, how);
+}
+
+TAGMA_DECL void tls_channel::state::failed(int result) {
+  const int kind = ::SSL_get_error(ssl.get(), result);
+  if (kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE) return;
+  const unsigned long e = ::ERR_peek_error();
+  const std::string reason = detail::openssl_reason();
+  ::ERR_clear_error();
+  if (kind == SSL_ERROR_ZERO_RETURN) {
+    failure = error(status_code::unavailable, "it closed the connection");
+  } else if (!open && distrusted()) {
+    failure = distrusted();
+  } else if (const int alert = detail::alert_of(e);
+             (alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_ACCESS_DENIED && alert != SSL_AD_ILLEGAL_PARAMETER) ||
+             alert == SSL_AD_CERTIFICATE_REQUIRED) {
+    failure = error(status_code::permission_denied,
+                    sentence({"it does not take the certificate of this end, '", own->files.certificate,
+                              "': it says \"", ::SSL_alert_desc_string_long(alert), "\""}));
+  } else if (!open && e != 0 && ERR_GET_REASON(e) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
+    failure = error(status_code::permission_denied, "it has shown no certificate");
+  } else {
+    failure = error(open ? status_code::data_loss : status_code::permission_denied,
+                    sentence({open ? "TLS broke: " : "there is no TLS with it: ", reason}));
+  }
+}
+
+TAGMA_DECL tls_channel::tls_channel(side which, std::shared_ptr<const tls_identity> own)
+    : state_(std::make_unique<state>()) {
+  state& s = *state_;
+  s.own = std::move(own);
+  s.ssl.reset(::SSL_new(s.own->context.get()));
+  BIO* const between = s.ssl == nullptr ? nullptr : ::BIO_new(state::method());
+  if (between == nullptr) fail(status_code::resource_exhausted, "OpenSSL has no memory for a connection");
+  ::BIO_set_data(between, &s);
+  ::BIO_set_init(between, 1);
+  ::SSL_set_bio(s.ssl.get(), between, between);
+  (void)::SSL_set_ex_data(s.ssl.get(), 0, &s);
+  ::SSL_set_verify(s.ssl.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, &state::verified);
+  which == side::connects ? ::SSL_set_connect_state(s.ssl.get()) : ::SSL_set_accept_state(s.ssl.get());
+}
+
+TAGMA_DECL std::span<std::byte> tls_channel::receive_into() {
+  state& s = *state_;
+  if (s.in_begin == s.in_end) s.in_begin = s.in_end = 0;
+  const std::size_t wanted = s.open ? detail::kept_bytes : detail::record_bytes;
+  if (s.in.size() < wanted) s.in.resize(wanted);
+  return std::span(s.in).subspan(s.in_end);
+}
+
+TAGMA_DECL void tls_channel::received(std::size_t n) {
+  state& s = *state_;
+  for (std::size_t i = 0; i < n && s.heard < s.first.size(); ++i)
+    s.first[s.heard++] = static_cast<char>(s.in[s.in_end + i]);
+  s.in_end += n;
+}
+
+TAGMA_DECL void tls_channel::meet() {
+  state& s = *state_;
+  if (s.open || s.failure) return;
+  ::ERR_clear_error();
+  const int result = ::SSL_do_handshake(s.ssl.get());
+  if (result == 1)
+    s.open = true;
+  else
+    s.failed(result);
+}
+
+TAGMA_DECL bool tls_channel::is_open() const { return state_->open; }
+
+TAGMA_DECL certificate_names tls_channel::names() const {
+  const X509* const shown = ::SSL_get0_peer_certificate(state_->ssl.get());
+  return shown == nullptr ? certificate_names() : detail::names_of(shown);
+}
+
+TAGMA_DECL bool tls_channel::heard_no_tls() const {
+  return state_->heard == 4 && std::memcmp(state_->first.data(), "tgm1", 4) == 0;
+}
+
+TAGMA_DECL const std::optional<error>& tls_channel::failure() const { return state_->failure; }
+
+TAGMA_DECL std::size_t tls_channel::read(std::span<std::byte> to) {
+  state& s = *state_;
+  if (!s.open || s.failure) return 0;
+  ::ERR_clear_error();
+  std::size_t n = 0;
+  const int result = ::SSL_read_ex(s.ssl.get(), to.data(), to.size(), &n);
+  if (result != 1) s.failed(result);
+  return n;
+}
+
+TAGMA_DECL std::size_t tls_channel::state::say(std::span<const std::byte> what) {
+  std::size_t n = 0;
+  ::ERR_clear_error();
+  const int result = ::SSL_write_ex(ssl.get(), what.data(), what.size(), &n);
+  if (result != 1) failed(result);
+  return n;
+}
+
+TAGMA_DECL std::size_t tls_channel::write(std::span<const std::span<const std::byte>> pieces) {
+  state& s = *state_;
+  std::size_t all = 0;
+  const auto has_room = [&] { return s.open && !s.failure && s.out.size() - s.out_begin < detail::kept_bytes; };
+  std::array<std::byte, detail::record_bytes> small;
+  for (std::size_t i = 0; i < pieces.size() && has_room();) {
+    std::span<const std::byte> one = pieces[i++];
+    if (i < pieces.size() && one.size() < small.size()) {
+      // Headers and short messages share a record with what is behind them.
+      std::size_t n = 0;
+      for (--i; i < pieces.size() && n < small.size(); ++i) {
+        one = pieces[i];
+        const std::size_t part = std::min(one.size(), small.size() - n);
+        std::memcpy(small.data() + n, one.data(), part);
+        n += part;
+        one = one.subspan(part);
+        if (!one.empty()) break;
+      }
+      const std::size_t said = s.say(std::span<const std::byte>(small).first(n));
+      all += said;
+      if (said < n) return all;
+      if (!one.empty()) ++i;
+    }
+    while (!one.empty() && has_room()) {
+      const std::size_t n = s.say(one.first(std::min(one.size(), detail::record_bytes)));
+      all += n;
+      if (n == 0) return all;
+      one = one.subspan(n);
+    }
+    if (!one.empty()) return all;
+  }
+  return all;
+}
+
+TAGMA_DECL void tls_channel::close() {
+  if (state_->open && !state_->failure) (void)::SSL_shutdown(state_->ssl.get());
+  ::ERR_clear_error();
+}
+
+TAGMA_DECL std::span<const std::byte> tls_channel::to_send() const {
+  return std::span<const std::byte>(state_->out).subspan(state_->out_begin);
+}
+
+TAGMA_DECL void tls_channel::sent(std::size_t n) {
+  state& s = *state_;
+  s.out_begin += n;
+  if (s.out_begin < s.out.size()) return;
+  s.out_begin = 0;
+  s.out.clear();
+}
+
+}  // namespace tagma::transport::asio
+
+#else
+
+namespace tagma::transport::asio {
+
+TAGMA_COLD TAGMA_DECL std::shared_ptr<const tls_identity> tls_identities::read(const tls_files&) {
+  fail(status_code::unimplemented,
+       "TLS needs OpenSSL: compile with TAGMA_WITH_TLS=1 and link ssl and crypto (with CMake, link tagma::tls; Debian: "
+       "libssl-dev)");
+}
+
+TAGMA_DECL certificate_names tls_identities::names(const tls_identity&) { return {}; }
+
+TAGMA_DECL tls_channel::tls_channel(side, std::shared_ptr<const tls_identity>) : state_(std::make_unique<state>()) {}
+TAGMA_DECL std::span<std::byte> tls_channel::receive_into() { return {}; }
+TAGMA_DECL void tls_channel::received(std::size_t) {}
+TAGMA_DECL void tls_channel::meet() {}
+TAGMA_DECL bool tls_channel::is_open() const { return false; }
+TAGMA_DECL certificate_names tls_channel::names() const { return {}; }
+TAGMA_DECL bool tls_channel::heard_no_tls() const { return false; }
+TAGMA_DECL const std::optional<error>& tls_channel::failure() const { return state_->failure; }
+TAGMA_DECL std::size_t tls_channel::read(std::span<std::byte>) { return 0; }
+TAGMA_DECL std::size_t tls_channel::write(std::span<const std::span<const std::byte>>) { return 0; }
+TAGMA_DECL void tls_channel::close() {}
+TAGMA_DECL std::span<const std::byte> tls_channel::to_send() const { return {}; }
+TAGMA_DECL void tls_channel::sent(std::size_t) {}
+
+}  // namespace tagma::transport::asio
+
+#endif
+
+namespace tagma::transport::asio {
+
+TAGMA_DECL tls_channel::~tls_channel() = default;
+
+}  // namespace tagma::transport::asio
+
+namespace tagma::transport::asio {
+
+class socket_link;
 
 /// Listens at one address.
 struct listener : std::enable_shared_from_this<listener> {
@@ -416,6 +1058,8 @@ class core : public std::enable_shared_from_this<core> {
   void taken(const std::shared_ptr<listener>& at, stream_socket socket);
   void open(const place& where, const std::shared_ptr<listener>& made);
   void report(status_code code, std::string_view text);
+  /// Nothing for who has no certificates. With them nobody needs a secret, and bulk no checksums.
+  [[nodiscard]] std::shared_ptr<const tls_identity> proves(options& how);
 
   settings how_;
   net::io_context context_{1};
@@ -425,6 +1069,7 @@ class core : public std::enable_shared_from_this<core> {
   mutex mutex_;
   std::vector<std::shared_ptr<socket_link>> awake_;
   bool posted_ = false;
+  tls_identities identities_;                                   // under the mutex
   std::map<std::string, std::shared_ptr<listener>> listeners_;  // under the mutex
   std::set<std::shared_ptr<socket_link>> links_;                // of the thread, as what follows
   std::deque<const socket_link*> strangers_;
@@ -437,7 +1082,9 @@ class core : public std::enable_shared_from_this<core> {
 /// functions alone, and is free whenever they have returned.
 class socket_link final : public driven_link, public std::enable_shared_from_this<socket_link> {
  public:
-  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told);
+  /// @param proof nullptr: without TLS
+  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
+              std::shared_ptr<const tls_identity> proof);
   ~socket_link() override = default;
 
   /// Finds the other end, again and again until then.
@@ -463,6 +1110,9 @@ class socket_link final : public driven_link, public std::enable_shared_from_thi
   void wait_to_read();
   void read();
   void write();
+  [[nodiscard]] std::size_t read_some(std::size_t& room, boost::system::error_code& e);
+  void decipher();
+  void distrust(status_code code, std::string_view how);
   void plan_timer();
   void finish();
   void drain();
@@ -476,6 +1126,8 @@ class socket_link final : public driven_link, public std::enable_shared_from_thi
   std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
   bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;
   bool deaf_ = false;  // the other end takes nothing any more
+  const side which_;
+  std::unique_ptr<tls_channel> tls_{};  // nullptr: without
 };
 
 }  // namespace tagma::transport::asio
@@ -489,8 +1141,6 @@ class socket_link final : public driven_link, public std::enable_shared_from_thi
 
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -508,56 +1158,7 @@ TAGMA_DECL digest draw_nonce() {
   return d;
 }
 
-/// Whether the process at the other end of a Unix socket belongs to the same user, or to root.
-TAGMA_DECL bool is_same_user(stream_socket& socket) {
-  ucred who{};
-  socklen_t size = sizeof who;
-  if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
-  return who.uid == ::getuid() || who.uid == 0;
-}
-
-/// Whether a Unix socket is one that nobody listens at any more.
-TAGMA_DECL bool is_left_over(net::io_context& in, const endpoint& there) {
-  stream_socket probe(in);
-  boost::system::error_code e;
-  probe.open(there.protocol(), e);
-  if (!e) probe.connect(there, e);
-  return e == net::error::connection_refused;
-}
-
 }  // namespace detail
-
-TAGMA_DECL place place_of(const std::string& address) {
-  place p;
-  if (address.starts_with("unix:")) {
-    p.is_unix = true;
-    p.path = address.substr(address.starts_with("unix:///") ? 7 : 5);
-    if (p.path.size() < 2 || p.path[0] != '/' || p.path.size() > 107)
-      fail(status_code::invalid_argument,
-           {"'", address, "' names no Unix socket: its path is absolute, of at most 107 bytes"});
-    return p;
-  }
-  const std::size_t colon = address.rfind(':');
-  if (colon != std::string::npos) {
-    p.host = address.substr(0, colon);
-    p.port = address.substr(colon + 1);
-  }
-  if (p.host.size() > 2 && p.host.front() == '[' && p.host.back() == ']') p.host = p.host.substr(1, p.host.size() - 2);
-  const bool digits = !p.port.empty() && p.port.size() < 6 &&
-                      std::all_of(p.port.begin(), p.port.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (p.host.empty() || !digits || std::stoi(p.port) > 65535)
-    fail(status_code::invalid_argument, {"'", address, "' is no address, expected host:port or unix:/path"});
-  return p;
-}
-
-TAGMA_DECL bool is_local(const endpoint& e) {
-  if (e.protocol().family() == AF_UNIX) return true;
-  net::ip::tcp::endpoint tcp;
-  if (e.size() > tcp.capacity()) return false;
-  std::copy_n(reinterpret_cast<const char*>(e.data()), e.size(), reinterpret_cast<char*>(tcp.data()));
-  tcp.resize(e.size());
-  return tcp.address().is_loopback();
-}
 
 TAGMA_DECL void core::start() {
   thread_ = std::thread([this] {
@@ -627,6 +1228,14 @@ TAGMA_DECL void core::report(status_code code, std::string_view text) {
   if (how_.report) how_.report(error(code, text));
 }
 
+TAGMA_DECL std::shared_ptr<const tls_identity> core::proves(options& how) {
+  if (!how.tls.is_set()) return nullptr;
+  how.insecure = true;
+  how.checksums = false;
+  const mutex_lock lock(mutex_);
+  return identities_.read(how.tls);
+}
+
 TAGMA_DECL std::shared_ptr<link> core::connect(const std::string& address, options how, std::shared_ptr<handler> with,
                                                std::int64_t within_ns) {
   const place where = place_of(address);
@@ -635,8 +1244,9 @@ TAGMA_DECL std::shared_ptr<link> core::connect(const std::string& address, optio
   const net::ip::address number = net::ip::make_address(where.host, no);
   if (how.secret.empty() && (where.is_unix || where.host == "localhost" || (!no && number.is_loopback())))
     how.insecure = true;
+  auto proof = proves(how);
   const connection::setting s{side::connects, std::move(how), detail::draw_nonce(), address, true};
-  auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with));
+  auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with), std::move(proof));
   net::post(context_, [this, made, where, until = runtime::now_ns() + within_ns] {
     links_.insert(made);
     made->seek(where, until);
@@ -666,7 +1276,8 @@ TAGMA_DECL void core::open(const place& where, const std::shared_ptr<listener>& 
     if (!is_local(at))
       fail(status_code::permission_denied,
            {"others could connect to ", made->address,
-            " and nothing would keep them out: give a secret, listen on loopback or a Unix socket, or say `insecure`"});
+            " and nothing would keep them out: give a secret or certificates, listen on loopback or a Unix socket, or "
+            "say `insecure`"});
     made->how.insecure = true;
   }
   made->socket.open(at.protocol(), e);
@@ -685,6 +1296,12 @@ TAGMA_DECL std::string core::listen(const std::string& address, options how, acc
   const place where = place_of(address);
   const auto made = std::make_shared<listener>(context_, std::move(how), std::move(accept));
   made->address = address;
+  if (const auto proof = proves(made->how); proof != nullptr) {
+    const certificate_names names = tls_identities::names(*proof);
+    if (const auto no = names.contradict(made->how.self, false))
+      fail(status_code::invalid_argument,
+           {"TLS: '", made->how.tls.certificate, "' is of no use at ", address, ": ", sentence_of(*no)});
+  }
   open(where, made);
   if (!where.is_unix && where.port == "0") {
     const endpoint at = made->socket.local_endpoint();
@@ -750,7 +1367,7 @@ TAGMA_DECL void core::taken(const std::shared_ptr<listener>& at, stream_socket s
   std::shared_ptr<handler> with = at->accept();
   if (with == nullptr) return;
   const connection::setting s{side::accepts, at->how, detail::draw_nonce(), "who connects to " + at->address, true};
-  const auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with));
+  const auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with), proves(at->how));
   links_.insert(made);
   strangers_.push_back(made.get());
   made->begin(std::move(socket));
@@ -783,19 +1400,19 @@ TAGMA_DECL constexpr std::size_t turn_bytes = 2 * 1024 * 1024;
 /// How long who has said why it closes waits for the other end to read that.
 TAGMA_DECL constexpr std::int64_t drain_ns = 1'000'000'000;
 
-TAGMA_DECL void set_number(stream_socket& socket, int level, int name, int value) {
-  (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
-}
-
 }  // namespace detail
 
-TAGMA_DECL socket_link::socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told)
-    : driven_link(std::move(s), std::move(told), runtime::now_ns()),
+TAGMA_DECL socket_link::socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
+                                    std::shared_ptr<const tls_identity> proof)
+    : driven_link(s, std::move(told), runtime::now_ns()),
       core_(std::move(with)),
       socket_(core_->context()),
       timer_(core_->context()),
       again_(core_->context()),
-      resolver_(core_->context()) {}
+      resolver_(core_->context()),
+      which_(s.which) {
+  if (proof != nullptr) tls_ = std::make_unique<tls_channel>(which_, std::move(proof));
+}
 
 TAGMA_DECL std::int64_t socket_link::clock() const { return runtime::now_ns(); }
 
@@ -867,12 +1484,11 @@ TAGMA_DECL void socket_link::connected() {
 
 TAGMA_DECL void socket_link::begin(stream_socket socket) {
   socket_ = std::move(socket);
-  boost::system::error_code e;
-  socket_.non_blocking(true, e);
-  detail::set_number(socket_, IPPROTO_TCP, TCP_NODELAY, 1);  // which fails on Unix sockets
+  detail::make_ready(socket_);
   running_ = true;
   was_stranger_ = true;
   with_connection([&](connection& c) { c.begin(clock()); });
+  if (tls_ != nullptr) tls_->meet();  // who connects speaks first
   drive();
   if (!over_) wait_to_read();
 }
@@ -888,22 +1504,63 @@ TAGMA_DECL void socket_link::wait_to_read() {
   });
 }
 
+/// @param room for how many bytes there was room
+TAGMA_DECL std::size_t socket_link::read_some(std::size_t& room, boost::system::error_code& e) {
+  if (tls_ != nullptr) {
+    const std::span<std::byte> to = tls_->receive_into();
+    room = to.size();
+    const std::size_t n = socket_.read_some(net::buffer(to.data(), to.size()), e);
+    tls_->received(n);
+    if (n > 0) decipher();
+    return n;
+  }
+  return with_connection([&](connection& c) {
+    const inlet_room to = c.receive_into();
+    room = to.first.size() + to.second.size();
+    const std::array both{net::buffer(to.first.data(), to.first.size()),
+                          net::buffer(to.second.data(), to.second.size())};
+    const std::size_t n = to.second.empty() ? socket_.read_some(both[0], e) : socket_.read_some(both, e);
+    if (n > 0) c.received(n, clock());
+    return n;
+  });
+}
+
+TAGMA_DECL void socket_link::distrust(status_code code, std::string_view how) {
+  with_connection([&](connection& c) { c.distrust(code, how); });
+}
+
+/// What came through TLS.
+TAGMA_DECL void socket_link::decipher() {
+  if (tls_->heard_no_tls()) {
+    // Whoever speaks plainly is answered so, and is told that alone.
+    tls_.reset();
+    return distrust(status_code::permission_denied,
+                    which_ == side::connects
+                        ? "it speaks without TLS, and this end has certificates: give them to both, or to none"
+                        : "it speaks without TLS, which is needed here: give it certificates (--tls-ca, --tls-cert, "
+                          "--tls-key)");
+  }
+  const bool was_open = tls_->is_open();
+  tls_->meet();
+  if (tls_->is_open() && !was_open) with_connection([&](connection& c) { c.certified(tls_->names()); });
+  for (bool more = true; more;) {
+    more = with_connection([&](connection& c) {
+      if (c.is_over()) return false;
+      const std::size_t n = tls_->read(c.receive_into().first);
+      if (n > 0) c.received(n, clock());
+      return n > 0;
+    });
+  }
+  if (const std::optional<error>& why = tls_->failure(); why && why->code() != status_code::unavailable)
+    distrust(why->code(), sentence_of(*why));
+}
+
 TAGMA_DECL void socket_link::read() {
   std::size_t turn = 0;
   while (!over_ && turn < detail::turn_bytes) {
     boost::system::error_code e;
-    std::size_t n = 0, room = 0;
-    with_connection([&](connection& c) {
-      const inlet_room to = c.receive_into();
-      room = to.first.size() + to.second.size();
-      if (to.second.empty())
-        n = socket_.read_some(net::buffer(to.first.data(), to.first.size()), e);
-      else
-        n = socket_.read_some(
-            std::array{net::buffer(to.first.data(), to.first.size()), net::buffer(to.second.data(), to.second.size())},
-            e);
-      if (n > 0) c.received(n, clock());
-    });
+    std::size_t room = 0;
+    const std::size_t n = read_some(room, e);
     if (e && e != net::error::would_block && e != net::error::interrupted)
       fails(e == net::error::eof ? "it closed the connection" : e.message());
     else if (n > 0)
@@ -917,7 +1574,18 @@ TAGMA_DECL void socket_link::read() {
 TAGMA_DECL void socket_link::write() {
   while (running_ && !writing_ && !deaf_) {
     std::span<const std::byte> pieces[16];
-    const std::size_t count = with_connection([&](connection& c) { return c.gather(pieces, clock()); });
+    std::size_t count = 0;
+    const bool is_ready = tls_ == nullptr || (tls_->is_open() && tls_->to_send().empty());
+    if (is_ready) count = with_connection([&](connection& c) { return c.gather(pieces, clock()); });
+    if (tls_ != nullptr) {
+      if (count > 0) {
+        const std::size_t said = tls_->write(std::span(pieces).first(count));
+        with_connection([&](connection& c) { c.sent(said, clock()); });
+        take_wishes();
+      }
+      pieces[0] = tls_->to_send();
+      count = pieces[0].empty() ? 0 : 1;
+    }
     if (count == 0) return;
     std::array<net::const_buffer, 16> buffers{};
     std::size_t size = 0;
@@ -932,8 +1600,12 @@ TAGMA_DECL void socket_link::write() {
       deaf_ = true;
       return;
     }
-    with_connection([&](connection& c) { c.sent(n, clock()); });
-    take_wishes();
+    if (tls_ != nullptr) {
+      tls_->sent(n);
+    } else {
+      with_connection([&](connection& c) { c.sent(n, clock()); });
+      take_wishes();
+    }
     if (n == size) continue;
     writing_ = true;
     socket_.async_wait(stream_socket::wait_write, [self = shared_from_this()](boost::system::error_code failed) {
@@ -1005,6 +1677,10 @@ TAGMA_DECL void socket_link::finish() {
   if (!running_) {
     socket_.close(e);
     return core_->over(shared_from_this());
+  }
+  if (tls_ != nullptr) {
+    tls_->close();
+    if (!writing_) (void)socket_.write_some(net::buffer(tls_->to_send().data(), tls_->to_send().size()), e);
   }
   // A socket that is closed with bytes unread takes back what it has sent last.
   socket_.cancel(e);

@@ -259,6 +259,7 @@ inline mistake mistake_made = mistake::none;  ///< by one test at a time
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // ---- tagma/transport/calls.hpp
@@ -300,14 +301,21 @@ namespace tagma::transport {
 
 class link;
 
+/// What an end may ask for: more from value to value.
+enum class authority : std::uint8_t {
+  worker,  ///< what training needs
+  chief    ///< also what concerns others: to reset, to save, to restore
+};
+
 /// Who a process is. Both ends tell each other when they meet; with a secret, what they say is proven.
 struct identity {
-  std::string job{};              ///< such as "worker"; of at most 64 bytes
-  std::int32_t task = 0;          ///< its number in the job
-  std::string role{};             ///< what it is for, such as "server" or "client"; of at most 64 bytes
-  std::string cluster{};          ///< name or fingerprint of the cluster; equal at both ends; of at most 255 bytes
-  std::uint64_t incarnation = 0;  ///< random, drawn when the process starts; another one after a restart
-  std::string library{};          ///< version of the library; empty: this one's
+  std::string job{};                 ///< such as "worker"; of at most 64 bytes
+  std::int32_t task = 0;             ///< its number in the job
+  std::string role{};                ///< what it is for, such as "server" or "client"; of at most 64 bytes
+  std::string cluster{};             ///< name or fingerprint of the cluster; equal at both ends; of at most 255 bytes
+  std::uint64_t incarnation = 0;     ///< random, drawn when the process starts; another one after a restart
+  std::string library{};             ///< version of the library; empty: this one's
+  authority may = authority::chief;  ///< not said but proven: what the connection makes of certificates and secrets
 
   friend bool operator==(const identity&, const identity&) = default;
 };
@@ -645,11 +653,26 @@ struct patience {
   std::int64_t close_ns = 10'000'000'000;     ///< for what is queued, after `close`
 };
 
+/// What an end proves by certificates who it is, as files in PEM. Sockets read them anew when they have changed.
+/// Networks within one process have no use for them.
+struct tls_files {
+  std::string authorities{};  ///< certificates of those who say who others are
+  std::string certificate{};  ///< of this end, and then those between it and an authority
+  std::string key{};          ///< that belongs to it
+
+  [[nodiscard]] bool is_set() const { return !authorities.empty() || !certificate.empty() || !key.empty(); }
+  friend bool operator==(const tls_files&, const tls_files&) = default;
+};
+
 /// All that one end decides by itself.
 struct options {
   identity self{};
-  std::string secret{};           ///< shared with all that may connect; empty: none
+  std::string secret{};  ///< shared with all that may connect; empty: none
+  /// Who listens: a second secret, which chiefs have in place of the first. With it, who knows the first is a worker;
+  /// without, everybody is a chief (`authority`).
+  std::string chief_secret{};
   bool insecure = false;          ///< goes without a secret, if the other end does, too
+  tls_files tls{};                ///< certificates in place of secrets, or beside them; then nobody goes without
   std::string wanted_job{};       ///< who connects: whom it expects there; empty: anybody
   std::int32_t wanted_task = -1;  ///< likewise; -1: any
   bool same_library = true;       ///< refuses other minor versions of the library
@@ -1034,6 +1057,11 @@ namespace detail {
   return {};
 }
 
+/// A record of a handshake of TLS.
+[[nodiscard]] TAGMA_DECL bool begins_tls(std::string_view bytes) {
+  return bytes.size() > 1 && bytes[0] == 0x16 && bytes[1] == 0x03;
+}
+
 }  // namespace detail
 
 TAGMA_DECL frame_bytes encode(const frame& f) {
@@ -1058,7 +1086,8 @@ TAGMA_DECL decoded_frame decode_frame(std::string_view bytes, const limits& most
   const auto bad = [](std::string_view reason) { return decoded_frame{frame_verdict::bad, {}, reason}; };
   if (bytes.empty()) return {};
   if (std::memcmp(bytes.data(), begins, std::min<std::size_t>(bytes.size(), 4)) != 0)
-    return bad("bytes that are no frame of tagma");
+    return bad(detail::begins_tls(bytes) ? "the beginning of TLS, which this end has no certificate for"
+                                         : "bytes that are no frame of tagma");
   // The version is checked only in whole headers: the handshake names it.
   if (bytes.size() < frame_header_bytes) return {};
   const char* at = bytes.data();
@@ -1095,13 +1124,184 @@ TAGMA_DECL decoded_frame decode_frame(std::string_view bytes, const limits& most
 /// since the labels do. The one who was connected to, whom any stranger may ask, proves nothing before the other has.
 ///
 /// The secret protects the meeting, not what follows: who can change bytes on their way can also change them later.
-/// Only TLS protects the stream.
+/// Only TLS protects the stream. There, certificates say who both are, and a secret may be missing.
+///
+/// Who listens may have a second secret, for chiefs: whoever makes its proof with that one may ask for more
+/// (`authority`).
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+// ---- tagma/transport/certificate_names.hpp
+
+/// @file
+/// What the names in a certificate allow: URIs among its alternative names (RFC 5280, 4.2.1.6), of the forms
+///
+///     tagma:/job:ps/task:3    is this task
+///     tagma:/job:ps           is any task of the job
+///     tagma:/role:worker      is a client, with what training needs
+///     tagma:/role:chief       is a client that may do all; tagma:/role:admin says the same
+///
+/// Others are for other programs. A certificate may have several.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::transport {
+
+/// The names of a certificate.
+class certificate_names {
+ public:
+  certificate_names() = default;
+  /// @param uris all alternative names that are URIs
+  explicit certificate_names(std::vector<std::string> uris);
+
+  /// Whether it is that of a task.
+  [[nodiscard]] bool is_task(const identity& who) const;
+  /// Whether it names anybody at all.
+  [[nodiscard]] bool is_empty() const { return tasks_.empty() && !worker_ && !chief_; }
+  /// What who has it may ask for.
+  [[nodiscard]] authority may() const { return chief_ ? authority::chief : authority::worker; }
+  /// Why who says this is not whom the certificate names; nullopt if it is. Who connects may also be a client, which
+  /// calls itself /job:client: everybody whom a certificate names, a task as well.
+  [[nodiscard]] std::optional<error> contradict(const identity& who, bool connects) const;
+
+ private:
+  struct task {
+    std::string job{};
+    std::int32_t number = -1;  // -1: any
+  };
+  std::vector<task> tasks_{};
+  std::string all_{};  // as a text
+  bool worker_ = false, chief_ = false;
+};
+
+}  // namespace tagma::transport
+
+// ---- tagma/transport/certificate_names.ipp
+
+/// @file
+/// Definitions of certificate_names.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+// ---- tagma/transport/sentences.hpp
+
+/// @file
+/// Words for errors of connections.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tagma::transport {
+
+/// The sentence of an error, without its code.
+[[nodiscard]] std::string_view sentence_of(const error& e);
+
+/// "3.0 s", of nanoseconds.
+[[nodiscard]] std::string seconds_of(std::int64_t ns);
+
+namespace detail {
+
+/// What another process says, as it may stand in a sentence: without control characters.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// The error that another process names.
+[[nodiscard]] error error_of(std::uint16_t code, std::string_view text);
+
+}  // namespace detail
+
+}  // namespace tagma::transport
+
+// ---- tagma/transport/sentences.ipp
+
+/// @file
+/// Definitions of sentences.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+
+namespace tagma::transport {
+
+TAGMA_DECL std::string_view sentence_of(const error& e) {
+  const std::string_view what = e.what();
+  return what.substr(std::min(what.size(), to_string(e.code()).size() + 2));
+}
+
+TAGMA_DECL std::string seconds_of(std::int64_t ns) {
+  const std::int64_t tenths = std::max<std::int64_t>(ns + 50'000'000, 0) / 100'000'000;
+  return sentence({tenths / 10, ".", tenths % 10, " s"});
+}
+
+TAGMA_DECL std::string detail::printable(std::string_view text) {
+  std::string to(text);
+  for (char& c : to)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return to;
+}
+
+TAGMA_DECL error detail::error_of(std::uint16_t code, std::string_view text) {
+  return {static_cast<status_code>(code), printable(text)};
+}
+
+}  // namespace tagma::transport
+
+namespace tagma::transport {
+
+namespace detail {
+
+/// Takes what begins a text away.
+[[nodiscard]] TAGMA_DECL bool took(std::string_view& from, std::string_view begin) {
+  if (!from.starts_with(begin)) return false;
+  from.remove_prefix(begin.size());
+  return true;
+}
+
+}  // namespace detail
+
+TAGMA_DECL certificate_names::certificate_names(std::vector<std::string> uris) {
+  for (const std::string& uri : uris) {
+    std::string_view rest = uri;
+    if (!detail::took(rest, "tagma:/")) continue;
+    all_ += (all_.empty() ? "" : ", ") + detail::printable(uri);
+    if (rest == "role:worker") worker_ = true;
+    if (rest == "role:chief" || rest == "role:admin") chief_ = true;
+    if (!detail::took(rest, "job:")) continue;
+    const std::size_t slash = rest.find('/');
+    task t{std::string(rest.substr(0, slash))};
+    if (t.job.empty()) continue;
+    if (slash != std::string_view::npos) {
+      rest.remove_prefix(slash);
+      if (!detail::took(rest, "/task:")) continue;
+      const auto [end, e] = std::from_chars(rest.data(), rest.data() + rest.size(), t.number);
+      if (e != std::errc{} || end != rest.data() + rest.size() || std::to_string(t.number) != rest || t.number < 0)
+        continue;
+    }
+    tasks_.push_back(std::move(t));
+  }
+}
+
+TAGMA_DECL bool certificate_names::is_task(const identity& who) const {
+  return std::any_of(tasks_.begin(), tasks_.end(),
+                     [&](const task& t) { return t.job == who.job && (t.number < 0 || t.number == who.task); });
+}
+
+TAGMA_DECL std::optional<error> certificate_names::contradict(const identity& who, bool connects) const {
+  if (is_task(who) || (connects && !is_empty() && who.job == "client")) return std::nullopt;
+  return error(status_code::permission_denied,
+               sentence({"it says that it is ", to_string(who), ", and its certificate is for ",
+                         all_.empty() ? std::string_view("nobody (it has no URI that begins with tagma:/)")
+                                      : std::string_view(all_)}));
+}
+
+}  // namespace tagma::transport
 // ---- tagma/transport/sha256.hpp
 
 /// @file
@@ -1315,6 +1515,8 @@ class meeting {
  public:
   meeting(side which, const options& own, const digest& nonce);
 
+  /// The other end has shown a certificate: it has to be the one whom that names.
+  void certified(certificate_names names) { names_ = std::move(names); }
   /// What whoever connects says first.
   [[nodiscard]] const std::string& hello() const { return hello_; }
 
@@ -1337,7 +1539,7 @@ class meeting {
 
   [[nodiscard]] step greeted(std::string_view payload, std::string_view name);
   [[nodiscard]] step proven(std::string_view payload, std::string_view name);
-  [[nodiscard]] std::string proof(side who) const;
+  [[nodiscard]] std::string proof(side who, std::string_view secret) const;
 
   side which_;
   options own_;
@@ -1345,6 +1547,7 @@ class meeting {
   stage stage_;
   std::string hello_{}, answer_{};
   greeting other_{};
+  std::optional<certificate_names> names_{};
   std::size_t came_ = 0;
 };
 
@@ -1539,6 +1742,11 @@ TAGMA_DECL meeting::step meeting::greeted(std::string_view payload, std::string_
   }
   other_ = *there;
   s.refused = cannot_meet(own_, other_);
+  if (!s.refused && names_) {
+    if (const auto no = names_->contradict(other_.who, which_ == side::accepts))
+      s.refused = error(no->code(), sentence({name, " is not trusted: ", sentence_of(*no)}));
+    other_.who.may = names_->may();
+  }
   if (s.refused) return s;
   if (which_ == side::accepts) {
     hello_ = payload;
@@ -1549,31 +1757,36 @@ TAGMA_DECL meeting::step meeting::greeted(std::string_view payload, std::string_
   } else {
     answer_ = payload;
     s.reply = frame_type::proof;
-    s.payload = proof(side::connects);
+    s.payload = proof(side::connects, own_.secret);
     stage_ = stage::accepted;
   }
   return s;
 }
 
 TAGMA_DECL meeting::step meeting::proven(std::string_view payload, std::string_view name) {
-  const bool good = equal_in_constant_time(payload, proof(which_ == side::accepts ? side::connects : side::accepts));
+  const side theirs = which_ == side::accepts ? side::connects : side::accepts;
+  const bool two = which_ == side::accepts && !own_.secret.empty() && !own_.chief_secret.empty();
+  const bool is_chief = two && equal_in_constant_time(payload, proof(theirs, own_.chief_secret));
+  const bool good = is_chief || equal_in_constant_time(payload, proof(theirs, own_.secret));
   step s;
   if (!good && !TAGMA_BROKEN(proof_believed))
     s.refused = error(status_code::permission_denied, sentence({name, " does not know the secret"}));
   else
     s.refused = not_wanted(which_, own_, other_);
   s.proven = !s.refused;
+  // A certificate has the last word.
+  if (two && !names_) other_.who.may = is_chief ? authority::chief : authority::worker;
   if (s.proven && which_ == side::accepts) {
     s.reply = frame_type::accepted;
-    s.payload = proof(side::accepts);
+    s.payload = proof(side::accepts, is_chief ? own_.chief_secret : own_.secret);
   }
   return s;
 }
 
 /// Empty without a secret.
-TAGMA_DECL std::string meeting::proof(side who) const {
-  if (own_.secret.empty()) return {};
-  return std::string(bytes_of(proof_of(who, own_.secret, hello_, answer_)));
+TAGMA_DECL std::string meeting::proof(side who, std::string_view secret) const {
+  if (secret.empty()) return {};
+  return std::string(bytes_of(proof_of(who, secret, hello_, answer_)));
 }
 
 }  // namespace tagma::transport
@@ -2055,66 +2268,6 @@ TAGMA_DECL void outbox::finish(const error& why) {
 TAGMA_DECL receipt outbox::take_given_back() { return std::exchange(given_back_, {}); }
 
 }  // namespace tagma::transport
-// ---- tagma/transport/sentences.hpp
-
-/// @file
-/// Words for errors of connections.
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-namespace tagma::transport {
-
-/// The sentence of an error, without its code.
-[[nodiscard]] std::string_view sentence_of(const error& e);
-
-/// "3.0 s", of nanoseconds.
-[[nodiscard]] std::string seconds_of(std::int64_t ns);
-
-namespace detail {
-
-/// What another process says, as it may stand in a sentence: without control characters.
-[[nodiscard]] std::string printable(std::string_view text);
-
-/// The error that another process names.
-[[nodiscard]] error error_of(std::uint16_t code, std::string_view text);
-
-}  // namespace detail
-
-}  // namespace tagma::transport
-
-// ---- tagma/transport/sentences.ipp
-
-/// @file
-/// Definitions of sentences.hpp: in the compiled half, or else in each file that includes it.
-
-#include <algorithm>
-
-namespace tagma::transport {
-
-TAGMA_DECL std::string_view sentence_of(const error& e) {
-  const std::string_view what = e.what();
-  return what.substr(std::min(what.size(), to_string(e.code()).size() + 2));
-}
-
-TAGMA_DECL std::string seconds_of(std::int64_t ns) {
-  const std::int64_t tenths = std::max<std::int64_t>(ns + 50'000'000, 0) / 100'000'000;
-  return sentence({tenths / 10, ".", tenths % 10, " s"});
-}
-
-TAGMA_DECL std::string detail::printable(std::string_view text) {
-  std::string to(text);
-  for (char& c : to)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return to;
-}
-
-TAGMA_DECL error detail::error_of(std::uint16_t code, std::string_view text) {
-  return {static_cast<status_code>(code), printable(text)};
-}
-
-}  // namespace tagma::transport
 
 namespace tagma::transport {
 
@@ -2138,6 +2291,12 @@ class connection {
 
   /// There is a way to the other end now: who connects says hello, and the time of the handshake begins.
   void begin(std::int64_t now);
+
+  /// Whoever carries the bytes has seen the certificate of the other end, and that it is good. Before any byte came.
+  void certified(certificate_names names) { meeting_.certified(std::move(names)); }
+  /// The other end cannot be believed; it is told so, if anything can be.
+  /// @param how such as "its certificate has expired", behind how it is called
+  void distrust(status_code code, std::string_view how);
 
   /// @name Bytes
   /// @{
@@ -2810,6 +2969,10 @@ TAGMA_DECL void connection::broken(std::string_view how, std::int64_t now) {
   if (stage_ == stage::open) return lost(how, now);
   const error why(status_code::unavailable, sentence({name(), " cannot be reached: ", how}));
   finish(&why);
+}
+
+TAGMA_DECL void connection::distrust(status_code code, std::string_view how) {
+  if (!is_over()) refuse(error(code, sentence({name(), ": ", how})));
 }
 
 TAGMA_DECL void connection::lost(std::string_view how, std::int64_t now) {

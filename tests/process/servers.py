@@ -62,6 +62,9 @@ def main(program, client):
     refused([program, "--threads", "2x"], 2, "'2x'")
     refused([program, "--secret-file"], 2, "--secret-file needs a value")
     refused([program, "--secret-file", "/nowhere/at/all"], 2, "/nowhere/at/all")
+    refused([program, "--chief-secret-file", "/nowhere/at/all"], 2, "--chief-secret-file", "/nowhere/at/all")
+    refused([program, "--chief-secret-file", __file__], 2, "a secret of chiefs needs another one for workers")
+    refused([program, "--tls-ca"], 2, "--tls-ca needs a value")
     refused([program, "--cluster", "{}", "--job", "ps", "--task", "0"], 2, "cluster")
 
     ports = free_ports(2)

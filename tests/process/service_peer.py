@@ -7,7 +7,7 @@
                                                       asks again, and has its variables saved and restored
     service_peer.py --wait HOST PORT SECRET PROGRAM   begins a run that waits at a queue, and says how it ends
 
-PROGRAM is what tests/process/write_program.cpp writes: a placeholder x, float32 [3], and an output that adds it to the
+`--tls CA CERT KEY` in front speaks through TLS. PROGRAM is what tests/process/write_program.cpp writes: a placeholder x, float32 [3], and an output that adds it to the
 variable total, one that is twice the total, and one that takes an element from the queue work."""
 
 import operator
@@ -538,6 +538,7 @@ def wait(host, port, secret, program):
 
 
 if __name__ == "__main__":
+    Peer.take_tls(sys.argv)
     if len(sys.argv) == 3 and sys.argv[1] == "--check":
         check(sys.argv[2])
     elif len(sys.argv) == 6 and sys.argv[1] == "--use":

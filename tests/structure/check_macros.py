@@ -25,7 +25,8 @@ NAME = re.compile(r"\bTAGMA_\w+")
 LINE = re.compile(r'^# \d+ "([^"]*)"')
 LIST = re.compile(r"<!-- macros -->(.*?)<!-- /macros -->", re.S)
 GUARD = "TAGMA_SINGLE_"  # of text that several single headers hold
-CONFIGURATIONS = (["-DTAGMA_WITH_ONEDNN=1", "-DTAGMA_WITH_ZLIB=1", "-DTAGMA_WITH_PNG=1", "-DTAGMA_WITH_JPEG=1", "-DTAGMA_WITH_ASIO=1"], [])
+CONFIGURATIONS = (["-DTAGMA_WITH_ONEDNN=1", "-DTAGMA_WITH_ZLIB=1", "-DTAGMA_WITH_PNG=1", "-DTAGMA_WITH_JPEG=1", "-DTAGMA_WITH_ASIO=1",
+                   "-DTAGMA_WITH_TLS=1"], [])
 
 
 def listed(root):

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -276,6 +277,50 @@ TEST_CASE("a stranger is given little memory") {
   q.b.in({reinterpret_cast<const char*>(header.data()), header.size()});
   CHECK(q.b.is_over());
   q.b.with([&](connection& n) { CHECK(n.buffer_bytes() <= 1024); });
+}
+
+TEST_CASE("who knows the secret of chiefs is a chief, and who knows the other one is a worker") {
+  struct meeting {
+    const char *server, *chiefs, *client;
+    std::optional<authority> made;  // nothing: it is refused
+  };
+  for (const meeting& m : {meeting{"one", "", "one", authority::chief}, meeting{"one", "two", "one", authority::worker},
+                           meeting{"one", "two", "two", authority::chief}, meeting{"one", "two", "three", std::nullopt},
+                           meeting{"one", "", "two", std::nullopt}, meeting{"", "two", "two", std::nullopt},
+                           meeting{"", "", "", authority::chief}}) {
+    INFO(m.server << ", " << m.chiefs << ", " << m.client);
+    options server = with_secret(task("ps"), m.server), client = with_secret(task("worker"), m.client);
+    server.chief_secret = m.chiefs;
+    client.self.may = authority::chief;  // which nobody is told
+    server.insecure = client.insecure = *m.client == '\0';
+    both p(client, server);
+    p.run();
+    CHECK(p.at_b->has("connected") == m.made.has_value());
+    CHECK(p.at_a->has("connected") == m.made.has_value());
+    if (m.made) CHECK(p.b.peer().may == *m.made);
+  }
+}
+
+TEST_CASE("a certificate has to be of whom a greeting says, and has the last word on what one may") {
+  const auto meet = [](const std::vector<std::string>& uris, const std::string& secret) {
+    options server = task("ps"), client = with_secret(task("worker"), secret);
+    server.secret = "one";
+    server.chief_secret = "two";
+    meeting a(side::connects, client, digest{}), b(side::accepts, server, digest{});
+    b.certified(certificate_names(uris));
+    transport::meeting::step next = b.take(frame_type::hello, a.hello(), "somebody");
+    if (next.refused) return std::string(next.refused->what());
+    next = a.take(frame_type::answer, next.payload, "the server");
+    next = b.take(frame_type::proof, next.payload, "somebody");
+    if (!next.proven) return std::string("not proven");
+    return std::string(b.other().who.may == authority::chief ? "chief" : "worker");
+  };
+  CHECK(meet({"tagma:/job:worker/task:0"}, "one") == "worker");
+  CHECK(meet({"tagma:/job:worker/task:0"}, "two") == "worker");
+  CHECK(meet({"tagma:/job:worker", "tagma:/role:chief"}, "one") == "chief");
+  CHECK_THAT(meet({"tagma:/job:ps/task:0"}, "one"), Contains("PermissionDenied: somebody is not trusted"));
+  CHECK_THAT(meet({}, "one"), Contains("PermissionDenied: somebody is not trusted"));
+  CHECK(meet({"tagma:/job:worker"}, "three") == "not proven");
 }
 
 }  // namespace tagma::transport::test

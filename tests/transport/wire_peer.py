@@ -4,13 +4,16 @@
 
     wire_peer.py --talk HOST PORT SECRET   meets a server that echoes, asks it something, and says good-bye
     wire_peer.py --wrong HOST PORT         meets it with a wrong secret, and must be refused
-    wire_peer.py --check PAGE              compares the test vectors of the page with what is computed here"""
+    wire_peer.py --check PAGE              compares the test vectors of the page with what is computed here
+
+`--tls CA CERT KEY` in front speaks through TLS, with these certificates."""
 
 import hashlib
 import hmac
 import pathlib
 import re
 import socket
+import ssl
 import struct
 import sys
 
@@ -58,9 +61,25 @@ def proof(label, secret, hello, answer):
 
 
 class Peer:
+    tls = None
+
+    @classmethod
+    def take_tls(cls, arguments):
+        """Takes `--tls CA CERT KEY` from the front of a command line."""
+        if arguments[1:2] == ["--tls"]:
+            _, ca, cert, key = arguments[1:5]
+            cls.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            cls.tls.minimum_version = ssl.TLSVersion.TLSv1_3
+            cls.tls.check_hostname = False  # names are those of tasks
+            cls.tls.load_verify_locations(ca)
+            cls.tls.load_cert_chain(cert, key)
+            del arguments[1:5]
+
     def __init__(self, host, port):
         self.socket = socket.create_connection((host, port), timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.tls is not None:
+            self.socket = self.tls.wrap_socket(self.socket)
         self.pings = 0
 
     def take(self, size):
@@ -156,6 +175,7 @@ def check(page):
 
 
 if __name__ == "__main__":
+    Peer.take_tls(sys.argv)
     if len(sys.argv) == 5 and sys.argv[1] == "--talk":
         talk(sys.argv[2], int(sys.argv[3]), sys.argv[4])
     elif len(sys.argv) == 4 and sys.argv[1] == "--wrong":

@@ -27,7 +27,11 @@ struct server_options {
   std::optional<address> bind{};  ///< where it listens, if not at the address that others know
   std::string secret{};           ///< shared by the servers and clients of the cluster; needed beyond this machine,
   bool insecure = false;          ///< unless this is set: then whoever reaches the port runs programs here
-  int intra_op_threads = 0;       ///< of each program, as of a session
+  /// What chiefs have in place of that secret: only they reset, save, restore and stop. Empty: everybody may.
+  std::string chief_secret{};
+  /// Certificates in place of secrets, for clients and other servers alike; they also say who is a chief.
+  transport::tls_files tls{};
+  int intra_op_threads = 0;  ///< of each program, as of a session
   int inter_op_threads = 0;
   transport::patience patience{};
   std::string checkpoints{};  ///< a directory for checkpoints, one for all servers; empty: none are made
@@ -37,6 +41,8 @@ struct server_options {
   std::uint32_t checkpoints_kept = 5;  ///< is started anew; so many of these are kept
   /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
   std::function<void(const std::string&)> told{};
+  /// A chief wants the process to end; returns at once. Without it, only the process itself ends the server.
+  std::function<void()> stop_asked{};
 };
 
 /// Takes programs from when it is made until it ends. It has nothing compiled in but the operations of the library.
@@ -115,6 +121,8 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   w.link.self.incarnation = service::draw_number() | 1;
   w.link.secret = options.secret;
   w.link.insecure = options.insecure;
+  w.link.chief_secret = options.chief_secret;
+  w.link.tls = options.tls;
   w.link.patience = options.patience;
   w.intra_op_threads = options.intra_op_threads;
   w.inter_op_threads = options.inter_op_threads;
@@ -123,6 +131,7 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   w.checkpoint_every_ns = options.checkpoint_every_ns;
   w.checkpoints_kept = options.checkpoints_kept;
   w.told = options.told;
+  w.stop_asked = options.stop_asked;
   return w;
 }
 

@@ -43,7 +43,7 @@ namespace tagma {
 
 /// How a session uses a cluster. Times are nanoseconds.
 struct cluster_session_options {
-  transport::options link{};                    ///< who the client is, and its secret
+  transport::options link{};                    ///< who the client is, and its secret or certificates
   std::string container{};                      ///< where the state is on each server; empty: their default one
   std::string variable_prefix{};                ///< as of a local session
   std::uint64_t seed = 0;                       ///< of initial values and random operations

@@ -16,6 +16,7 @@
 #include "tagma/cluster/service/messages.ipp"
 #include "tagma/cluster/service/outcomes.ipp"
 #include "tagma/cluster/service/outlet.ipp"
+#include "tagma/cluster/service/permissions.ipp"
 #include "tagma/cluster/service/probing.ipp"
 #include "tagma/cluster/service/repeated_call.ipp"
 #include "tagma/cluster/service/reports.ipp"

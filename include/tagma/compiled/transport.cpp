@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/transport/asio/core.ipp"
 #include "tagma/transport/asio/network.ipp"
+#include "tagma/transport/asio/place.ipp"
+#include "tagma/transport/asio/tls_channel.ipp"
 #include "tagma/transport/calls.ipp"
+#include "tagma/transport/certificate_names.ipp"
 #include "tagma/transport/connection.ipp"
 #include "tagma/transport/driven_link.ipp"
 #include "tagma/transport/frame.ipp"

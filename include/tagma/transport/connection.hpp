@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tagma/base/config.hpp"
@@ -50,6 +51,12 @@ class connection {
 
   /// There is a way to the other end now: who connects says hello, and the time of the handshake begins.
   void begin(std::int64_t now);
+
+  /// Whoever carries the bytes has seen the certificate of the other end, and that it is good. Before any byte came.
+  void certified(certificate_names names) { meeting_.certified(std::move(names)); }
+  /// The other end cannot be believed; it is told so, if anything can be.
+  /// @param how such as "its certificate has expired", behind how it is called
+  void distrust(status_code code, std::string_view how);
 
   /// @name Bytes
   /// @{

@@ -542,6 +542,10 @@ TAGMA_DECL void connection::broken(std::string_view how, std::int64_t now) {
   finish(&why);
 }
 
+TAGMA_DECL void connection::distrust(status_code code, std::string_view how) {
+  if (!is_over()) refuse(error(code, sentence({name(), ": ", how})));
+}
+
 TAGMA_DECL void connection::lost(std::string_view how, std::int64_t now) {
   const std::string contact = seconds_of(now - heard_ns_);
   const bool silent = how.starts_with("nothing came");

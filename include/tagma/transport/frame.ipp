@@ -68,6 +68,11 @@ namespace detail {
   return {};
 }
 
+/// A record of a handshake of TLS.
+[[nodiscard]] TAGMA_DECL bool begins_tls(std::string_view bytes) {
+  return bytes.size() > 1 && bytes[0] == 0x16 && bytes[1] == 0x03;
+}
+
 }  // namespace detail
 
 TAGMA_DECL frame_bytes encode(const frame& f) {
@@ -92,7 +97,8 @@ TAGMA_DECL decoded_frame decode_frame(std::string_view bytes, const limits& most
   const auto bad = [](std::string_view reason) { return decoded_frame{frame_verdict::bad, {}, reason}; };
   if (bytes.empty()) return {};
   if (std::memcmp(bytes.data(), begins, std::min<std::size_t>(bytes.size(), 4)) != 0)
-    return bad("bytes that are no frame of tagma");
+    return bad(detail::begins_tls(bytes) ? "the beginning of TLS, which this end has no certificate for"
+                                         : "bytes that are no frame of tagma");
   // The version is checked only in whole headers: the handshake names it.
   if (bytes.size() < frame_header_bytes) return {};
   const char* at = bytes.data();

@@ -14,15 +14,20 @@
 /// since the labels do. The one who was connected to, whom any stranger may ask, proves nothing before the other has.
 ///
 /// The secret protects the meeting, not what follows: who can change bytes on their way can also change them later.
-/// Only TLS protects the stream.
+/// Only TLS protects the stream. There, certificates say who both are, and a secret may be missing.
+///
+/// Who listens may have a second secret, for chiefs: whoever makes its proof with that one may ask for more
+/// (`authority`).
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
+#include "tagma/transport/certificate_names.hpp"
 #include "tagma/transport/frame.hpp"
 #include "tagma/transport/options.hpp"
 #include "tagma/transport/sha256.hpp"
@@ -69,6 +74,8 @@ class meeting {
  public:
   meeting(side which, const options& own, const digest& nonce);
 
+  /// The other end has shown a certificate: it has to be the one whom that names.
+  void certified(certificate_names names) { names_ = std::move(names); }
   /// What whoever connects says first.
   [[nodiscard]] const std::string& hello() const { return hello_; }
 
@@ -91,7 +98,7 @@ class meeting {
 
   [[nodiscard]] step greeted(std::string_view payload, std::string_view name);
   [[nodiscard]] step proven(std::string_view payload, std::string_view name);
-  [[nodiscard]] std::string proof(side who) const;
+  [[nodiscard]] std::string proof(side who, std::string_view secret) const;
 
   side which_;
   options own_;
@@ -99,6 +106,7 @@ class meeting {
   stage stage_;
   std::string hello_{}, answer_{};
   greeting other_{};
+  std::optional<certificate_names> names_{};
   std::size_t came_ = 0;
 };
 

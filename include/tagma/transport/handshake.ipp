@@ -11,6 +11,7 @@
 #include "tagma/base/version.hpp"
 #include "tagma/transport/broken.hpp"
 #include "tagma/transport/handshake.hpp"
+#include "tagma/transport/sentences.hpp"
 
 namespace tagma::transport {
 
@@ -193,6 +194,11 @@ TAGMA_DECL meeting::step meeting::greeted(std::string_view payload, std::string_
   }
   other_ = *there;
   s.refused = cannot_meet(own_, other_);
+  if (!s.refused && names_) {
+    if (const auto no = names_->contradict(other_.who, which_ == side::accepts))
+      s.refused = error(no->code(), sentence({name, " is not trusted: ", sentence_of(*no)}));
+    other_.who.may = names_->may();
+  }
   if (s.refused) return s;
   if (which_ == side::accepts) {
     hello_ = payload;
@@ -203,31 +209,36 @@ TAGMA_DECL meeting::step meeting::greeted(std::string_view payload, std::string_
   } else {
     answer_ = payload;
     s.reply = frame_type::proof;
-    s.payload = proof(side::connects);
+    s.payload = proof(side::connects, own_.secret);
     stage_ = stage::accepted;
   }
   return s;
 }
 
 TAGMA_DECL meeting::step meeting::proven(std::string_view payload, std::string_view name) {
-  const bool good = equal_in_constant_time(payload, proof(which_ == side::accepts ? side::connects : side::accepts));
+  const side theirs = which_ == side::accepts ? side::connects : side::accepts;
+  const bool two = which_ == side::accepts && !own_.secret.empty() && !own_.chief_secret.empty();
+  const bool is_chief = two && equal_in_constant_time(payload, proof(theirs, own_.chief_secret));
+  const bool good = is_chief || equal_in_constant_time(payload, proof(theirs, own_.secret));
   step s;
   if (!good && !TAGMA_BROKEN(proof_believed))
     s.refused = error(status_code::permission_denied, sentence({name, " does not know the secret"}));
   else
     s.refused = not_wanted(which_, own_, other_);
   s.proven = !s.refused;
+  // A certificate has the last word.
+  if (two && !names_) other_.who.may = is_chief ? authority::chief : authority::worker;
   if (s.proven && which_ == side::accepts) {
     s.reply = frame_type::accepted;
-    s.payload = proof(side::accepts);
+    s.payload = proof(side::accepts, is_chief ? own_.chief_secret : own_.secret);
   }
   return s;
 }
 
 /// Empty without a secret.
-TAGMA_DECL std::string meeting::proof(side who) const {
-  if (own_.secret.empty()) return {};
-  return std::string(bytes_of(proof_of(who, own_.secret, hello_, answer_)));
+TAGMA_DECL std::string meeting::proof(side who, std::string_view secret) const {
+  if (secret.empty()) return {};
+  return std::string(bytes_of(proof_of(who, secret, hello_, answer_)));
 }
 
 }  // namespace tagma::transport

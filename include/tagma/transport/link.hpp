@@ -31,14 +31,21 @@ namespace tagma::transport {
 
 class link;
 
+/// What an end may ask for: more from value to value.
+enum class authority : std::uint8_t {
+  worker,  ///< what training needs
+  chief    ///< also what concerns others: to reset, to save, to restore
+};
+
 /// Who a process is. Both ends tell each other when they meet; with a secret, what they say is proven.
 struct identity {
-  std::string job{};              ///< such as "worker"; of at most 64 bytes
-  std::int32_t task = 0;          ///< its number in the job
-  std::string role{};             ///< what it is for, such as "server" or "client"; of at most 64 bytes
-  std::string cluster{};          ///< name or fingerprint of the cluster; equal at both ends; of at most 255 bytes
-  std::uint64_t incarnation = 0;  ///< random, drawn when the process starts; another one after a restart
-  std::string library{};          ///< version of the library; empty: this one's
+  std::string job{};                 ///< such as "worker"; of at most 64 bytes
+  std::int32_t task = 0;             ///< its number in the job
+  std::string role{};                ///< what it is for, such as "server" or "client"; of at most 64 bytes
+  std::string cluster{};             ///< name or fingerprint of the cluster; equal at both ends; of at most 255 bytes
+  std::uint64_t incarnation = 0;     ///< random, drawn when the process starts; another one after a restart
+  std::string library{};             ///< version of the library; empty: this one's
+  authority may = authority::chief;  ///< not said but proven: what the connection makes of certificates and secrets
 
   friend bool operator==(const identity&, const identity&) = default;
 };

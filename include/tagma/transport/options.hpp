@@ -33,11 +33,26 @@ struct patience {
   std::int64_t close_ns = 10'000'000'000;     ///< for what is queued, after `close`
 };
 
+/// What an end proves by certificates who it is, as files in PEM. Sockets read them anew when they have changed.
+/// Networks within one process have no use for them.
+struct tls_files {
+  std::string authorities{};  ///< certificates of those who say who others are
+  std::string certificate{};  ///< of this end, and then those between it and an authority
+  std::string key{};          ///< that belongs to it
+
+  [[nodiscard]] bool is_set() const { return !authorities.empty() || !certificate.empty() || !key.empty(); }
+  friend bool operator==(const tls_files&, const tls_files&) = default;
+};
+
 /// All that one end decides by itself.
 struct options {
   identity self{};
-  std::string secret{};           ///< shared with all that may connect; empty: none
+  std::string secret{};  ///< shared with all that may connect; empty: none
+  /// Who listens: a second secret, which chiefs have in place of the first. With it, who knows the first is a worker;
+  /// without, everybody is a chief (`authority`).
+  std::string chief_secret{};
   bool insecure = false;          ///< goes without a secret, if the other end does, too
+  tls_files tls{};                ///< certificates in place of secrets, or beside them; then nobody goes without
   std::string wanted_job{};       ///< who connects: whom it expects there; empty: anybody
   std::int32_t wanted_task = -1;  ///< likewise; -1: any
   bool same_library = true;       ///< refuses other minor versions of the library

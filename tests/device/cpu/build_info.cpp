@@ -43,4 +43,9 @@ TEST_CASE("one line says what the program was compiled with") {
 #else
   CHECK(!contains("Boost.Asio"));
 #endif
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+  CHECK(contains("OpenSSL"));
+#else
+  CHECK(!contains("OpenSSL"));
+#endif
 }

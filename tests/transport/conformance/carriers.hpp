@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "support/certificates.hpp"
 #include "support/comes.hpp"
 #include "support/temporary_directory.hpp"
 #include "tagma/transport/asio/network.hpp"
@@ -29,6 +30,8 @@ class carrier {
   [[nodiscard]] virtual std::string address() = 0;
   /// An address where nobody listens.
   [[nodiscard]] virtual std::string nowhere() = 0;
+  /// What an end needs besides.
+  virtual void prepare(options&) {}
   /// Waits until it is so, or for long.
   [[nodiscard]] virtual bool comes(const std::function<bool()>& so) = 0;
 };
@@ -66,7 +69,7 @@ class memory_carrier final : public carrier {
 };
 
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
-class socket_carrier final : public carrier {
+class socket_carrier : public carrier {
  public:
   explicit socket_carrier(bool is_unix) : unix_(is_unix) {}
   std::string name() const override { return unix_ ? "Unix sockets" : "TCP"; }
@@ -84,6 +87,18 @@ class socket_carrier final : public carrier {
   tagma::test::temporary_directory directory_;
   asio::network client_, server_;
 };
+
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+class tls_carrier final : public socket_carrier {
+ public:
+  tls_carrier() : socket_carrier(false) {}
+  std::string name() const override { return "TLS"; }
+  void prepare(options& o) override { o.tls = authority_.of_task(o.self.job, o.self.task); }
+
+ private:
+  tagma::test::authority authority_{};
+};
+#endif
 #endif
 
 /// Calls `f` with each of them.
@@ -94,6 +109,9 @@ inline void with_each_carrier(const std::function<void(carrier&)>& f) {
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
   all.emplace_back([] { return std::make_unique<socket_carrier>(false); });
   all.emplace_back([] { return std::make_unique<socket_carrier>(true); });
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+  all.emplace_back([] { return std::make_unique<tls_carrier>(); });
+#endif
 #endif
   for (const auto& make : all) f(*make());
 }

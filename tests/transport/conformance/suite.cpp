@@ -16,7 +16,9 @@ namespace {
 
 /// A server whose services answer with what they were asked, and a client.
 struct scene {
-  explicit scene(carrier& by, const options& server = task("ps"), const options& client = task("worker")) : with(by) {
+  explicit scene(carrier& by, options server = task("ps"), options client = task("worker")) : with(by) {
+    by.prepare(server);
+    by.prepare(client);
     address = with.server().listen(with.address(), patient(server), [this] {
       auto made = std::make_shared<service>();
       made->receives = echo;
@@ -239,11 +241,14 @@ TEST_CASE("conformance: who connects waits for who listens") {
       address = before.address;
     }
     const auto told = std::make_shared<service>();
-    const auto l = c.client().connect(address, patient(task("worker")), told, 60 * s);
+    options server = task("ps"), client = task("worker");
+    c.prepare(server);
+    c.prepare(client);
+    const auto l = c.client().connect(address, patient(client), told, 60 * s);
     bool listens = false;
     const auto at_server = std::make_shared<service>();
     c.server().after(20 * ms, [&] {
-      c.server().listen(address, patient(task("ps")), [&] { return at_server; });
+      c.server().listen(address, patient(server), [&] { return at_server; });
       listens = true;
     });
     REQUIRE(c.comes([&] { return told->has("connected") && at_server->has("connected"); }));

@@ -41,7 +41,9 @@ enum class message : std::uint16_t {
   read_variable,    ///< norms of a variable, perhaps with its elements
   list_runs,        ///< runs that are under way, and what they wait for
   reset_container,  ///< empties a container, which ends the sessions that use it
-  probe             ///< whether it reaches another task
+  probe,            ///< whether it reaches another task
+  // Of its own.
+  stop = 23  ///< a call: the server ends
 };
 
 /// A task, and where it is.

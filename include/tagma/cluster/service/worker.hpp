@@ -19,7 +19,8 @@ namespace tagma::service {
 /// Listens while it lives.
 class worker {
  public:
-  /// Throws what `network::listen` throws, and what it finds in a checkpoint that it made and cannot read.
+  /// Throws what `network::listen` throws, InvalidArgument for secrets that are no two, and what it finds in a
+  /// checkpoint that it made and cannot read.
   /// @param by outlives it
   worker(transport::network& by, const std::string& address, worker_options options);
   worker(const worker&) = delete;
@@ -40,6 +41,8 @@ class worker {
 
 inline worker::worker(transport::network& by, const std::string& address, worker_options options) : network_(by) {
   const transport::options how = options.link;
+  if (!how.chief_secret.empty() && (how.secret.empty() || how.secret == how.chief_secret))
+    fail(status_code::invalid_argument, "a secret of chiefs needs another one for workers");
   core_ = std::make_shared<worker_core>(by, std::move(options));
   core_->begin_own_checkpoints();
   address_ = by.listen(address, how, [core = core_] { return core->accept(); });

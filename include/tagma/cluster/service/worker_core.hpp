@@ -23,6 +23,7 @@
 #include "tagma/cluster/service/inlet_handler.hpp"
 #include "tagma/cluster/service/inspect.hpp"
 #include "tagma/cluster/service/outlet.hpp"
+#include "tagma/cluster/service/permissions.hpp"
 #include "tagma/cluster/service/registered_part.hpp"
 #include "tagma/cluster/service/run_gate.hpp"
 #include "tagma/cluster/service/threads.hpp"
@@ -213,6 +214,7 @@ inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
+  if (const auto no = not_permitted(from, m.kind)) return transport::placement::refused(*no);
   switch (static_cast<message>(m.kind)) {
     case message::add_part:
     case message::run_part:
@@ -277,6 +279,11 @@ inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, s
 inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, transport::link& from,
                                   transport::incoming& m) {
   const std::uint64_t request = m.request;
+  if (const auto no = not_permitted(from, m.kind)) {
+    // What asks for no answer is left alone.
+    if (m.wants_reply) (void)from.fail(request, *no);
+    return;
+  }
   try {
     switch (static_cast<message>(m.kind)) {
       case message::tensor: {
@@ -347,6 +354,11 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return inspect_for(by, from, m);
       case message::probe:
         return probe_for(by, m);
+      case message::stop:
+        if (options_.stop_asked == nullptr)
+          fail(status_code::unimplemented, "this server is part of a program, which ends it by itself");
+        (void)from.reply(request, {});
+        return options_.stop_asked();
       default:
         return receive_checkpoint(by, from, m);
     }

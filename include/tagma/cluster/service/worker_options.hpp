@@ -30,6 +30,9 @@ struct worker_options {
   int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
   std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
   std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
+  /// A chief wants the process to end; by the thread of the network, and so returns at once. Without it, only the
+  /// process itself ends the worker.
+  std::function<void()> stop_asked{};
   /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
   std::function<void(const std::string&)> told{};
 };

@@ -9,7 +9,6 @@
 #include <pthread.h>
 
 #include <array>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -31,29 +30,15 @@
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/mutex.hpp"
+#include "tagma/transport/asio/place.hpp"
 #include "tagma/transport/asio/settings.hpp"
+#include "tagma/transport/asio/tls_channel.hpp"
 #include "tagma/transport/driven_link.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::transport::asio {
 
-namespace net = boost::asio;
-using stream_socket = net::generic::stream_protocol::socket;
-using endpoint = net::generic::stream_protocol::endpoint;
-
 class socket_link;
-
-/// Where an address leads: a path, or a host and a port.
-struct place {
-  bool is_unix = false;
-  std::string host{}, port{}, path{};
-};
-
-/// Throws `invalid_argument` for what is no address.
-[[nodiscard]] place place_of(const std::string& address);
-
-/// Whether only processes of this machine get to an address.
-[[nodiscard]] bool is_local(const endpoint& e);
 
 /// Listens at one address.
 struct listener : std::enable_shared_from_this<listener> {
@@ -100,6 +85,8 @@ class core : public std::enable_shared_from_this<core> {
   void taken(const std::shared_ptr<listener>& at, stream_socket socket);
   void open(const place& where, const std::shared_ptr<listener>& made);
   void report(status_code code, std::string_view text);
+  /// Nothing for who has no certificates. With them nobody needs a secret, and bulk no checksums.
+  [[nodiscard]] std::shared_ptr<const tls_identity> proves(options& how);
 
   settings how_;
   net::io_context context_{1};
@@ -109,6 +96,7 @@ class core : public std::enable_shared_from_this<core> {
   mutex mutex_;
   std::vector<std::shared_ptr<socket_link>> awake_;
   bool posted_ = false;
+  tls_identities identities_;                                   // under the mutex
   std::map<std::string, std::shared_ptr<listener>> listeners_;  // under the mutex
   std::set<std::shared_ptr<socket_link>> links_;                // of the thread, as what follows
   std::deque<const socket_link*> strangers_;
@@ -121,7 +109,9 @@ class core : public std::enable_shared_from_this<core> {
 /// functions alone, and is free whenever they have returned.
 class socket_link final : public driven_link, public std::enable_shared_from_this<socket_link> {
  public:
-  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told);
+  /// @param proof nullptr: without TLS
+  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
+              std::shared_ptr<const tls_identity> proof);
   ~socket_link() override = default;
 
   /// Finds the other end, again and again until then.
@@ -147,6 +137,9 @@ class socket_link final : public driven_link, public std::enable_shared_from_thi
   void wait_to_read();
   void read();
   void write();
+  [[nodiscard]] std::size_t read_some(std::size_t& room, boost::system::error_code& e);
+  void decipher();
+  void distrust(status_code code, std::string_view how);
   void plan_timer();
   void finish();
   void drain();
@@ -160,6 +153,8 @@ class socket_link final : public driven_link, public std::enable_shared_from_thi
   std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
   bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;
   bool deaf_ = false;  // the other end takes nothing any more
+  const side which_;
+  std::unique_ptr<tls_channel> tls_{};  // nullptr: without
 };
 
 }  // namespace tagma::transport::asio

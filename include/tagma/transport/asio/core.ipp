@@ -9,8 +9,6 @@
 
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,56 +28,7 @@ TAGMA_DECL digest draw_nonce() {
   return d;
 }
 
-/// Whether the process at the other end of a Unix socket belongs to the same user, or to root.
-TAGMA_DECL bool is_same_user(stream_socket& socket) {
-  ucred who{};
-  socklen_t size = sizeof who;
-  if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
-  return who.uid == ::getuid() || who.uid == 0;
-}
-
-/// Whether a Unix socket is one that nobody listens at any more.
-TAGMA_DECL bool is_left_over(net::io_context& in, const endpoint& there) {
-  stream_socket probe(in);
-  boost::system::error_code e;
-  probe.open(there.protocol(), e);
-  if (!e) probe.connect(there, e);
-  return e == net::error::connection_refused;
-}
-
 }  // namespace detail
-
-TAGMA_DECL place place_of(const std::string& address) {
-  place p;
-  if (address.starts_with("unix:")) {
-    p.is_unix = true;
-    p.path = address.substr(address.starts_with("unix:///") ? 7 : 5);
-    if (p.path.size() < 2 || p.path[0] != '/' || p.path.size() > 107)
-      fail(status_code::invalid_argument,
-           {"'", address, "' names no Unix socket: its path is absolute, of at most 107 bytes"});
-    return p;
-  }
-  const std::size_t colon = address.rfind(':');
-  if (colon != std::string::npos) {
-    p.host = address.substr(0, colon);
-    p.port = address.substr(colon + 1);
-  }
-  if (p.host.size() > 2 && p.host.front() == '[' && p.host.back() == ']') p.host = p.host.substr(1, p.host.size() - 2);
-  const bool digits = !p.port.empty() && p.port.size() < 6 &&
-                      std::all_of(p.port.begin(), p.port.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (p.host.empty() || !digits || std::stoi(p.port) > 65535)
-    fail(status_code::invalid_argument, {"'", address, "' is no address, expected host:port or unix:/path"});
-  return p;
-}
-
-TAGMA_DECL bool is_local(const endpoint& e) {
-  if (e.protocol().family() == AF_UNIX) return true;
-  net::ip::tcp::endpoint tcp;
-  if (e.size() > tcp.capacity()) return false;
-  std::copy_n(reinterpret_cast<const char*>(e.data()), e.size(), reinterpret_cast<char*>(tcp.data()));
-  tcp.resize(e.size());
-  return tcp.address().is_loopback();
-}
 
 TAGMA_DECL void core::start() {
   thread_ = std::thread([this] {
@@ -149,6 +98,14 @@ TAGMA_DECL void core::report(status_code code, std::string_view text) {
   if (how_.report) how_.report(error(code, text));
 }
 
+TAGMA_DECL std::shared_ptr<const tls_identity> core::proves(options& how) {
+  if (!how.tls.is_set()) return nullptr;
+  how.insecure = true;
+  how.checksums = false;
+  const mutex_lock lock(mutex_);
+  return identities_.read(how.tls);
+}
+
 TAGMA_DECL std::shared_ptr<link> core::connect(const std::string& address, options how, std::shared_ptr<handler> with,
                                                std::int64_t within_ns) {
   const place where = place_of(address);
@@ -157,8 +114,9 @@ TAGMA_DECL std::shared_ptr<link> core::connect(const std::string& address, optio
   const net::ip::address number = net::ip::make_address(where.host, no);
   if (how.secret.empty() && (where.is_unix || where.host == "localhost" || (!no && number.is_loopback())))
     how.insecure = true;
+  auto proof = proves(how);
   const connection::setting s{side::connects, std::move(how), detail::draw_nonce(), address, true};
-  auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with));
+  auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with), std::move(proof));
   net::post(context_, [this, made, where, until = runtime::now_ns() + within_ns] {
     links_.insert(made);
     made->seek(where, until);
@@ -188,7 +146,8 @@ TAGMA_DECL void core::open(const place& where, const std::shared_ptr<listener>& 
     if (!is_local(at))
       fail(status_code::permission_denied,
            {"others could connect to ", made->address,
-            " and nothing would keep them out: give a secret, listen on loopback or a Unix socket, or say `insecure`"});
+            " and nothing would keep them out: give a secret or certificates, listen on loopback or a Unix socket, or "
+            "say `insecure`"});
     made->how.insecure = true;
   }
   made->socket.open(at.protocol(), e);
@@ -207,6 +166,12 @@ TAGMA_DECL std::string core::listen(const std::string& address, options how, acc
   const place where = place_of(address);
   const auto made = std::make_shared<listener>(context_, std::move(how), std::move(accept));
   made->address = address;
+  if (const auto proof = proves(made->how); proof != nullptr) {
+    const certificate_names names = tls_identities::names(*proof);
+    if (const auto no = names.contradict(made->how.self, false))
+      fail(status_code::invalid_argument,
+           {"TLS: '", made->how.tls.certificate, "' is of no use at ", address, ": ", sentence_of(*no)});
+  }
   open(where, made);
   if (!where.is_unix && where.port == "0") {
     const endpoint at = made->socket.local_endpoint();
@@ -272,7 +237,7 @@ TAGMA_DECL void core::taken(const std::shared_ptr<listener>& at, stream_socket s
   std::shared_ptr<handler> with = at->accept();
   if (with == nullptr) return;
   const connection::setting s{side::accepts, at->how, detail::draw_nonce(), "who connects to " + at->address, true};
-  const auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with));
+  const auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with), proves(at->how));
   links_.insert(made);
   strangers_.push_back(made.get());
   made->begin(std::move(socket));
@@ -305,19 +270,19 @@ TAGMA_DECL constexpr std::size_t turn_bytes = 2 * 1024 * 1024;
 /// How long who has said why it closes waits for the other end to read that.
 TAGMA_DECL constexpr std::int64_t drain_ns = 1'000'000'000;
 
-TAGMA_DECL void set_number(stream_socket& socket, int level, int name, int value) {
-  (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
-}
-
 }  // namespace detail
 
-TAGMA_DECL socket_link::socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told)
-    : driven_link(std::move(s), std::move(told), runtime::now_ns()),
+TAGMA_DECL socket_link::socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
+                                    std::shared_ptr<const tls_identity> proof)
+    : driven_link(s, std::move(told), runtime::now_ns()),
       core_(std::move(with)),
       socket_(core_->context()),
       timer_(core_->context()),
       again_(core_->context()),
-      resolver_(core_->context()) {}
+      resolver_(core_->context()),
+      which_(s.which) {
+  if (proof != nullptr) tls_ = std::make_unique<tls_channel>(which_, std::move(proof));
+}
 
 TAGMA_DECL std::int64_t socket_link::clock() const { return runtime::now_ns(); }
 
@@ -389,12 +354,11 @@ TAGMA_DECL void socket_link::connected() {
 
 TAGMA_DECL void socket_link::begin(stream_socket socket) {
   socket_ = std::move(socket);
-  boost::system::error_code e;
-  socket_.non_blocking(true, e);
-  detail::set_number(socket_, IPPROTO_TCP, TCP_NODELAY, 1);  // which fails on Unix sockets
+  detail::make_ready(socket_);
   running_ = true;
   was_stranger_ = true;
   with_connection([&](connection& c) { c.begin(clock()); });
+  if (tls_ != nullptr) tls_->meet();  // who connects speaks first
   drive();
   if (!over_) wait_to_read();
 }
@@ -410,22 +374,63 @@ TAGMA_DECL void socket_link::wait_to_read() {
   });
 }
 
+/// @param room for how many bytes there was room
+TAGMA_DECL std::size_t socket_link::read_some(std::size_t& room, boost::system::error_code& e) {
+  if (tls_ != nullptr) {
+    const std::span<std::byte> to = tls_->receive_into();
+    room = to.size();
+    const std::size_t n = socket_.read_some(net::buffer(to.data(), to.size()), e);
+    tls_->received(n);
+    if (n > 0) decipher();
+    return n;
+  }
+  return with_connection([&](connection& c) {
+    const inlet_room to = c.receive_into();
+    room = to.first.size() + to.second.size();
+    const std::array both{net::buffer(to.first.data(), to.first.size()),
+                          net::buffer(to.second.data(), to.second.size())};
+    const std::size_t n = to.second.empty() ? socket_.read_some(both[0], e) : socket_.read_some(both, e);
+    if (n > 0) c.received(n, clock());
+    return n;
+  });
+}
+
+TAGMA_DECL void socket_link::distrust(status_code code, std::string_view how) {
+  with_connection([&](connection& c) { c.distrust(code, how); });
+}
+
+/// What came through TLS.
+TAGMA_DECL void socket_link::decipher() {
+  if (tls_->heard_no_tls()) {
+    // Whoever speaks plainly is answered so, and is told that alone.
+    tls_.reset();
+    return distrust(status_code::permission_denied,
+                    which_ == side::connects
+                        ? "it speaks without TLS, and this end has certificates: give them to both, or to none"
+                        : "it speaks without TLS, which is needed here: give it certificates (--tls-ca, --tls-cert, "
+                          "--tls-key)");
+  }
+  const bool was_open = tls_->is_open();
+  tls_->meet();
+  if (tls_->is_open() && !was_open) with_connection([&](connection& c) { c.certified(tls_->names()); });
+  for (bool more = true; more;) {
+    more = with_connection([&](connection& c) {
+      if (c.is_over()) return false;
+      const std::size_t n = tls_->read(c.receive_into().first);
+      if (n > 0) c.received(n, clock());
+      return n > 0;
+    });
+  }
+  if (const std::optional<error>& why = tls_->failure(); why && why->code() != status_code::unavailable)
+    distrust(why->code(), sentence_of(*why));
+}
+
 TAGMA_DECL void socket_link::read() {
   std::size_t turn = 0;
   while (!over_ && turn < detail::turn_bytes) {
     boost::system::error_code e;
-    std::size_t n = 0, room = 0;
-    with_connection([&](connection& c) {
-      const inlet_room to = c.receive_into();
-      room = to.first.size() + to.second.size();
-      if (to.second.empty())
-        n = socket_.read_some(net::buffer(to.first.data(), to.first.size()), e);
-      else
-        n = socket_.read_some(
-            std::array{net::buffer(to.first.data(), to.first.size()), net::buffer(to.second.data(), to.second.size())},
-            e);
-      if (n > 0) c.received(n, clock());
-    });
+    std::size_t room = 0;
+    const std::size_t n = read_some(room, e);
     if (e && e != net::error::would_block && e != net::error::interrupted)
       fails(e == net::error::eof ? "it closed the connection" : e.message());
     else if (n > 0)
@@ -439,7 +444,18 @@ TAGMA_DECL void socket_link::read() {
 TAGMA_DECL void socket_link::write() {
   while (running_ && !writing_ && !deaf_) {
     std::span<const std::byte> pieces[16];
-    const std::size_t count = with_connection([&](connection& c) { return c.gather(pieces, clock()); });
+    std::size_t count = 0;
+    const bool is_ready = tls_ == nullptr || (tls_->is_open() && tls_->to_send().empty());
+    if (is_ready) count = with_connection([&](connection& c) { return c.gather(pieces, clock()); });
+    if (tls_ != nullptr) {
+      if (count > 0) {
+        const std::size_t said = tls_->write(std::span(pieces).first(count));
+        with_connection([&](connection& c) { c.sent(said, clock()); });
+        take_wishes();
+      }
+      pieces[0] = tls_->to_send();
+      count = pieces[0].empty() ? 0 : 1;
+    }
     if (count == 0) return;
     std::array<net::const_buffer, 16> buffers{};
     std::size_t size = 0;
@@ -454,8 +470,12 @@ TAGMA_DECL void socket_link::write() {
       deaf_ = true;
       return;
     }
-    with_connection([&](connection& c) { c.sent(n, clock()); });
-    take_wishes();
+    if (tls_ != nullptr) {
+      tls_->sent(n);
+    } else {
+      with_connection([&](connection& c) { c.sent(n, clock()); });
+      take_wishes();
+    }
     if (n == size) continue;
     writing_ = true;
     socket_.async_wait(stream_socket::wait_write, [self = shared_from_this()](boost::system::error_code failed) {
@@ -527,6 +547,10 @@ TAGMA_DECL void socket_link::finish() {
   if (!running_) {
     socket_.close(e);
     return core_->over(shared_from_this());
+  }
+  if (tls_ != nullptr) {
+    tls_->close();
+    if (!writing_) (void)socket_.write_some(net::buffer(tls_->to_send().data(), tls_->to_send().size()), e);
   }
   // A socket that is closed with bytes unread takes back what it has sent last.
   socket_.cancel(e);

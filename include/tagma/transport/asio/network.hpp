@@ -18,6 +18,11 @@ TAGMA_NEEDS_LIBRARY(compiled_with_asio)
 #else
 TAGMA_NEEDS_LIBRARY(compiled_without_asio)
 #endif
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+TAGMA_NEEDS_LIBRARY(compiled_with_tls)
+#else
+TAGMA_NEEDS_LIBRARY(compiled_without_tls)
+#endif
 
 namespace tagma::transport::asio {
 
@@ -28,8 +33,9 @@ class core;
 ///
 /// On loopback and Unix sockets, both ends go without a secret if they have none: whoever can log in to the machine
 /// gets to a loopback address, and a Unix socket takes processes of the same user and of root alone. Elsewhere `listen`
-/// needs a secret, or `options::insecure`. A secret keeps strangers out; only TLS would keep others from reading and
-/// changing what is sent.
+/// needs a secret, certificates (`options::tls`, where TAGMA_WITH_TLS is 1), or `options::insecure`. A secret keeps
+/// strangers out; TLS also keeps others from reading and changing what is sent. Where one end has certificates, both
+/// do.
 class network final : public transport::network {
  public:
   /// Throws `unimplemented` without Boost.Asio.
