@@ -29524,6 +29524,152 @@ TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
 #include <cstdint>
 #include <cstring>
 
+// ---- tagma/device/cpu/few_rows.hpp
+
+/// @file
+/// Products of which one side is short: as fast as the long matrix can be read or written, and without a copy of it.
+/// Each element of the result is one sum in the order of the inner axis, or one over the lanes of a pack where that
+/// axis is the last of both matrices: its bytes do not depend on how the result is shared.
+
+#include <cstdint>
+
+// ---- tagma/device/cpu/gemm_args.hpp
+
+/// @file
+/// What a matrix product is given.
+
+#include <cstdint>
+
+namespace tagma::device::cpu {
+
+/// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.
+template <class T>
+struct gemm_args {
+  bool transpose_a = false, transpose_b = false;
+  std::int64_t m = 0, n = 0, k = 0;
+  const T* a = nullptr;
+  std::int64_t lda = 0;
+  const T* b = nullptr;
+  std::int64_t ldb = 0;
+  T* c = nullptr;
+  std::int64_t ldc = 0;
+
+  /// A product with one column as one with one row, which is the same in memory.
+  void make_row() {
+    if (n != 1 || m == 1 || ldc != 1 || !(transpose_b || ldb == 1)) return;
+    const gemm_args old = *this;
+    *this = {false, !old.transpose_a, 1, m, k, old.b, k, old.a, old.lda, c, m};
+  }
+};
+
+}  // namespace tagma::device::cpu
+
+namespace tagma::device::cpu::detail {
+
+/// Rows of the result, or terms of each sum, up to which a product is one of these.
+inline constexpr std::int64_t few_rows = 4;
+/// Columns that it has at least, so that what remains of a vector is done again with those before it.
+inline constexpr std::int64_t least_columns = 32;
+
+/// Elements of the second matrix from which on reading it once counts for more than the wider vectors of a library. One
+/// row is always read faster than a library copies the matrix.
+inline constexpr std::int64_t large_matrix = std::int64_t{1} << 20;
+
+/// True if `few_rows_product` is for this product.
+template <class T>
+[[nodiscard]] bool has_few_rows(const gemm_args<T>& g) {
+  if (g.n < least_columns || g.m == 0 || g.k == 0 || (g.transpose_a && g.transpose_b)) return false;
+  if (g.k <= few_rows && !g.transpose_b) return true;
+  if (sizeof(T) == 4 && g.transpose_b && g.k < 32) return false;  // nothing but what remains of vectors
+  return g.m == 1 || (g.m <= few_rows && (sizeof(T) > 4 || g.k * g.n >= large_matrix));
+}
+
+/// What the loops of these products compute with. Not packs: every program with a product has these loops, and plain
+/// vectors in small functions are what a compiler is done with soon.
+template <class T>
+struct plain_vectors {
+  typedef T type __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
+  static constexpr std::int64_t lanes = 32 / sizeof(T), tile = 4 * lanes;
+};
+
+/// Adds `count` terms to some whole tiles of a row. `next` elements are between those of the first matrix.
+template <class T>
+struct add_terms_to_row {
+  TAGMA_INLINE static void run(const T* a, std::int64_t next, const T* b, std::int64_t ldb, std::int64_t count, T* c,
+                               std::int64_t columns, bool first) {
+    using vector = typename plain_vectors<T>::type;
+    for (const T* const end = c + columns; c < end; c += plain_vectors<T>::tile, b += plain_vectors<T>::tile) {
+      auto* const sums = reinterpret_cast<vector*>(c);
+      vector s{}, t{}, u{}, v{};
+      if (!first) s = sums[0], t = sums[1], u = sums[2], v = sums[3];
+      const T *factor = a, *row = b;
+      for (std::int64_t i = 0; i < count; ++i, factor += next, row += ldb) {
+        const auto* const terms = reinterpret_cast<const vector*>(row);
+        const vector x = *factor - vector{};
+        s = x * terms[0] + s;
+        t = x * terms[1] + t;
+        u = x * terms[2] + u;
+        v = x * terms[3] + v;
+      }
+      sums[0] = s, sums[1] = t, sums[2] = u, sums[3] = v;
+    }
+  }
+};
+
+/// A row of the first matrix times `columns` rows of the second one, four at a time, of which there are as many at
+/// least.
+template <class T>
+struct products_of_rows {
+  TAGMA_INLINE static void run(const T* a, const T* b, std::int64_t ldb, std::int64_t n, T* c, std::int64_t columns) {
+    using vector = typename plain_vectors<T>::type;
+    for (std::int64_t j = 0; j < columns; j += 4) {
+      if (j > columns - 4) j = columns - 4;  // some again, which come out the same
+      const T *const b0 = b + j * ldb, *const b1 = b0 + ldb, *const b2 = b1 + ldb, *const b3 = b2 + ldb;
+      vector s{}, t{}, u{}, v{};
+      std::int64_t i = 0;
+      for (; i + plain_vectors<T>::lanes <= n; i += plain_vectors<T>::lanes) {
+        const vector x = *reinterpret_cast<const vector*>(a + i);
+        s = x * *reinterpret_cast<const vector*>(b0 + i) + s;
+        t = x * *reinterpret_cast<const vector*>(b1 + i) + t;
+        u = x * *reinterpret_cast<const vector*>(b2 + i) + u;
+        v = x * *reinterpret_cast<const vector*>(b3 + i) + v;
+      }
+      const vector sums[4] = {s, t, u, v};
+      for (std::int64_t q = 0; q < 4; ++q) {
+        const T* const sum = reinterpret_cast<const T*>(sums + q);
+        T total = 0;
+        for (std::int64_t l = 0; l < plain_vectors<T>::lanes; ++l) total += sum[l];
+        for (std::int64_t l = i; l < n; ++l) total += a[l] * b0[q * ldb + l];
+        c[j + q] = total;
+      }
+    }
+  }
+};
+
+/// A product for which `has_few_rows` is true. The second matrix is read once, in blocks that stay in the cache.
+template <class T>
+TAGMA_COLD void few_rows_product(const gemm_args<T>& g) {
+  const std::int64_t row = g.transpose_a ? 1 : g.lda, next = g.transpose_a ? g.lda : 1;
+  const std::int64_t wide = g.transpose_b ? least_columns : 1024, deep = g.transpose_b ? g.k : 8;
+  for (std::int64_t left = 0, columns = 0; left < g.n; left += columns) {
+    columns = g.n - left < wide ? (g.n - left) / least_columns * least_columns : wide;
+    if (columns == 0) left = g.n - least_columns, columns = least_columns;  // some again
+    for (std::int64_t i = 0; i < g.k; i += deep)
+      for (std::int64_t r = 0; r < g.m; ++r) {
+        const T* const a = g.a + r * row + i * next;
+        T* const c = g.c + r * g.ldc + left;
+        if (g.transpose_b) {
+          dispatch<products_of_rows<T>>(a, g.b + left * g.ldb, g.ldb, g.k, c, columns);
+        } else {
+          dispatch<add_terms_to_row<T>>(a, next, g.b + i * g.ldb + left, g.ldb, g.k - i < deep ? g.k - i : deep, c,
+                                        columns, i == 0);
+        }
+      }
+  }
+}
+
+}  // namespace tagma::device::cpu::detail
+
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 #include <dlfcn.h>
 #include <dnnl.h>
@@ -29557,19 +29703,6 @@ TAGMA_NEEDS_LIBRARY(compiled_with_eigen)
 #endif
 
 namespace tagma::device::cpu {
-
-/// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.
-template <class T>
-struct gemm_args {
-  bool transpose_a = false, transpose_b = false;
-  std::int64_t m = 0, n = 0, k = 0;
-  const T* a = nullptr;
-  std::int64_t lda = 0;
-  const T* b = nullptr;
-  std::int64_t ldb = 0;
-  T* c = nullptr;
-  std::int64_t ldc = 0;
-};
 
 namespace detail {
 
@@ -29677,6 +29810,7 @@ void gemm(const gemm_args<T>& g) {
     for (std::int64_t i = 0; i < g.m; ++i) std::memset(g.c + i * g.ldc, 0, static_cast<std::size_t>(g.n) * sizeof(T));
     return;
   }
+  if (detail::has_few_rows(g)) return detail::few_rows_product(g);
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
   if constexpr (std::is_same_v<T, float>) return detail::library_gemm(g);
 #else
@@ -30823,7 +30957,8 @@ struct product_split {
   std::int64_t all_rows, all_columns;
 
   /// @param repeated threads that help with one call are still there at the next
-  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated);
+  /// @param few      the parts are whole tiles of columns for `few_rows_product`
+  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
   /// Part `t` of a product.
   template <class T>
@@ -30831,7 +30966,7 @@ struct product_split {
     gemm_args<T> g = whole;
     const std::int64_t row = t / across * rows, column = t % across * columns;
     g.m = row + rows < all_rows ? rows : all_rows - row;
-    g.n = column + columns < all_columns ? columns : all_columns - column;
+    g.n = t % across + 1 < across ? columns : all_columns - column;
     g.a += g.transpose_a ? row : row * g.lda;
     g.b += g.transpose_b ? column * g.ldb : column;
     g.c += row * g.ldc + column;
@@ -30842,6 +30977,8 @@ struct product_split {
   /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
   /// by the dozen.
   bool cut();
+  /// What few rows cost is reading the other matrix, or with few terms writing the result.
+  void cut_columns(std::int64_t elements, bool repeated);
 };
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -30882,15 +31019,24 @@ class onednn_product final : public kernel_state {
 
 namespace tagma::device::cpu::detail {
 
-[[gnu::noinline]] TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated)
+[[gnu::noinline]] TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
+                                                          bool few)
     : rows(m), columns(n), all_rows(m), all_columns(n) {
+  if (few) cut_columns(n * (m > k ? m : k), repeated);
   // Multiplications, below which sharing costs more than it gains.
   const double least = repeated ? 1e6 : 8e6;
   double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
-  if (wanted < 2) return;
+  if (few || wanted < 2) return;
   for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
   across = pieces(n, columns);
   parts = across * pieces(m, rows);
+}
+
+TAGMA_DECL void product_split::cut_columns(std::int64_t elements, bool repeated) {
+  const std::int64_t wanted = elements / (repeated ? 1 << 15 : 1 << 17), tiles = all_columns / least_columns;
+  if (wanted < 2 || tiles < 2) return;
+  columns = pieces(tiles, wanted < 8 ? wanted : 8) * least_columns;
+  across = parts = pieces(tiles * least_columns, columns);  // the last one has what is less than a tile, too
 }
 
 TAGMA_DECL bool product_split::cut() {
@@ -30990,7 +31136,7 @@ namespace cpu::detail {
 
 template <class T>
 void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
-  const product_split split(g.m, g.n, g.k, repeated);
+  const product_split split(g.m, g.n, g.k, repeated, has_few_rows(g));
   if (split.parts == 1) return gemm(g);
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
 }
@@ -31024,9 +31170,10 @@ void matmul(const kernel_args& args, const run_context& context) {
   T* c = args.out.as<T>();
   if (p.one) {
     g.a = a, g.b = b, g.c = c;
+    g.make_row();
 #if TAGMA_ONEDNN_PRIMITIVES
     if constexpr (std::is_same_v<T, float>)
-      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(a, b, c);
+      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
 #endif
     return split_gemm(g, args.repeated, context);
   }
@@ -31043,7 +31190,9 @@ void matmul(const kernel_args& args, const run_context& context) {
 TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
   const product_extents p(args);
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
-  return onednn_product::make(describe_product<float>(args, p), args.repeated);
+  gemm_args<float> g = describe_product<float>(args, p);
+  g.make_row();
+  return has_few_rows(g) ? nullptr : onednn_product::make(g, args.repeated);
 }
 #endif
 

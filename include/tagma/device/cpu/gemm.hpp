@@ -10,6 +10,8 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
+#include "tagma/device/cpu/few_rows.hpp"
+#include "tagma/device/cpu/gemm_args.hpp"
 #include "tagma/device/cpu/math.hpp"
 
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
@@ -45,19 +47,6 @@ TAGMA_NEEDS_LIBRARY(compiled_with_eigen)
 #endif
 
 namespace tagma::device::cpu {
-
-/// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.
-template <class T>
-struct gemm_args {
-  bool transpose_a = false, transpose_b = false;
-  std::int64_t m = 0, n = 0, k = 0;
-  const T* a = nullptr;
-  std::int64_t lda = 0;
-  const T* b = nullptr;
-  std::int64_t ldb = 0;
-  T* c = nullptr;
-  std::int64_t ldc = 0;
-};
 
 namespace detail {
 
@@ -165,6 +154,7 @@ void gemm(const gemm_args<T>& g) {
     for (std::int64_t i = 0; i < g.m; ++i) std::memset(g.c + i * g.ldc, 0, static_cast<std::size_t>(g.n) * sizeof(T));
     return;
   }
+  if (detail::has_few_rows(g)) return detail::few_rows_product(g);
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
   if constexpr (std::is_same_v<T, float>) return detail::library_gemm(g);
 #else
