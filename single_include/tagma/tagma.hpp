@@ -30901,6 +30901,13 @@ TAGMA_DECL void initialize(const kernel_args& args, const run_context& context) 
 namespace tagma::device {
 namespace cpu::detail {
 
+/// Elements of one word each at some positions.
+template <class Word, class Index>
+void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i, to += sizeof(Word))
+    std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+}
+
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
   const op::around_axis from(args.in[0].dims, args.attributes[0]);
@@ -30910,9 +30917,18 @@ void gather(const kernel_args& args, const run_context& context) {
   check_indices(index, count, from.count);
   if (args.out.elements() == 0) return;
   over_pieces(from.outer * count, bytes, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t row = i / count * from.count + static_cast<std::int64_t>(index[i % count]);
-      copy_bytes(args.out.data + i * bytes, args.in[0].data + row * bytes, bytes);
+    for (std::int64_t i = first, n = 0; i < last; i += n) {
+      const std::int64_t outer = i / count, k = i - outer * count;
+      n = count - k < last - i ? count - k : last - i;
+      std::byte* const to = args.out.data + i * bytes;
+      const std::byte* const rows = args.in[0].data + outer * from.count * bytes;
+      if (bytes == 4)
+        pick<std::uint32_t>(to, rows, index + k, n);
+      else if (bytes == 8)
+        pick<std::uint64_t>(to, rows, index + k, n);
+      else
+        for (std::int64_t r = 0; r < n; ++r)
+          copy_bytes(to + r * bytes, rows + static_cast<std::int64_t>(index[k + r]) * bytes, bytes);
     }
   });
 }
@@ -32947,30 +32963,50 @@ namespace cpu::detail {
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
 
-/// The maximum of a row, and the sum of exp(x - maximum). A function of its own, for all kernels of this file.
+/// Where exp(x - maximum) of a row can be kept: not in 16 bits, which would round it.
+template <class T>
+[[nodiscard]] constexpr T* kept_in(T* y) {
+  return std::is_same_v<T, compute_t<T>> ? y : nullptr;
+}
+
+/// The maximum of a row, and the sum of exp(x - maximum), which `keep` receives unless it is null; it may be the row. A
+/// function of its own, for all kernels of this file.
 template <class T>
 struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total) {
+  TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total, T* keep) {
     C top = static_cast<C>(x[0]);
-    for (std::int64_t i = 1; i < n; ++i) {
+    std::int64_t first = 1;
+    if (n >= 8) {
+      P tops = load<8>(x);
+      for (first = 8; first + 8 <= n; first += 8) tops = max(tops, load<8>(x + first));
+      for (int l = 0; l < 8; ++l) top = max(top, lane(tops, l));
+    }
+    for (std::int64_t i = first; i < n; ++i) {
       const auto v = static_cast<C>(x[i]);
       top = v > top || v != v ? v : top;
     }
     P sum = splat<P>(C(0));
     const P shift = splat<P>(top);
     // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
-    T padded[8];
+    T padded[8], kept[8], *end = nullptr;
     for (T& p : padded) p = static_cast<T>(-__builtin_huge_valf());
     const int rest = static_cast<int>(n % 8);
     for (std::int64_t count = n - rest;;) {
-      for (std::int64_t i = 0; i < count; i += 8) sum = sum + exp(load<8>(x + i) - shift);
+      for (std::int64_t i = 0; i < count; i += 8) {
+        const P e = exp(load<8>(x + i) - shift);
+        sum = sum + e;
+        if (keep != nullptr) store(keep + i, e);
+      }
       if (x == padded || rest == 0) break;
       for (int i = 0; i < rest; ++i) padded[i] = x[count + i];
       x = padded;
+      if (keep != nullptr) end = keep + count, keep = kept;
       count = 8;
     }
+    if (end != nullptr)
+      for (int i = 0; i < rest; ++i) end[i] = kept[i];
     *highest = top;
     *total = reduce_add(sum);
   }
@@ -32984,12 +33020,22 @@ struct exponential_part {
     return exp(x - shift) * scale;
   }
 };
+struct scaled_part {
+  template <class P>
+  TAGMA_INLINE static P of(const P& x, const P&, const P& scale) {
+    return x * scale;
+  }
+};
 struct logarithmic_part {
   template <class P>
   TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
     return x - shift - scale;
   }
 };
+
+/// What is left to do for an element of a softmax, of what `kept_in` has of it or else of its operand.
+template <class T>
+using rest_of_softmax = std::conditional_t<std::is_same_v<T, compute_t<T>>, scaled_part, exponential_part>;
 
 /// y = Part(x, shift, scale), of a row.
 template <class Part, class T, class P>
@@ -33014,14 +33060,15 @@ template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  using part = std::conditional_t<Kind == row_kind::softmax, exponential_part, logarithmic_part>;
+  using part = std::conditional_t<Kind == row_kind::softmax, rest_of_softmax<T>, logarithmic_part>;
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
-      dispatch<row_sums<T>>(x, n, &top, &total);
+      T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
+      dispatch<row_sums<T>>(x, n, &top, &total, kept);
       const P shift = splat<P>(top);
       const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
-      map_row<part>(x, y, n, shift, scale);
+      map_row<part>(kept != nullptr ? kept : x, y, n, shift, scale);
     }
   }
 };
@@ -33056,7 +33103,7 @@ struct entropy_row {
   using C = compute_t<T>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, T* y) {
     C top{}, total{};
-    dispatch<row_sums<T>>(x, n, &top, &total);
+    dispatch<row_sums<T>>(x, n, &top, &total, static_cast<T*>(nullptr));
     const auto logarithm = log(splat<pack<C, 8>>(total));
     *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
   }
@@ -33077,9 +33124,10 @@ struct entropy_gradient_row {
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, C upstream, T* y) {
     C top{}, total{};
-    dispatch<row_sums<T>>(x, n, &top, &total);
+    T* const kept = kept_in(y);
+    dispatch<row_sums<T>>(x, n, &top, &total, kept);
     const P shift = splat<P>(top), scale = splat<P>(upstream / total);
-    map_row<exponential_part>(x, y, n, shift, scale);
+    map_row<rest_of_softmax<T>>(kept != nullptr ? kept : x, y, n, shift, scale);
     y[label] = T(static_cast<C>(y[label]) - upstream);
   }
 };
@@ -33306,6 +33354,12 @@ struct transpose_body {
   }
 };
 
+/// The same where the size is known to the compiler, which then calls nothing.
+template <std::int64_t Bytes>
+void copy_short_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t step) {
+  for (std::int64_t i = 0; i < count; ++i, to += Bytes, from += step) std::memcpy(to, from, std::size_t{Bytes});
+}
+
 using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 
 template <class T>
@@ -33314,6 +33368,9 @@ void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::in
   dispatch<transpose_body<T>>(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), rows, columns, to_row,
                               from_column);
 }
+
+/// Copies `count` rows of `bytes` bytes, `step` apart where they come from, to one place after the other.
+void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes, std::int64_t step);
 
 /// For elements of `size` bytes.
 [[nodiscard]] block_mover mover_of(std::int64_t size);
@@ -33370,6 +33427,30 @@ TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::i
   }
 }
 
+TAGMA_DECL void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes,
+                          std::int64_t step) {
+  switch (bytes) {
+    case 4:
+      return copy_short_rows<4>(to, from, count, step);
+    case 8:
+      return copy_short_rows<8>(to, from, count, step);
+    case 12:
+      return copy_short_rows<12>(to, from, count, step);
+    case 16:
+      return copy_short_rows<16>(to, from, count, step);
+    case 32:
+      return copy_short_rows<32>(to, from, count, step);
+    case 64:
+      return copy_short_rows<64>(to, from, count, step);
+    default:
+      if (bytes < 64)
+        for (std::int64_t i = 0; i < count; ++i)
+          copy_few(to + i * bytes, from + i * step, static_cast<std::size_t>(bytes));
+      else
+        for (std::int64_t i = 0; i < count; ++i) copy_bytes(to + i * bytes, from + i * step, bytes);
+  }
+}
+
 TAGMA_DECL block_mover mover_of(std::int64_t size) {
   switch (size) {
     case 1:
@@ -33392,10 +33473,15 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
   if (axes.count == 0 || axes.axis[axes.count - 1].from == 1) {
     const std::int64_t row = axes.count == 0 ? 1 : axes.axis[axes.count - 1].count;
     return over_pieces(args.out.elements() / row, row * size, context, [&](std::int64_t first, std::int64_t end) {
-      for (std::int64_t p = first; p < end; ++p) {
+      // Rows that follow each other along the axis before the last one at once.
+      const int before = axes.count - 2;
+      const moved_axis inner = before >= 0 ? axes.axis[before] : moved_axis{};
+      for (std::int64_t p = first, n = 0; p < end; p += n) {
         std::int64_t from = 0, to = 0;
         axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
-        copy_bytes(args.out.data + to * size, args.in[0].data + from * size, row * size);
+        const std::int64_t rest = inner.count - p % inner.count;
+        n = rest < end - p ? rest : end - p;
+        copy_rows(args.out.data + to * size, args.in[0].data + from * size, n, row * size, inner.from * size);
       }
     });
   }

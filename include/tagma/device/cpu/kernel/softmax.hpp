@@ -33,7 +33,7 @@ struct row_sums {
     if (n >= 8) {
       P tops = load<8>(x);
       for (first = 8; first + 8 <= n; first += 8) tops = max(tops, load<8>(x + first));
-      top = reduce_max(tops);
+      for (int l = 0; l < 8; ++l) top = max(top, lane(tops, l));
     }
     for (std::int64_t i = first; i < n; ++i) {
       const auto v = static_cast<C>(x[i]);
