@@ -29537,6 +29537,152 @@ TAGMA_DECL std::int64_t conv_problem::count(std::int64_t t) const {
 #include <cstdint>
 #include <cstring>
 
+// ---- tagma/device/cpu/few_rows.hpp
+
+/// @file
+/// Products of which one side is short: as fast as the long matrix can be read or written, and without a copy of it.
+/// Each element of the result is one sum in the order of the inner axis, or one over the lanes of a pack where that
+/// axis is the last of both matrices: its bytes do not depend on how the result is shared.
+
+#include <cstdint>
+
+// ---- tagma/device/cpu/gemm_args.hpp
+
+/// @file
+/// What a matrix product is given.
+
+#include <cstdint>
+
+namespace tagma::device::cpu {
+
+/// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.
+template <class T>
+struct gemm_args {
+  bool transpose_a = false, transpose_b = false;
+  std::int64_t m = 0, n = 0, k = 0;
+  const T* a = nullptr;
+  std::int64_t lda = 0;
+  const T* b = nullptr;
+  std::int64_t ldb = 0;
+  T* c = nullptr;
+  std::int64_t ldc = 0;
+
+  /// A product with one column as one with one row, which is the same in memory.
+  void make_row() {
+    if (n != 1 || m == 1 || ldc != 1 || !(transpose_b || ldb == 1)) return;
+    const gemm_args old = *this;
+    *this = {false, !old.transpose_a, 1, m, k, old.b, k, old.a, old.lda, c, m};
+  }
+};
+
+}  // namespace tagma::device::cpu
+
+namespace tagma::device::cpu::detail {
+
+/// Rows of the result, or terms of each sum, up to which a product is one of these.
+inline constexpr std::int64_t few_rows = 4;
+/// Columns that it has at least, so that what remains of a vector is done again with those before it.
+inline constexpr std::int64_t least_columns = 32;
+
+/// Elements of the second matrix from which on reading it once counts for more than the wider vectors of a library. One
+/// row is always read faster than a library copies the matrix.
+inline constexpr std::int64_t large_matrix = std::int64_t{1} << 20;
+
+/// True if `few_rows_product` is for this product.
+template <class T>
+[[nodiscard]] bool has_few_rows(const gemm_args<T>& g) {
+  if (g.n < least_columns || g.m == 0 || g.k == 0 || (g.transpose_a && g.transpose_b)) return false;
+  if (g.k <= few_rows && !g.transpose_b) return true;
+  if (sizeof(T) == 4 && g.transpose_b && g.k < 32) return false;  // nothing but what remains of vectors
+  return g.m == 1 || (g.m <= few_rows && (sizeof(T) > 4 || g.k * g.n >= large_matrix));
+}
+
+/// What the loops of these products compute with. Not packs: every program with a product has these loops, and plain
+/// vectors in small functions are what a compiler is done with soon.
+template <class T>
+struct plain_vectors {
+  typedef T type __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
+  static constexpr std::int64_t lanes = 32 / sizeof(T), tile = 4 * lanes;
+};
+
+/// Adds `count` terms to some whole tiles of a row. `next` elements are between those of the first matrix.
+template <class T>
+struct add_terms_to_row {
+  TAGMA_INLINE static void run(const T* a, std::int64_t next, const T* b, std::int64_t ldb, std::int64_t count, T* c,
+                               std::int64_t columns, bool first) {
+    using vector = typename plain_vectors<T>::type;
+    for (const T* const end = c + columns; c < end; c += plain_vectors<T>::tile, b += plain_vectors<T>::tile) {
+      auto* const sums = reinterpret_cast<vector*>(c);
+      vector s{}, t{}, u{}, v{};
+      if (!first) s = sums[0], t = sums[1], u = sums[2], v = sums[3];
+      const T *factor = a, *row = b;
+      for (std::int64_t i = 0; i < count; ++i, factor += next, row += ldb) {
+        const auto* const terms = reinterpret_cast<const vector*>(row);
+        const vector x = *factor - vector{};
+        s = x * terms[0] + s;
+        t = x * terms[1] + t;
+        u = x * terms[2] + u;
+        v = x * terms[3] + v;
+      }
+      sums[0] = s, sums[1] = t, sums[2] = u, sums[3] = v;
+    }
+  }
+};
+
+/// A row of the first matrix times `columns` rows of the second one, four at a time, of which there are as many at
+/// least.
+template <class T>
+struct products_of_rows {
+  TAGMA_INLINE static void run(const T* a, const T* b, std::int64_t ldb, std::int64_t n, T* c, std::int64_t columns) {
+    using vector = typename plain_vectors<T>::type;
+    for (std::int64_t j = 0; j < columns; j += 4) {
+      if (j > columns - 4) j = columns - 4;  // some again, which come out the same
+      const T *const b0 = b + j * ldb, *const b1 = b0 + ldb, *const b2 = b1 + ldb, *const b3 = b2 + ldb;
+      vector s{}, t{}, u{}, v{};
+      std::int64_t i = 0;
+      for (; i + plain_vectors<T>::lanes <= n; i += plain_vectors<T>::lanes) {
+        const vector x = *reinterpret_cast<const vector*>(a + i);
+        s = x * *reinterpret_cast<const vector*>(b0 + i) + s;
+        t = x * *reinterpret_cast<const vector*>(b1 + i) + t;
+        u = x * *reinterpret_cast<const vector*>(b2 + i) + u;
+        v = x * *reinterpret_cast<const vector*>(b3 + i) + v;
+      }
+      const vector sums[4] = {s, t, u, v};
+      for (std::int64_t q = 0; q < 4; ++q) {
+        const T* const sum = reinterpret_cast<const T*>(sums + q);
+        T total = 0;
+        for (std::int64_t l = 0; l < plain_vectors<T>::lanes; ++l) total += sum[l];
+        for (std::int64_t l = i; l < n; ++l) total += a[l] * b0[q * ldb + l];
+        c[j + q] = total;
+      }
+    }
+  }
+};
+
+/// A product for which `has_few_rows` is true. The second matrix is read once, in blocks that stay in the cache.
+template <class T>
+TAGMA_COLD void few_rows_product(const gemm_args<T>& g) {
+  const std::int64_t row = g.transpose_a ? 1 : g.lda, next = g.transpose_a ? g.lda : 1;
+  const std::int64_t wide = g.transpose_b ? least_columns : 1024, deep = g.transpose_b ? g.k : 8;
+  for (std::int64_t left = 0, columns = 0; left < g.n; left += columns) {
+    columns = g.n - left < wide ? (g.n - left) / least_columns * least_columns : wide;
+    if (columns == 0) left = g.n - least_columns, columns = least_columns;  // some again
+    for (std::int64_t i = 0; i < g.k; i += deep)
+      for (std::int64_t r = 0; r < g.m; ++r) {
+        const T* const a = g.a + r * row + i * next;
+        T* const c = g.c + r * g.ldc + left;
+        if (g.transpose_b) {
+          dispatch<products_of_rows<T>>(a, g.b + left * g.ldb, g.ldb, g.k, c, columns);
+        } else {
+          dispatch<add_terms_to_row<T>>(a, next, g.b + i * g.ldb + left, g.ldb, g.k - i < deep ? g.k - i : deep, c,
+                                        columns, i == 0);
+        }
+      }
+  }
+}
+
+}  // namespace tagma::device::cpu::detail
+
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 #include <dlfcn.h>
 #include <dnnl.h>
@@ -29571,64 +29717,90 @@ TAGMA_NEEDS_LIBRARY(compiled_with_eigen)
 
 namespace tagma::device::cpu {
 
-/// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.
-template <class T>
-struct gemm_args {
-  bool transpose_a = false, transpose_b = false;
-  std::int64_t m = 0, n = 0, k = 0;
-  const T* a = nullptr;
-  std::int64_t lda = 0;
-  const T* b = nullptr;
-  std::int64_t ldb = 0;
-  T* c = nullptr;
-  std::int64_t ldc = 0;
-};
-
 namespace detail {
 
-/// Register tiles of 4 rows by 8 columns over packed panels of `b`; for element types without a library. Longer sums
-/// are formed panel by panel, in `c`.
+/// Tiles of 4 rows by three vectors of columns over packed panels of both matrices; for element types without a
+/// library. Longer sums are formed panel by panel, in `c`: each is one sum in the order of the inner axis.
 template <class T>
 struct portable_gemm {
-  using P = pack<T, 8>;
-  static constexpr std::int64_t depth = 256;  // of a panel, which lies on the stack
+  using vector = typename plain_vectors<T>::type;
+  static constexpr std::int64_t lanes = plain_vectors<T>::lanes, wide = 3 * lanes;
+  static constexpr std::int64_t depth = 256, high = 32;  // of panels, which lie on the stack
 
-  /// Adds `count` products to each of Rows times 8 elements of `c`, from column j of row i on.
-  template <int Rows>
-  TAGMA_INLINE static void tile(const gemm_args<T>* g, std::int64_t i, std::int64_t j, std::int64_t first,
-                                std::int64_t count, const T* panel, int columns) {
-    T* const c = g->c + i * g->ldc + j;
-    const std::int64_t row = g->transpose_a ? 1 : g->lda, column = g->transpose_a ? g->lda : 1;
-    const T* const a = g->a + i * row + first * column;
-    P sum[static_cast<std::size_t>(Rows)];
-    for (int r = 0; r < Rows; ++r) sum[r] = first > 0 ? load<8>(c + r * g->ldc, columns) : splat<P>(T(0));
-    for (std::int64_t p = 0; p < count; ++p) {
-      const P b = load<8>(panel + p * 8);
-      for (int r = 0; r < Rows; ++r) sum[r] = mul_add(splat<P>(a[r * row + p * column]), b, sum[r]);
+  /// The sums of one row.
+  struct row {
+    vector x, y, z;
+    TAGMA_INLINE void add(T a, const vector& p, const vector& q, const vector& r) {
+      const vector f = a - vector{};
+      x = f * p + x;
+      y = f * q + y;
+      z = f * r + z;
     }
-    for (int r = 0; r < Rows; ++r) store(c + r * g->ldc, sum[r], columns);
+    TAGMA_INLINE void get(const T* c) {
+      const auto* const v = reinterpret_cast<const vector*>(c);
+      x = v[0], y = v[1], z = v[2];
+    }
+    TAGMA_INLINE void put(T* c) const {
+      auto* const v = reinterpret_cast<vector*>(c);
+      v[0] = x, v[1] = y, v[2] = z;
+    }
+  };
+
+  /// Adds `count` products to each element of a tile.
+  TAGMA_INLINE static void tile(const T* a, const T* b, std::int64_t count, T* c, std::int64_t ldc) {
+    row s, t, u, v;
+    s.get(c), t.get(c + ldc), u.get(c + 2 * ldc), v.get(c + 3 * ldc);
+    for (std::int64_t p = 0; p < count; ++p, a += 4, b += wide) {
+      const auto* const terms = reinterpret_cast<const vector*>(b);
+      const vector x = terms[0], y = terms[1], z = terms[2];
+      s.add(a[0], x, y, z);
+      t.add(a[1], x, y, z);
+      u.add(a[2], x, y, z);
+      v.add(a[3], x, y, z);
+    }
+    s.put(c), t.put(c + ldc), u.put(c + 2 * ldc), v.put(c + 3 * ldc);
+  }
+
+  /// `count` elements of `n` rows or columns beside each other, zeros where there are fewer than Width.
+  template <std::int64_t Width>
+  TAGMA_INLINE static void copy(T* to, const T* from, std::int64_t n, std::int64_t beside, std::int64_t count,
+                                std::int64_t next) {
+    for (std::int64_t p = 0; p < count; ++p, from += next)
+      for (std::int64_t i = 0; i < Width; ++i) *to++ = i < n ? from[i * beside] : T(0);
   }
 
   TAGMA_INLINE static void run(const gemm_args<T>* g) {
-    T panel[depth * 8];
-    for (std::int64_t j = 0; j < g->n; j += 8) {
-      const int columns = static_cast<int>(g->n - j < 8 ? g->n - j : 8);
+    alignas(64) T panel_a[std::size_t{high * depth}], panel_b[std::size_t{wide * depth}], part[std::size_t{4 * wide}]{};
+    const std::int64_t a_row = g->transpose_a ? 1 : g->lda, a_next = g->transpose_a ? g->lda : 1;
+    const std::int64_t b_column = g->transpose_b ? g->ldb : 1, b_next = g->transpose_b ? 1 : g->ldb;
+    for (std::int64_t first_row = 0; first_row < g->m; first_row += high)
       for (std::int64_t first = 0; first < g->k; first += depth) {
+        const std::int64_t end_row = first_row + high < g->m ? first_row + high : g->m;
         const std::int64_t count = g->k - first < depth ? g->k - first : depth;
-        for (std::int64_t p = 0; p < count; ++p)
-          for (int c = 0; c < 8; ++c)
-            panel[p * 8 + c] = c >= columns     ? T(0)
-                               : g->transpose_b ? g->b[(j + c) * g->ldb + first + p]
-                                                : g->b[(first + p) * g->ldb + j + c];
-        for (std::int64_t i = 0; i < g->m; i += 4) {
-          const int rows = static_cast<int>(g->m - i < 4 ? g->m - i : 4);
-          rows == 4   ? tile<4>(g, i, j, first, count, panel, columns)
-          : rows == 3 ? tile<3>(g, i, j, first, count, panel, columns)
-          : rows == 2 ? tile<2>(g, i, j, first, count, panel, columns)
-                      : tile<1>(g, i, j, first, count, panel, columns);
+        for (std::int64_t i = first_row; i < end_row; i += 4)
+          copy<4>(panel_a + (i - first_row) * count, g->a + i * a_row + first * a_next, end_row - i, a_row, count,
+                  a_next);
+        for (std::int64_t j = 0; j < g->n; j += wide) {
+          const std::int64_t columns = g->n - j < wide ? g->n - j : wide;
+          if (columns == wide && b_column == 1)
+            copy<wide>(panel_b, g->b + j + first * b_next, wide, 1, count, b_next);
+          else
+            copy<wide>(panel_b, g->b + j * b_column + first * b_next, columns, b_column, count, b_next);
+          for (std::int64_t i = first_row; i < end_row; i += 4) {
+            T* const c = g->c + i * g->ldc + j;
+            const std::int64_t rows = end_row - i < 4 ? end_row - i : 4;
+            const bool whole = rows == 4 && columns == wide;
+            T* const to = whole ? c : part;
+            const std::int64_t distance = whole ? g->ldc : wide;
+            for (std::int64_t r = 0; r < rows; ++r)
+              for (std::int64_t q = 0; q < columns; ++q) to[r * distance + q] = first == 0 ? T(0) : c[r * g->ldc + q];
+            tile(panel_a + (i - first_row) * count, panel_b, count, to, distance);
+            if (!whole)
+              for (std::int64_t r = 0; r < rows; ++r)
+                for (std::int64_t q = 0; q < columns; ++q) c[r * g->ldc + q] = part[r * wide + q];
+          }
         }
       }
-    }
   }
 };
 
@@ -29690,12 +29862,15 @@ void gemm(const gemm_args<T>& g) {
     for (std::int64_t i = 0; i < g.m; ++i) std::memset(g.c + i * g.ldc, 0, static_cast<std::size_t>(g.n) * sizeof(T));
     return;
   }
+  if (detail::has_few_rows(g)) return detail::few_rows_product(g);
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
-  if constexpr (std::is_same_v<T, float>) return detail::library_gemm(g);
+  if constexpr (std::is_same_v<T, float>)
+    detail::library_gemm(g);
+  else
+    dispatch<detail::portable_gemm<T>>(&g);
 #else
-  if constexpr (std::is_same_v<T, float>) return detail::library_gemm<T>(g);
+  detail::library_gemm<T>(g);
 #endif
-  if constexpr (std::is_same_v<T, double>) dispatch<detail::portable_gemm<T>>(&g);
 }
 
 }  // namespace tagma::device::cpu
@@ -30739,6 +30914,13 @@ TAGMA_DECL void initialize(const kernel_args& args, const run_context& context) 
 namespace tagma::device {
 namespace cpu::detail {
 
+/// Elements of one word each at some positions.
+template <class Word, class Index>
+void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i, to += sizeof(Word))
+    std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+}
+
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
   const op::around_axis from(args.in[0].dims, args.attributes[0]);
@@ -30748,9 +30930,18 @@ void gather(const kernel_args& args, const run_context& context) {
   check_indices(index, count, from.count);
   if (args.out.elements() == 0) return;
   over_pieces(from.outer * count, bytes, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t row = i / count * from.count + static_cast<std::int64_t>(index[i % count]);
-      copy_bytes(args.out.data + i * bytes, args.in[0].data + row * bytes, bytes);
+    for (std::int64_t i = first, n = 0; i < last; i += n) {
+      const std::int64_t outer = i / count, k = i - outer * count;
+      n = count - k < last - i ? count - k : last - i;
+      std::byte* const to = args.out.data + i * bytes;
+      const std::byte* const rows = args.in[0].data + outer * from.count * bytes;
+      if (bytes == 4)
+        pick<std::uint32_t>(to, rows, index + k, n);
+      else if (bytes == 8)
+        pick<std::uint64_t>(to, rows, index + k, n);
+      else
+        for (std::int64_t r = 0; r < n; ++r)
+          copy_bytes(to + r * bytes, rows + static_cast<std::int64_t>(index[k + r]) * bytes, bytes);
     }
   });
 }
@@ -30836,7 +31027,8 @@ struct product_split {
   std::int64_t all_rows, all_columns;
 
   /// @param repeated threads that help with one call are still there at the next
-  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated);
+  /// @param few      the parts are whole tiles of columns for `few_rows_product`
+  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
   /// Part `t` of a product.
   template <class T>
@@ -30844,7 +31036,7 @@ struct product_split {
     gemm_args<T> g = whole;
     const std::int64_t row = t / across * rows, column = t % across * columns;
     g.m = row + rows < all_rows ? rows : all_rows - row;
-    g.n = column + columns < all_columns ? columns : all_columns - column;
+    g.n = t % across + 1 < across ? columns : all_columns - column;
     g.a += g.transpose_a ? row : row * g.lda;
     g.b += g.transpose_b ? column * g.ldb : column;
     g.c += row * g.ldc + column;
@@ -30855,6 +31047,8 @@ struct product_split {
   /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
   /// by the dozen.
   bool cut();
+  /// What few rows cost is reading the other matrix, or with few terms writing the result.
+  void cut_columns(std::int64_t elements, bool repeated);
 };
 
 #if TAGMA_ONEDNN_PRIMITIVES
@@ -30895,15 +31089,24 @@ class onednn_product final : public kernel_state {
 
 namespace tagma::device::cpu::detail {
 
-[[gnu::noinline]] TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated)
+[[gnu::noinline]] TAGMA_DECL product_split::product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated,
+                                                          bool few)
     : rows(m), columns(n), all_rows(m), all_columns(n) {
+  if (few) cut_columns(n * (m > k ? m : k), repeated);
   // Multiplications, below which sharing costs more than it gains.
   const double least = repeated ? 1e6 : 8e6;
   double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
-  if (wanted < 2) return;
+  if (few || wanted < 2) return;
   for (int cuts = 0; cuts < 3 && wanted >= 2 && cut(); ++cuts) wanted /= 2;
   across = pieces(n, columns);
   parts = across * pieces(m, rows);
+}
+
+TAGMA_DECL void product_split::cut_columns(std::int64_t elements, bool repeated) {
+  const std::int64_t wanted = elements / (repeated ? 1 << 15 : 1 << 17), tiles = all_columns / least_columns;
+  if (wanted < 2 || tiles < 2) return;
+  columns = pieces(tiles, wanted < 8 ? wanted : 8) * least_columns;
+  across = parts = pieces(tiles * least_columns, columns);  // the last one has what is less than a tile, too
 }
 
 TAGMA_DECL bool product_split::cut() {
@@ -31003,7 +31206,7 @@ namespace cpu::detail {
 
 template <class T>
 void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
-  const product_split split(g.m, g.n, g.k, repeated);
+  const product_split split(g.m, g.n, g.k, repeated, has_few_rows(g));
   if (split.parts == 1) return gemm(g);
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
 }
@@ -31037,9 +31240,10 @@ void matmul(const kernel_args& args, const run_context& context) {
   T* c = args.out.as<T>();
   if (p.one) {
     g.a = a, g.b = b, g.c = c;
+    g.make_row();
 #if TAGMA_ONEDNN_PRIMITIVES
     if constexpr (std::is_same_v<T, float>)
-      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(a, b, c);
+      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
 #endif
     return split_gemm(g, args.repeated, context);
   }
@@ -31056,7 +31260,9 @@ void matmul(const kernel_args& args, const run_context& context) {
 TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
   const product_extents p(args);
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
-  return onednn_product::make(describe_product<float>(args, p), args.repeated);
+  gemm_args<float> g = describe_product<float>(args, p);
+  g.make_row();
+  return has_few_rows(g) ? nullptr : onednn_product::make(g, args.repeated);
 }
 #endif
 
@@ -32770,30 +32976,50 @@ namespace cpu::detail {
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
 
-/// The maximum of a row, and the sum of exp(x - maximum). A function of its own, for all kernels of this file.
+/// Where exp(x - maximum) of a row can be kept: not in 16 bits, which would round it.
+template <class T>
+[[nodiscard]] constexpr T* kept_in(T* y) {
+  return std::is_same_v<T, compute_t<T>> ? y : nullptr;
+}
+
+/// The maximum of a row, and the sum of exp(x - maximum), which `keep` receives unless it is null; it may be the row. A
+/// function of its own, for all kernels of this file.
 template <class T>
 struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total) {
+  TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total, T* keep) {
     C top = static_cast<C>(x[0]);
-    for (std::int64_t i = 1; i < n; ++i) {
+    std::int64_t first = 1;
+    if (n >= 8) {
+      P tops = load<8>(x);
+      for (first = 8; first + 8 <= n; first += 8) tops = max(tops, load<8>(x + first));
+      for (int l = 0; l < 8; ++l) top = max(top, lane(tops, l));
+    }
+    for (std::int64_t i = first; i < n; ++i) {
       const auto v = static_cast<C>(x[i]);
       top = v > top || v != v ? v : top;
     }
     P sum = splat<P>(C(0));
     const P shift = splat<P>(top);
     // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
-    T padded[8];
+    T padded[8], kept[8], *end = nullptr;
     for (T& p : padded) p = static_cast<T>(-__builtin_huge_valf());
     const int rest = static_cast<int>(n % 8);
     for (std::int64_t count = n - rest;;) {
-      for (std::int64_t i = 0; i < count; i += 8) sum = sum + exp(load<8>(x + i) - shift);
+      for (std::int64_t i = 0; i < count; i += 8) {
+        const P e = exp(load<8>(x + i) - shift);
+        sum = sum + e;
+        if (keep != nullptr) store(keep + i, e);
+      }
       if (x == padded || rest == 0) break;
       for (int i = 0; i < rest; ++i) padded[i] = x[count + i];
       x = padded;
+      if (keep != nullptr) end = keep + count, keep = kept;
       count = 8;
     }
+    if (end != nullptr)
+      for (int i = 0; i < rest; ++i) end[i] = kept[i];
     *highest = top;
     *total = reduce_add(sum);
   }
@@ -32807,12 +33033,22 @@ struct exponential_part {
     return exp(x - shift) * scale;
   }
 };
+struct scaled_part {
+  template <class P>
+  TAGMA_INLINE static P of(const P& x, const P&, const P& scale) {
+    return x * scale;
+  }
+};
 struct logarithmic_part {
   template <class P>
   TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
     return x - shift - scale;
   }
 };
+
+/// What is left to do for an element of a softmax, of what `kept_in` has of it or else of its operand.
+template <class T>
+using rest_of_softmax = std::conditional_t<std::is_same_v<T, compute_t<T>>, scaled_part, exponential_part>;
 
 /// y = Part(x, shift, scale), of a row.
 template <class Part, class T, class P>
@@ -32837,14 +33073,15 @@ template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  using part = std::conditional_t<Kind == row_kind::softmax, exponential_part, logarithmic_part>;
+  using part = std::conditional_t<Kind == row_kind::softmax, rest_of_softmax<T>, logarithmic_part>;
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
-      dispatch<row_sums<T>>(x, n, &top, &total);
+      T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
+      dispatch<row_sums<T>>(x, n, &top, &total, kept);
       const P shift = splat<P>(top);
       const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
-      map_row<part>(x, y, n, shift, scale);
+      map_row<part>(kept != nullptr ? kept : x, y, n, shift, scale);
     }
   }
 };
@@ -32879,7 +33116,7 @@ struct entropy_row {
   using C = compute_t<T>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, T* y) {
     C top{}, total{};
-    dispatch<row_sums<T>>(x, n, &top, &total);
+    dispatch<row_sums<T>>(x, n, &top, &total, static_cast<T*>(nullptr));
     const auto logarithm = log(splat<pack<C, 8>>(total));
     *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
   }
@@ -32900,9 +33137,10 @@ struct entropy_gradient_row {
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, C upstream, T* y) {
     C top{}, total{};
-    dispatch<row_sums<T>>(x, n, &top, &total);
+    T* const kept = kept_in(y);
+    dispatch<row_sums<T>>(x, n, &top, &total, kept);
     const P shift = splat<P>(top), scale = splat<P>(upstream / total);
-    map_row<exponential_part>(x, y, n, shift, scale);
+    map_row<rest_of_softmax<T>>(kept != nullptr ? kept : x, y, n, shift, scale);
     y[label] = T(static_cast<C>(y[label]) - upstream);
   }
 };
@@ -33129,6 +33367,12 @@ struct transpose_body {
   }
 };
 
+/// The same where the size is known to the compiler, which then calls nothing.
+template <std::int64_t Bytes>
+void copy_short_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t step) {
+  for (std::int64_t i = 0; i < count; ++i, to += Bytes, from += step) std::memcpy(to, from, std::size_t{Bytes});
+}
+
 using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 
 template <class T>
@@ -33137,6 +33381,9 @@ void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::in
   dispatch<transpose_body<T>>(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), rows, columns, to_row,
                               from_column);
 }
+
+/// Copies `count` rows of `bytes` bytes, `step` apart where they come from, to one place after the other.
+void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes, std::int64_t step);
 
 /// For elements of `size` bytes.
 [[nodiscard]] block_mover mover_of(std::int64_t size);
@@ -33193,6 +33440,30 @@ TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::i
   }
 }
 
+TAGMA_DECL void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes,
+                          std::int64_t step) {
+  switch (bytes) {
+    case 4:
+      return copy_short_rows<4>(to, from, count, step);
+    case 8:
+      return copy_short_rows<8>(to, from, count, step);
+    case 12:
+      return copy_short_rows<12>(to, from, count, step);
+    case 16:
+      return copy_short_rows<16>(to, from, count, step);
+    case 32:
+      return copy_short_rows<32>(to, from, count, step);
+    case 64:
+      return copy_short_rows<64>(to, from, count, step);
+    default:
+      if (bytes < 64)
+        for (std::int64_t i = 0; i < count; ++i)
+          copy_few(to + i * bytes, from + i * step, static_cast<std::size_t>(bytes));
+      else
+        for (std::int64_t i = 0; i < count; ++i) copy_bytes(to + i * bytes, from + i * step, bytes);
+  }
+}
+
 TAGMA_DECL block_mover mover_of(std::int64_t size) {
   switch (size) {
     case 1:
@@ -33215,10 +33486,15 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
   if (axes.count == 0 || axes.axis[axes.count - 1].from == 1) {
     const std::int64_t row = axes.count == 0 ? 1 : axes.axis[axes.count - 1].count;
     return over_pieces(args.out.elements() / row, row * size, context, [&](std::int64_t first, std::int64_t end) {
-      for (std::int64_t p = first; p < end; ++p) {
+      // Rows that follow each other along the axis before the last one at once.
+      const int before = axes.count - 2;
+      const moved_axis inner = before >= 0 ? axes.axis[before] : moved_axis{};
+      for (std::int64_t p = first, n = 0; p < end; p += n) {
         std::int64_t from = 0, to = 0;
         axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
-        copy_bytes(args.out.data + to * size, args.in[0].data + from * size, row * size);
+        const std::int64_t rest = inner.count - p % inner.count;
+        n = rest < end - p ? rest : end - p;
+        copy_rows(args.out.data + to * size, args.in[0].data + from * size, n, row * size, inner.from * size);
       }
     });
   }

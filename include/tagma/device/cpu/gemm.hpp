@@ -10,6 +10,8 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
+#include "tagma/device/cpu/few_rows.hpp"
+#include "tagma/device/cpu/gemm_args.hpp"
 #include "tagma/device/cpu/math.hpp"
 
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
@@ -46,64 +48,90 @@ TAGMA_NEEDS_LIBRARY(compiled_with_eigen)
 
 namespace tagma::device::cpu {
 
-/// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.
-template <class T>
-struct gemm_args {
-  bool transpose_a = false, transpose_b = false;
-  std::int64_t m = 0, n = 0, k = 0;
-  const T* a = nullptr;
-  std::int64_t lda = 0;
-  const T* b = nullptr;
-  std::int64_t ldb = 0;
-  T* c = nullptr;
-  std::int64_t ldc = 0;
-};
-
 namespace detail {
 
-/// Register tiles of 4 rows by 8 columns over packed panels of `b`; for element types without a library. Longer sums
-/// are formed panel by panel, in `c`.
+/// Tiles of 4 rows by three vectors of columns over packed panels of both matrices; for element types without a
+/// library. Longer sums are formed panel by panel, in `c`: each is one sum in the order of the inner axis.
 template <class T>
 struct portable_gemm {
-  using P = pack<T, 8>;
-  static constexpr std::int64_t depth = 256;  // of a panel, which lies on the stack
+  using vector = typename plain_vectors<T>::type;
+  static constexpr std::int64_t lanes = plain_vectors<T>::lanes, wide = 3 * lanes;
+  static constexpr std::int64_t depth = 256, high = 32;  // of panels, which lie on the stack
 
-  /// Adds `count` products to each of Rows times 8 elements of `c`, from column j of row i on.
-  template <int Rows>
-  TAGMA_INLINE static void tile(const gemm_args<T>* g, std::int64_t i, std::int64_t j, std::int64_t first,
-                                std::int64_t count, const T* panel, int columns) {
-    T* const c = g->c + i * g->ldc + j;
-    const std::int64_t row = g->transpose_a ? 1 : g->lda, column = g->transpose_a ? g->lda : 1;
-    const T* const a = g->a + i * row + first * column;
-    P sum[static_cast<std::size_t>(Rows)];
-    for (int r = 0; r < Rows; ++r) sum[r] = first > 0 ? load<8>(c + r * g->ldc, columns) : splat<P>(T(0));
-    for (std::int64_t p = 0; p < count; ++p) {
-      const P b = load<8>(panel + p * 8);
-      for (int r = 0; r < Rows; ++r) sum[r] = mul_add(splat<P>(a[r * row + p * column]), b, sum[r]);
+  /// The sums of one row.
+  struct row {
+    vector x, y, z;
+    TAGMA_INLINE void add(T a, const vector& p, const vector& q, const vector& r) {
+      const vector f = a - vector{};
+      x = f * p + x;
+      y = f * q + y;
+      z = f * r + z;
     }
-    for (int r = 0; r < Rows; ++r) store(c + r * g->ldc, sum[r], columns);
+    TAGMA_INLINE void get(const T* c) {
+      const auto* const v = reinterpret_cast<const vector*>(c);
+      x = v[0], y = v[1], z = v[2];
+    }
+    TAGMA_INLINE void put(T* c) const {
+      auto* const v = reinterpret_cast<vector*>(c);
+      v[0] = x, v[1] = y, v[2] = z;
+    }
+  };
+
+  /// Adds `count` products to each element of a tile.
+  TAGMA_INLINE static void tile(const T* a, const T* b, std::int64_t count, T* c, std::int64_t ldc) {
+    row s, t, u, v;
+    s.get(c), t.get(c + ldc), u.get(c + 2 * ldc), v.get(c + 3 * ldc);
+    for (std::int64_t p = 0; p < count; ++p, a += 4, b += wide) {
+      const auto* const terms = reinterpret_cast<const vector*>(b);
+      const vector x = terms[0], y = terms[1], z = terms[2];
+      s.add(a[0], x, y, z);
+      t.add(a[1], x, y, z);
+      u.add(a[2], x, y, z);
+      v.add(a[3], x, y, z);
+    }
+    s.put(c), t.put(c + ldc), u.put(c + 2 * ldc), v.put(c + 3 * ldc);
+  }
+
+  /// `count` elements of `n` rows or columns beside each other, zeros where there are fewer than Width.
+  template <std::int64_t Width>
+  TAGMA_INLINE static void copy(T* to, const T* from, std::int64_t n, std::int64_t beside, std::int64_t count,
+                                std::int64_t next) {
+    for (std::int64_t p = 0; p < count; ++p, from += next)
+      for (std::int64_t i = 0; i < Width; ++i) *to++ = i < n ? from[i * beside] : T(0);
   }
 
   TAGMA_INLINE static void run(const gemm_args<T>* g) {
-    T panel[depth * 8];
-    for (std::int64_t j = 0; j < g->n; j += 8) {
-      const int columns = static_cast<int>(g->n - j < 8 ? g->n - j : 8);
+    alignas(64) T panel_a[std::size_t{high * depth}], panel_b[std::size_t{wide * depth}], part[std::size_t{4 * wide}]{};
+    const std::int64_t a_row = g->transpose_a ? 1 : g->lda, a_next = g->transpose_a ? g->lda : 1;
+    const std::int64_t b_column = g->transpose_b ? g->ldb : 1, b_next = g->transpose_b ? 1 : g->ldb;
+    for (std::int64_t first_row = 0; first_row < g->m; first_row += high)
       for (std::int64_t first = 0; first < g->k; first += depth) {
+        const std::int64_t end_row = first_row + high < g->m ? first_row + high : g->m;
         const std::int64_t count = g->k - first < depth ? g->k - first : depth;
-        for (std::int64_t p = 0; p < count; ++p)
-          for (int c = 0; c < 8; ++c)
-            panel[p * 8 + c] = c >= columns     ? T(0)
-                               : g->transpose_b ? g->b[(j + c) * g->ldb + first + p]
-                                                : g->b[(first + p) * g->ldb + j + c];
-        for (std::int64_t i = 0; i < g->m; i += 4) {
-          const int rows = static_cast<int>(g->m - i < 4 ? g->m - i : 4);
-          rows == 4   ? tile<4>(g, i, j, first, count, panel, columns)
-          : rows == 3 ? tile<3>(g, i, j, first, count, panel, columns)
-          : rows == 2 ? tile<2>(g, i, j, first, count, panel, columns)
-                      : tile<1>(g, i, j, first, count, panel, columns);
+        for (std::int64_t i = first_row; i < end_row; i += 4)
+          copy<4>(panel_a + (i - first_row) * count, g->a + i * a_row + first * a_next, end_row - i, a_row, count,
+                  a_next);
+        for (std::int64_t j = 0; j < g->n; j += wide) {
+          const std::int64_t columns = g->n - j < wide ? g->n - j : wide;
+          if (columns == wide && b_column == 1)
+            copy<wide>(panel_b, g->b + j + first * b_next, wide, 1, count, b_next);
+          else
+            copy<wide>(panel_b, g->b + j * b_column + first * b_next, columns, b_column, count, b_next);
+          for (std::int64_t i = first_row; i < end_row; i += 4) {
+            T* const c = g->c + i * g->ldc + j;
+            const std::int64_t rows = end_row - i < 4 ? end_row - i : 4;
+            const bool whole = rows == 4 && columns == wide;
+            T* const to = whole ? c : part;
+            const std::int64_t distance = whole ? g->ldc : wide;
+            for (std::int64_t r = 0; r < rows; ++r)
+              for (std::int64_t q = 0; q < columns; ++q) to[r * distance + q] = first == 0 ? T(0) : c[r * g->ldc + q];
+            tile(panel_a + (i - first_row) * count, panel_b, count, to, distance);
+            if (!whole)
+              for (std::int64_t r = 0; r < rows; ++r)
+                for (std::int64_t q = 0; q < columns; ++q) c[r * g->ldc + q] = part[r * wide + q];
+          }
         }
       }
-    }
   }
 };
 
@@ -165,12 +193,15 @@ void gemm(const gemm_args<T>& g) {
     for (std::int64_t i = 0; i < g.m; ++i) std::memset(g.c + i * g.ldc, 0, static_cast<std::size_t>(g.n) * sizeof(T));
     return;
   }
+  if (detail::has_few_rows(g)) return detail::few_rows_product(g);
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
-  if constexpr (std::is_same_v<T, float>) return detail::library_gemm(g);
+  if constexpr (std::is_same_v<T, float>)
+    detail::library_gemm(g);
+  else
+    dispatch<detail::portable_gemm<T>>(&g);
 #else
-  if constexpr (std::is_same_v<T, float>) return detail::library_gemm<T>(g);
+  detail::library_gemm<T>(g);
 #endif
-  if constexpr (std::is_same_v<T, double>) dispatch<detail::portable_gemm<T>>(&g);
 }
 
 }  // namespace tagma::device::cpu

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "support/kernel_call.hpp"
@@ -72,13 +74,14 @@ TEMPLATE_TEST_CASE("nothing times nothing", "", float, double) {
   check<TestType>({0}, {}, 3, 2, 2, 1e-9);
 }
 
-TEST_CASE("large products are split, and threads do not change their bytes") {
-  const auto a = scattered<float>({400, 300}, -1, 1, 1), b = scattered<float>({300, 350}, -1, 1, 2);
-  tg::tensor<float> one(tg::shape{400, 350}), four(tg::shape{400, 350});
+TEMPLATE_TEST_CASE("large products are split, and threads do not change their bytes", "", float, double) {
+  using T = TestType;
+  const auto a = scattered<T>({400, 300}, -1, 1, 1), b = scattered<T>({300, 350}, -1, 1, 2);
+  tg::tensor<T> one(tg::shape{400, 350}), four(tg::shape{400, 350});
   tg::test::call_with<tg::op::matmul>({.threads = 1}, one, {0, 0}, a, b);
   tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {0, 0}, a, b);
   CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
-  CHECK(distance(one, naive_product(a, b, false, false, one.dims())) < 1e-4);
+  CHECK(distance(one, naive_product(a, b, false, false, one.dims())) < (sizeof(T) == 4 ? 1e-4 : 1e-12));
 }
 
 TEST_CASE("products of loops are split, and threads do not change their bytes") {
@@ -93,6 +96,53 @@ TEST_CASE("products of loops are split, and threads do not change their bytes") 
       CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
       CHECK(distance(one, naive_product(a, b, false, t == 1, one.dims())) < 1e-4);
     }
+}
+
+TEMPLATE_TEST_CASE("products with few rows, columns or terms, whatever shares them", "", float, double) {
+  using T = TestType;
+  const double close = sizeof(T) == 4 ? 1e-4 : 1e-12;
+  unsigned state = 7;
+  const auto any_of = [&](unsigned most) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<tg::extent>(1 + (state >> 8) % most);
+  };
+  struct problem {
+    tg::extent m, k, n;
+  };
+  std::vector<problem> problems{{1, 1, 32},      {1, 8, 33},     {1, 3136, 1024}, {4, 1030, 1029},
+                                {3, 1025, 1100}, {1, 257, 8193}, {70, 1, 64},     {1025, 4, 63},
+                                {1000, 300, 1},  {33, 9, 1},     {2, 7, 1}};
+  for (int i = 0; i < 12; ++i) {
+    problems.push_back({any_of(4), any_of(300), 31 + any_of(2100)});
+    problems.push_back({any_of(300), any_of(4), 31 + any_of(300)});
+  }
+  for (const auto& [m, k, n] : problems)
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        INFO(m << " x " << k << " x " << n << (ta ? ", first turned" : "") << (tb ? ", second turned" : ""));
+        const auto a = scattered<T>(ta ? tg::shape{k, m} : tg::shape{m, k}, -1, 1, 1);
+        const auto b = scattered<T>(tb ? tg::shape{n, k} : tg::shape{k, n}, -1, 1, 2);
+        tg::tensor<T> one(tg::shape{m, n}), four(one.dims()), loop(one.dims());
+        for (T& v : one.span()) v = T(99);
+        tg::test::call_with<tg::op::matmul>({.threads = 1}, one, {ta, tb}, a, b);
+        tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {ta, tb}, a, b);
+        tg::test::call_with<tg::op::matmul>({.threads = 2, .repeated = true}, loop, {ta, tb}, a, b);
+        CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
+        if (!(ta && tb) && k >= 32 && (m == 1 || n == 1 || (k <= 4 && !tb)))
+          CHECK(std::equal(one.span().begin(), one.span().end(), loop.span().begin()));
+        CHECK(distance(one, naive_product(a, b, ta, tb, one.dims())) < close);
+      }
+}
+
+TEST_CASE("an infinite element of a product with few rows stays in its column") {
+  const auto a = scattered<float>({1, 13}, -1, 1, 1);
+  auto b = scattered<float>({13, 41}, -1, 1, 2);
+  const float infinite = std::numeric_limits<float>::infinity();
+  b[12 * 41 + 40] = infinite;
+  tg::tensor<float> out(tg::shape{1, 41});
+  tg::test::call<tg::op::matmul>(out, {0, 0}, a, b);
+  for (tg::extent j = 0; j < 40; ++j) CHECK(std::abs(out[j]) < 14);
+  CHECK(std::abs(out[40]) == infinite);
 }
 
 TEST_CASE("the parts of a product are all of it, each element once") {

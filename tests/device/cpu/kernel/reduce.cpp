@@ -157,6 +157,36 @@ TEMPLATE_TEST_CASE("the first NaN is the extreme", "", float, double, tg::float1
   check(op::argmin{});
 }
 
+TEMPLATE_TEST_CASE("extremes of long rows, whatever the threads", "", float, double, std::int32_t, tg::bfloat16) {
+  using T = TestType;
+  for (const tg::extent n : {1, 7, 31, 32, 33, 300}) {
+    auto in = scattered<float>({2000, n}, -100, 100, 3);
+    for (float& v : in.span()) v = static_cast<float>(static_cast<int>(v));  // many are equal
+    if constexpr (!std::is_same_v<T, std::int32_t>)
+      for (tg::extent row = 0; row < 2000; row += 7) in[row * n + row % n] = std::numeric_limits<float>::quiet_NaN();
+    tg::tensor<T> x(in.dims());
+    for (tg::extent i = 0; i < 2000 * n; ++i) x[i] = static_cast<T>(in[i]);
+    for (const bool largest : {true, false}) {
+      tg::tensor<std::int64_t> one(tg::shape{2000}), three(one.dims());
+      for (const int threads : {1, 3}) {
+        auto& out = threads == 1 ? one : three;
+        largest ? tg::test::call_with<op::argmax>({.threads = threads}, out, {2, 0}, x)
+                : tg::test::call_with<op::argmin>({.threads = threads}, out, {2, 0}, x);
+      }
+      bool all_right = true;
+      for (tg::extent row = 0; row < 2000; ++row) {
+        tg::extent best = 0;
+        for (tg::extent k = 1; k < n; ++k) {
+          const float a = in[row * n + k], b = in[row * n + best];
+          if (b == b && (a != a || (largest ? a > b : a < b))) best = k;
+        }
+        all_right = all_right && one[row] == best && three[row] == best;
+      }
+      CHECK(all_right);
+    }
+  }
+}
+
 TEST_CASE("all and any") {
   const tg::tensor<bool> in(tg::shape{2, 3}, {true, true, true, false, true, false});
   tg::tensor<bool> rows(tg::shape{2}), columns(tg::shape{3});

@@ -12,6 +12,13 @@
 namespace tagma::device {
 namespace cpu::detail {
 
+/// Elements of one word each at some positions.
+template <class Word, class Index>
+void pick(std::byte* to, const std::byte* from, const Index* index, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i, to += sizeof(Word))
+    std::memcpy(to, from + static_cast<std::int64_t>(index[i]) * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+}
+
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
   const op::around_axis from(args.in[0].dims, args.attributes[0]);
@@ -21,9 +28,18 @@ void gather(const kernel_args& args, const run_context& context) {
   check_indices(index, count, from.count);
   if (args.out.elements() == 0) return;
   over_pieces(from.outer * count, bytes, context, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t row = i / count * from.count + static_cast<std::int64_t>(index[i % count]);
-      copy_bytes(args.out.data + i * bytes, args.in[0].data + row * bytes, bytes);
+    for (std::int64_t i = first, n = 0; i < last; i += n) {
+      const std::int64_t outer = i / count, k = i - outer * count;
+      n = count - k < last - i ? count - k : last - i;
+      std::byte* const to = args.out.data + i * bytes;
+      const std::byte* const rows = args.in[0].data + outer * from.count * bytes;
+      if (bytes == 4)
+        pick<std::uint32_t>(to, rows, index + k, n);
+      else if (bytes == 8)
+        pick<std::uint64_t>(to, rows, index + k, n);
+      else
+        for (std::int64_t r = 0; r < n; ++r)
+          copy_bytes(to + r * bytes, rows + static_cast<std::int64_t>(index[k + r]) * bytes, bytes);
     }
   });
 }

@@ -18,7 +18,7 @@ namespace cpu::detail {
 
 template <class T>
 void split_gemm(const gemm_args<T>& g, bool repeated, const run_context& context) {
-  const product_split split(g.m, g.n, g.k, repeated);
+  const product_split split(g.m, g.n, g.k, repeated, has_few_rows(g));
   if (split.parts == 1) return gemm(g);
   context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
 }
@@ -52,9 +52,10 @@ void matmul(const kernel_args& args, const run_context& context) {
   T* c = args.out.as<T>();
   if (p.one) {
     g.a = a, g.b = b, g.c = c;
+    g.make_row();
 #if TAGMA_ONEDNN_PRIMITIVES
     if constexpr (std::is_same_v<T, float>)
-      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(a, b, c);
+      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g.a, g.b, g.c);
 #endif
     return split_gemm(g, args.repeated, context);
   }
@@ -71,7 +72,9 @@ void matmul(const kernel_args& args, const run_context& context) {
 TAGMA_COLD inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
   const product_extents p(args);
   if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
-  return onednn_product::make(describe_product<float>(args, p), args.repeated);
+  gemm_args<float> g = describe_product<float>(args, p);
+  g.make_row();
+  return has_few_rows(g) ? nullptr : onednn_product::make(g, args.repeated);
 }
 #endif
 

@@ -22,7 +22,8 @@ struct product_split {
   std::int64_t all_rows, all_columns;
 
   /// @param repeated threads that help with one call are still there at the next
-  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated);
+  /// @param few      the parts are whole tiles of columns for `few_rows_product`
+  product_split(std::int64_t m, std::int64_t n, std::int64_t k, bool repeated, bool few = false);
 
   /// Part `t` of a product.
   template <class T>
@@ -30,7 +31,7 @@ struct product_split {
     gemm_args<T> g = whole;
     const std::int64_t row = t / across * rows, column = t % across * columns;
     g.m = row + rows < all_rows ? rows : all_rows - row;
-    g.n = column + columns < all_columns ? columns : all_columns - column;
+    g.n = t % across + 1 < across ? columns : all_columns - column;
     g.a += g.transpose_a ? row : row * g.lda;
     g.b += g.transpose_b ? column * g.ldb : column;
     g.c += row * g.ldc + column;
@@ -41,6 +42,8 @@ struct product_split {
   /// Halves the parts, so that they stay nearly square: each copies its share of both matrices. Libraries like columns
   /// by the dozen.
   bool cut();
+  /// What few rows cost is reading the other matrix, or with few terms writing the result.
+  void cut_columns(std::int64_t elements, bool repeated);
 };
 
 #if TAGMA_ONEDNN_PRIMITIVES

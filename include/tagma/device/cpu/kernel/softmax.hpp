@@ -15,30 +15,50 @@ namespace cpu::detail {
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
 
-/// The maximum of a row, and the sum of exp(x - maximum). A function of its own, for all kernels of this file.
+/// Where exp(x - maximum) of a row can be kept: not in 16 bits, which would round it.
+template <class T>
+[[nodiscard]] constexpr T* kept_in(T* y) {
+  return std::is_same_v<T, compute_t<T>> ? y : nullptr;
+}
+
+/// The maximum of a row, and the sum of exp(x - maximum), which `keep` receives unless it is null; it may be the row. A
+/// function of its own, for all kernels of this file.
 template <class T>
 struct row_sums {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total) {
+  TAGMA_INLINE static void run(const T* x, std::int64_t n, C* highest, C* total, T* keep) {
     C top = static_cast<C>(x[0]);
-    for (std::int64_t i = 1; i < n; ++i) {
+    std::int64_t first = 1;
+    if (n >= 8) {
+      P tops = load<8>(x);
+      for (first = 8; first + 8 <= n; first += 8) tops = max(tops, load<8>(x + first));
+      for (int l = 0; l < 8; ++l) top = max(top, lane(tops, l));
+    }
+    for (std::int64_t i = first; i < n; ++i) {
       const auto v = static_cast<C>(x[i]);
       top = v > top || v != v ? v : top;
     }
     P sum = splat<P>(C(0));
     const P shift = splat<P>(top);
     // What remains of the last pack comes from a copy, as in loops (fused.hpp); behind it is what adds nothing.
-    T padded[8];
+    T padded[8], kept[8], *end = nullptr;
     for (T& p : padded) p = static_cast<T>(-__builtin_huge_valf());
     const int rest = static_cast<int>(n % 8);
     for (std::int64_t count = n - rest;;) {
-      for (std::int64_t i = 0; i < count; i += 8) sum = sum + exp(load<8>(x + i) - shift);
+      for (std::int64_t i = 0; i < count; i += 8) {
+        const P e = exp(load<8>(x + i) - shift);
+        sum = sum + e;
+        if (keep != nullptr) store(keep + i, e);
+      }
       if (x == padded || rest == 0) break;
       for (int i = 0; i < rest; ++i) padded[i] = x[count + i];
       x = padded;
+      if (keep != nullptr) end = keep + count, keep = kept;
       count = 8;
     }
+    if (end != nullptr)
+      for (int i = 0; i < rest; ++i) end[i] = kept[i];
     *highest = top;
     *total = reduce_add(sum);
   }
@@ -52,12 +72,22 @@ struct exponential_part {
     return exp(x - shift) * scale;
   }
 };
+struct scaled_part {
+  template <class P>
+  TAGMA_INLINE static P of(const P& x, const P&, const P& scale) {
+    return x * scale;
+  }
+};
 struct logarithmic_part {
   template <class P>
   TAGMA_INLINE static P of(const P& x, const P& shift, const P& scale) {
     return x - shift - scale;
   }
 };
+
+/// What is left to do for an element of a softmax, of what `kept_in` has of it or else of its operand.
+template <class T>
+using rest_of_softmax = std::conditional_t<std::is_same_v<T, compute_t<T>>, scaled_part, exponential_part>;
 
 /// y = Part(x, shift, scale), of a row.
 template <class Part, class T, class P>
@@ -82,14 +112,15 @@ template <class T, row_kind Kind>
 struct softmax_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
-  using part = std::conditional_t<Kind == row_kind::softmax, exponential_part, logarithmic_part>;
+  using part = std::conditional_t<Kind == row_kind::softmax, rest_of_softmax<T>, logarithmic_part>;
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
       C top{}, total{};
-      dispatch<row_sums<T>>(x, n, &top, &total);
+      T* const kept = Kind == row_kind::softmax ? kept_in(y) : nullptr;
+      dispatch<row_sums<T>>(x, n, &top, &total, kept);
       const P shift = splat<P>(top);
       const P scale = Kind == row_kind::softmax ? splat<P>(C(1) / total) : log(splat<P>(total));
-      map_row<part>(x, y, n, shift, scale);
+      map_row<part>(kept != nullptr ? kept : x, y, n, shift, scale);
     }
   }
 };
@@ -124,7 +155,7 @@ struct entropy_row {
   using C = compute_t<T>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, T* y) {
     C top{}, total{};
-    dispatch<row_sums<T>>(x, n, &top, &total);
+    dispatch<row_sums<T>>(x, n, &top, &total, static_cast<T*>(nullptr));
     const auto logarithm = log(splat<pack<C, 8>>(total));
     *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
   }
@@ -145,9 +176,10 @@ struct entropy_gradient_row {
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* x, std::int64_t n, std::int64_t label, C upstream, T* y) {
     C top{}, total{};
-    dispatch<row_sums<T>>(x, n, &top, &total);
+    T* const kept = kept_in(y);
+    dispatch<row_sums<T>>(x, n, &top, &total, kept);
     const P shift = splat<P>(top), scale = splat<P>(upstream / total);
-    map_row<exponential_part>(x, y, n, shift, scale);
+    map_row<rest_of_softmax<T>>(kept != nullptr ? kept : x, y, n, shift, scale);
     y[label] = T(static_cast<C>(y[label]) - upstream);
   }
 };

@@ -51,6 +51,12 @@ struct transpose_body {
   }
 };
 
+/// The same where the size is known to the compiler, which then calls nothing.
+template <std::int64_t Bytes>
+void copy_short_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t step) {
+  for (std::int64_t i = 0; i < count; ++i, to += Bytes, from += step) std::memcpy(to, from, std::size_t{Bytes});
+}
+
 using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 
 template <class T>
@@ -59,6 +65,9 @@ void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::in
   dispatch<transpose_body<T>>(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), rows, columns, to_row,
                               from_column);
 }
+
+/// Copies `count` rows of `bytes` bytes, `step` apart where they come from, to one place after the other.
+void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes, std::int64_t step);
 
 /// For elements of `size` bytes.
 [[nodiscard]] block_mover mover_of(std::int64_t size);

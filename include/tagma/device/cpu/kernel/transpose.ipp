@@ -42,6 +42,30 @@ TAGMA_DECL void moved_axes::offsets(std::int64_t index, unsigned skipped, std::i
   }
 }
 
+TAGMA_DECL void copy_rows(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t bytes,
+                          std::int64_t step) {
+  switch (bytes) {
+    case 4:
+      return copy_short_rows<4>(to, from, count, step);
+    case 8:
+      return copy_short_rows<8>(to, from, count, step);
+    case 12:
+      return copy_short_rows<12>(to, from, count, step);
+    case 16:
+      return copy_short_rows<16>(to, from, count, step);
+    case 32:
+      return copy_short_rows<32>(to, from, count, step);
+    case 64:
+      return copy_short_rows<64>(to, from, count, step);
+    default:
+      if (bytes < 64)
+        for (std::int64_t i = 0; i < count; ++i)
+          copy_few(to + i * bytes, from + i * step, static_cast<std::size_t>(bytes));
+      else
+        for (std::int64_t i = 0; i < count; ++i) copy_bytes(to + i * bytes, from + i * step, bytes);
+  }
+}
+
 TAGMA_DECL block_mover mover_of(std::int64_t size) {
   switch (size) {
     case 1:
@@ -64,10 +88,15 @@ TAGMA_DECL void transpose(const kernel_args& args, const run_context& context) {
   if (axes.count == 0 || axes.axis[axes.count - 1].from == 1) {
     const std::int64_t row = axes.count == 0 ? 1 : axes.axis[axes.count - 1].count;
     return over_pieces(args.out.elements() / row, row * size, context, [&](std::int64_t first, std::int64_t end) {
-      for (std::int64_t p = first; p < end; ++p) {
+      // Rows that follow each other along the axis before the last one at once.
+      const int before = axes.count - 2;
+      const moved_axis inner = before >= 0 ? axes.axis[before] : moved_axis{};
+      for (std::int64_t p = first, n = 0; p < end; p += n) {
         std::int64_t from = 0, to = 0;
         axes.offsets(p, axes.count == 0 ? 0 : 1u << (axes.count - 1), from, to);
-        copy_bytes(args.out.data + to * size, args.in[0].data + from * size, row * size);
+        const std::int64_t rest = inner.count - p % inner.count;
+        n = rest < end - p ? rest : end - p;
+        copy_rows(args.out.data + to * size, args.in[0].data + from * size, n, row * size, inner.from * size);
       }
     });
   }
