@@ -104,6 +104,29 @@ tg::any_program counters() {
 }
 float first(const tg::any_tensor& t) { return static_cast<const float*>(t.view().data)[0]; }
 
+TEST_CASE("what a server has forgotten is no checkpoint") {
+  const temporary_directory folder;
+  saving all(two, folder);
+  tg::cluster_session session(all.network, two, {"worker", 0}, counters(), all.client());
+  session.run({"more_a", "more_b"});
+  CHECK(session.save("model-1").variables == 2);
+  all.workers[{"ps", 0}].reset();
+  all.start({"ps", 0}, "a:1");
+  const auto refuses = [&](int number) {
+    const std::string text = text_of([&] { (void)session.save("model-" + std::to_string(number)); });
+    INFO(text);
+    CHECK((text.starts_with("Aborted: ") || text.starts_with("Unavailable: ")));
+    CHECK(text.find("/job:ps/replica:0/task:0: ") != std::string::npos);
+  };
+  refuses(2);
+  // Another client has made the variables anew.
+  tg::cluster_session other(all.network, two, {"worker", 0}, counters(), all.client());
+  CHECK(first(other.run("a")) == 0);
+  refuses(3);
+  CHECK(other.restore("model-*").name == "model-1");
+  CHECK(first(other.run("a")) == 1);
+}
+
 TEST_CASE("what has not changed is not written again, for a number of checkpoints, and what nobody names goes") {
   const temporary_directory folder;
   saving all(two, folder, 3);

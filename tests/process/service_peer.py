@@ -8,7 +8,8 @@
     service_peer.py --wait HOST PORT SECRET PROGRAM   begins a run that waits at a queue, and says how it ends
 
 `--tls CA CERT KEY` in front speaks through TLS. PROGRAM is what tests/process/write_program.cpp writes: a placeholder x, float32 [3], and an output that adds it to the
-variable total, one that is twice the total, and one that takes an element from the queue work."""
+variable total, one that is twice the total, one that takes an element from the queue work, one that enqueues rows, float32 [n], one
+that dequeues two elements, and one that gives back texts, strings [n]."""
 
 import operator
 import pathlib
@@ -26,7 +27,7 @@ from wire_peer import (ACCEPTED, ANSWER, CHUNK, GOODBYE, HELLO, IS_REPLY, MESSAG
  COMMIT_SAVE, END_HOLD, RESTORE_SHARD) = range(1, 15)
 STATUS, LIST_CONTAINERS, LIST_RESOURCES, READ_VARIABLE, LIST_RUNS, RESET_CONTAINER, PROBE = range(16, 23)
 IS_ERROR = 0x400
-NONE, FLOAT64, FLOAT32, INT64 = 0, 1, 2, 5
+NONE, FLOAT64, FLOAT32, INT64, STRING = 0, 1, 2, 5, 11
 OK, INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, FAILED_PRECONDITION, ABORTED, UNIMPLEMENTED, DATA_LOSS = 0, 3, 5, 6, 9, 10, 12, 15
 
 
@@ -362,8 +363,8 @@ def use(host, port, secret, program):
 
     data = pathlib.Path(program).read_bytes()
     nodes = [line.split() for line in program_reader.tables(data) if line.startswith("node ")]
-    x = [int(words[1]) for words in nodes if words[2] == "placeholder" and words[-1] == "x"]
-    assert len(x) == 1, nodes
+    placeholders = {words[-1]: [int(words[1])] for words in nodes if words[2] == "placeholder"}
+    x = placeholders["x"]
     assert read(client.call(LIST_VARIABLES, b"python")[1], VARIABLE_LIST) == {"variables": []}
     client.refuses(NOT_FOUND, "'python'", LIST_RESOURCES, b"python")
     graph, server = 0x1234567890ABCDEF, status["incarnation"]
@@ -437,6 +438,7 @@ def use(host, port, secret, program):
     assert (status["runs_begun"], status["runs_failed"]) == (8, 0), "what was asked for again was not begun again"
 
     step = save_and_restore(client, graph, add, twice, values, 10)
+    step = queue_and_texts(client, graph, server, placeholders, step)
 
     assert read(client.call(RESET_CONTAINER, b"python")[0], RESET_RESULT) == {"resources": 2, "graphs": 1}
     client.fails(ABORTED, "container 'python' was reset", twice(step, step))
@@ -445,6 +447,41 @@ def use(host, port, secret, program):
     assert client.call(KEEP_GRAPH, edge(graph, 0, 0)) == (b"", b""), "which says nothing of the graph"
     client.leave()
     print("a program of a file was run, and what it left was seen")
+
+
+def queue_and_texts(client, graph, server, placeholders, step):
+    """The next step."""
+
+    def put(step, *rows):
+        return (run_part(graph, step, step, server, [3], [(placeholders["rows"], (FLOAT32, len(rows)))]),
+                struct.pack(f"<{len(rows)}f", *rows))
+
+    assert client.run(*put(step, 1, 2, 3))[0] == [(INT64, [])]
+    take, waits = run_part(graph, step + 1, step + 1, server, [2], []), run_part(graph, step + 3, step + 2, server, [4], [])
+    assert floats(client.run(take)[1]) == [1]
+    assert floats(client.run(run_part(graph, step + 2, step + 2, server, [4], []))[1]) == [2, 3]
+    # Who is told to stop has taken nothing, whenever it is told.
+    client.run(*put(step + 4, 4))
+    waiting = client.ask(RUN_PART, waits)
+    client.send(END_RUN, end_run(graph, step + 3, 4, "it was late"))
+    result = read(client.answer(waiting)[0], PART_RESULTS)
+    assert (result["code"], result["why"]) == (4, "it was late"), result
+    client.send(END_RUN, end_run(graph, step + 6, 4, "before it began"))
+    result = read(client.call(RUN_PART, run_part(graph, step + 6, step + 4, server, [4], []))[0], PART_RESULTS)
+    assert (result["code"], result["why"]) == (4, "before it began"), result
+    client.run(*put(step + 5, 5))
+    assert floats(client.run(run_part(graph, step + 7, step + 5, server, [4], []))[1]) == [4, 5]
+
+    texts = [b"ab", b"", b"c\0"]
+    ends = [sum(map(len, texts[:i + 1])) for i in range(len(texts))]
+    bulk = struct.pack("<3Q", *ends) + b"".join(texts)
+
+    def same(step):
+        return run_part(graph, step, step, server, [5], [(placeholders["texts"], (STRING, 3))])
+
+    assert client.run(same(step + 8), bulk) == ([(STRING, [3])], bulk)
+    client.fails(INVALID_ARGUMENT, "text 1", same(step + 9), struct.pack("<3Q", 2, 1, 4) + b"ab")
+    return step + 10
 
 
 def save(client, graph, name, token, full, twice, step):

@@ -19,6 +19,9 @@ int main(int count, char** arguments) {
   const auto twice = total * 2.0f;
   constexpr tg::queue_of<"work", tg::queue_options{.capacity = 4}, tg::spec<float>> queue;
   const auto take = tg::dequeue(queue);
-  const auto program = tg::compile([=] { return tg::outputs(add, twice, take); });
-  tg::write_program(tg::any_program(program, {"add", "twice", "take"}), arguments[1]);
+  const auto put = tg::enqueue_many(queue, tg::placeholder<"rows", float, tg::dyn>());
+  const auto pair = tg::dequeue_many<2>(queue);
+  const auto texts = tg::reshape<-1>(tg::placeholder<"texts", std::string_view, tg::dyn>());
+  const auto program = tg::compile([=] { return tg::outputs(add, twice, take, put, pair, texts); });
+  tg::write_program(tg::any_program(program, {"add", "twice", "take", "put", "pair", "texts"}), arguments[1]);
 }

@@ -43,9 +43,9 @@ struct monitored_options {
 /// A session of a program over a cluster that is made again when it must be.
 ///
 /// A run that ends with Aborted or Unavailable is done again in a new session; no other is. The chief gives that the
-/// newest checkpoint, if there is one: updates since then are lost, on all servers, and those that others make while it
-/// does so may be. Without checkpoints, variables of a server that was started anew begin anew, and those of others may
-/// have been updated by the run that is done again.
+/// newest checkpoint, the first of which it makes before any run: updates since then are lost, on all servers, and
+/// those that others make while it does so may be. Without checkpoints, variables of a server that was started anew
+/// begin anew, and those of others may have been updated by the run that is done again.
 ///
 /// For one thread.
 class monitored_session {
@@ -135,12 +135,15 @@ inline void monitored_session::attempt() {
   }
   session_ = std::make_unique<cluster_session>(network_, members_, home_, program_, how_);
   if (options_.chief && !options_.checkpoints.empty()) {
+    bool found = true;
     try {
       number_ =
           std::max(number_, service::split_checkpoint_name(session_->restore(options_.checkpoints + "-*").name).number);
     } catch (const error& e) {
-      if (e.code() != status_code::not_found || number_ > 0) throw;  // there is none yet
+      found = e.code() != status_code::not_found || number_ > 0;
+      if (found) throw;
     }
+    if (!found) save();  // so that there is one to go back to, whenever a server is lost
   }
   ++sessions_;
   for (const run_hooks& h : hooks_)

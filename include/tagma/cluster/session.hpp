@@ -92,6 +92,8 @@ class cluster_session {
     [[maybe_unused]] const auto take = [&]<class A>(const A& a) {
       if constexpr (std::is_same_v<A, run_limits>)
         limits[count++] = a;
+      else if constexpr (std::is_same_v<A, std::vector<named_feed>>)
+        feeds.insert(feeds.end(), a.begin(), a.end());
       else
         feeds.push_back(a);
     };
@@ -136,6 +138,7 @@ class cluster_session {
 
   saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
                         pause& now, bool held, bool full);
+  void check_servers() const;
   void list_variables(variable_homes& homes);
   void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
   void add_missing_parts();

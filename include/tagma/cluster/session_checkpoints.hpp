@@ -120,6 +120,20 @@ class cluster_session::pause {
   bool over_ = false;
 };
 
+/// Throws Aborted if a server that has variables of the program is another one than when it got its part, Unavailable
+/// for one that is not there.
+inline void cluster_session::check_servers() const {
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (!has_state_[t]) continue;
+    const std::shared_ptr<transport::link> link = outlets_[t]->current();
+    const std::string name = to_string(task_device(tasks_[t].id));
+    if (link == nullptr) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
+    if (link->peer().incarnation != servers_[t])
+      fail(status_code::aborted, {name, ": the server was started anew since it got graph ", graph_,
+                                  ", and what its variables were is lost; nothing was saved"});
+  }
+}
+
 inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
   round lists(*this);
   for (std::size_t t = 0; t < tasks_.size(); ++t) lists.ask(t, service::message::list_variables, options_.container);
@@ -148,6 +162,7 @@ inline saved_checkpoint cluster_session::save(const std::string& name, const sav
     shards.ask(t, service::message::save_shard,
                service::save_shard{options_.container, name, now.token(), held, full}.body());
   shards.wait();
+  check_servers();  // before there is a checkpoint: what has been saved is of those that were there all the time
   saved_checkpoint made{name, held ? isolation::runs : isolation::variables};
   service::saved_shard all;
   for (const std::size_t t : tasks)

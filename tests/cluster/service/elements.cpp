@@ -47,6 +47,13 @@ TEST_CASE("elements of several tensors are read as they were written") {
   CHECK(text_of([&] { (void)reader.take(texts_of(1)); }).starts_with("InvalidArgument: "));
 }
 
+TEST_CASE("elements of several tensors are aligned") {
+  CHECK(service::aligned(0) == 0);
+  CHECK(service::aligned(1) == 64);
+  CHECK(service::aligned(64) == 64);
+  CHECK(service::aligned(65) == 128);
+}
+
 TEST_CASE("texts that end where they cannot are refused") {
   const auto problem = [](const char* hex, tg::extent n) {
     const std::string all = tg::test::bytes_of_hex(hex);

@@ -65,11 +65,4 @@ TEST_CASE("what a message says is limited before there is memory for it") {
   CHECK_THROWS_AS(service::edge_of_run::read(open.take()), tg::error);
 }
 
-TEST_CASE("elements of several tensors are aligned") {
-  CHECK(service::aligned(0) == 0);
-  CHECK(service::aligned(1) == 64);
-  CHECK(service::aligned(64) == 64);
-  CHECK(service::aligned(65) == 128);
-}
-
 }  // namespace

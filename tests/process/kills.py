@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Kills parameter servers, workers and trainers at random while they train, and starts them again.
+
+    kills.py TAGMA_SERVER KILL_CLIENT [KILLS [SEED]]
+
+First two trainers, of which one and its worker die: what they were told was done was done, once, and what was done
+beside it was done for those that died. Then one trainer whose servers die: what is lost is what came behind the newest
+checkpoint, on both servers alike, and nothing else. How long they were away is printed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from servers import check, free_ports
+
+STEPS_OF_A_KILL = 120
+
+
+class Task:
+    """A process that is started again and again; its lines with the times at which they came."""
+
+    def __init__(self, name, command):
+        self.name, self.command, self.lines, self.errors = name, command, [], []
+        self.changed = threading.Condition()
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.readers = [threading.Thread(target=self.read, args=(pipe, to), daemon=True)
+                        for pipe, to in ((self.process.stdout, self.lines), (self.process.stderr, self.errors))]
+        for reader in self.readers:
+            reader.start()
+
+    def read(self, pipe, to):
+        for line in pipe:
+            with self.changed:
+                to.append((time.monotonic(), line.split()))
+                self.changed.notify_all()
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        for reader in self.readers:
+            reader.join()
+
+    def wait_for(self, what, seconds=120):
+        """Until `what(lines)` is true."""
+        with self.changed:
+            done = self.changed.wait_for(lambda: what(self.lines) or self.process.poll() is not None, seconds)
+        check(done and what(self.lines), self.name, "does not go on:", self.lines[-3:], self.errors[-3:])
+
+    def said(self, word):
+        return [line for _, line in self.lines if line[0] == word]
+
+
+def ran(count):
+    return lambda lines: sum(line[0] == "ran" for _, line in lines) >= count
+
+
+def serve(program, cluster, job, number, *more):
+    task = Task(f"{job} {number}", [program, "--cluster", json.dumps(cluster), "--job", job, "--task", str(number), *more])
+    listens(task)
+    return task
+
+
+def listens(task, before=0):
+    with task.changed:
+        check(task.changed.wait_for(lambda: len(task.errors) > before, 60), task.name, "does not listen")
+
+
+def again(task):
+    before = len(task.errors)
+    task.start()
+    listens(task, before)
+
+
+def trainer(client, cluster, worker, kind, steps):
+    return Task(f"trainer {kind}", [client, json.dumps(cluster), str(worker), kind, str(steps)])
+
+
+def finish(task):
+    task.wait_for(lambda lines: bool(lines) and lines[-1][1][0] == "fit")
+    check(task.process.wait(60) == 0, task.name, "ends badly", task.errors[-3:])
+    slope, offset = map(float, task.said("fit")[0][1:])
+    check(abs(slope - 3) < 0.05 and abs(offset - 1) < 0.05, "the line is", slope, offset)
+
+
+def two_trainers(program, client, cluster, kills, draw):
+    """Kills the worker of a trainer, and the other trainer; the servers of the variables stay."""
+    tasks = {(job, i): serve(program, cluster, job, i) for job in ("ps", "worker") for i in (0, 1)}
+    steps = STEPS_OF_A_KILL * (kills + 2)
+    chief, other = trainer(client, cluster, 0, "chief", steps), trainer(client, cluster, 1, "other", steps)
+    died, away = 0, []
+    try:
+        for _ in range(kills):
+            victim = draw.choice([tasks["worker", 0], tasks["worker", 1], other])
+            target = other if victim is other else (chief if victim is tasks["worker", 0] else other)
+            before = len(target.said("ran"))
+            target.wait_for(ran(before + draw.randrange(1, 40)))
+            time.sleep(draw.random() * 0.01)
+            done = len(target.said("ran"))
+            victim.kill()
+            begun = time.monotonic()
+            if victim is other:
+                died += 1
+                other.start()
+            else:
+                again(victim)
+            target.wait_for(ran(done + 2))
+            away.append(time.monotonic() - begun)
+            if max(len(chief.said("ran")), len(other.said("ran"))) > steps - 2 * STEPS_OF_A_KILL:
+                break
+        finish(chief)
+        finish(other)
+        answers = [line for task in (chief, other) for line in task.said("ran")]
+        for column in (1, 2):
+            counts = [int(line[column]) for line in answers]
+            check(len(counts) == len(set(counts)), "two runs have counted the same", sorted(counts)[:9])
+            # Beside those that were told there are runs whose trainer has died, or whose worker has: one of each at most.
+            sessions = len(chief.said("made")) + len(other.said("made"))
+            most = max(counts)
+            check(len(counts) <= most <= len(counts) + died + sessions, most, "were counted, and told", len(counts), died, sessions)
+    finally:
+        for task in [chief, other, *tasks.values()]:
+            task.process.kill()
+    return away
+
+
+def one_trainer(program, client, cluster, kills, draw):
+    """Kills servers of variables and of work; one trainer goes on from checkpoints."""
+    away = []
+    with tempfile.TemporaryDirectory() as folder:
+        tasks = {(job, i): serve(program, cluster, job, i, "--checkpoints", folder) for job in ("ps", "worker") for i in (0, 1)}
+        only = trainer(client, cluster, 0, "restoring", STEPS_OF_A_KILL * (kills + 4))
+        try:
+            for _ in range(kills):
+                victim = draw.choice([tasks["ps", 0], tasks["ps", 1], tasks["worker", 0]])
+                only.wait_for(ran(len(only.said("ran")) + draw.randrange(1, STEPS_OF_A_KILL)))
+                if only.process.poll() is not None:
+                    break
+                done = len(only.said("ran"))
+                victim.kill()
+                begun = time.monotonic()
+                again(victim)
+                only.wait_for(lambda lines, done=done: ran(done + 2)(lines) or lines[-1][1][0] == "fit")
+                away.append(time.monotonic() - begun)
+            finish(only)
+            at, lost = None, 0
+            for _, line in only.lines:
+                if line[0] == "fit":
+                    continue
+                counts = tuple(map(int, line[1:]))
+                check(counts[0] == counts[1], "the servers have counted differently:", line)
+                if line[0] == "made":
+                    check(at is None or counts[0] <= at + 1, "it begins with what was never there:", line, at)
+                    lost += 0 if at is None else max(at - counts[0], 0)
+                else:
+                    check(counts[0] == at + 1, "a run was lost, or done twice:", line, at)
+                at = counts[0]
+        finally:
+            for task in [only, *tasks.values()]:
+                task.process.kill()
+    print(f"{lost} of {len(only.said('ran'))} runs came behind the newest checkpoint and were lost")
+    return away
+
+
+def main(program, client, kills=4, seed=None):
+    seed = int(seed) if seed is not None else int.from_bytes(os.urandom(4), "little")
+    print(f"seed {seed}", flush=True)
+    draw = random.Random(seed)
+    ports = free_ports(4)
+    cluster = {"ps": [f"127.0.0.1:{p}" for p in ports[:2]], "worker": [f"127.0.0.1:{p}" for p in ports[2:]]}
+    for scenario in (two_trainers, one_trainer):
+        away = sorted(scenario(program, client, cluster, int(kills), draw))
+        print(f"{scenario.__name__}: {len(away)} kills; runs again after {away[len(away) // 2]:.2f} s, {away[-1]:.2f} s at most",
+              flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
