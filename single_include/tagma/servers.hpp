@@ -2362,6 +2362,8 @@ class cluster_session {
     [[maybe_unused]] const auto take = [&]<class A>(const A& a) {
       if constexpr (std::is_same_v<A, run_limits>)
         limits[count++] = a;
+      else if constexpr (std::is_same_v<A, std::vector<named_feed>>)
+        feeds.insert(feeds.end(), a.begin(), a.end());
       else
         feeds.push_back(a);
     };
@@ -2406,6 +2408,7 @@ class cluster_session {
 
   saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
                         pause& now, bool held, bool full);
+  void check_servers() const;
   void list_variables(variable_homes& homes);
   void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
   void add_missing_parts();
@@ -4535,6 +4538,20 @@ class cluster_session::pause {
   bool over_ = false;
 };
 
+/// Throws Aborted if a server that has variables of the program is another one than when it got its part, Unavailable
+/// for one that is not there.
+inline void cluster_session::check_servers() const {
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (!has_state_[t]) continue;
+    const std::shared_ptr<transport::link> link = outlets_[t]->current();
+    const std::string name = to_string(task_device(tasks_[t].id));
+    if (link == nullptr) fail(status_code::unavailable, {name, ": the connection was lost; nothing was saved"});
+    if (link->peer().incarnation != servers_[t])
+      fail(status_code::aborted, {name, ": the server was started anew since it got graph ", graph_,
+                                  ", and what its variables were is lost; nothing was saved"});
+  }
+}
+
 inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
   round lists(*this);
   for (std::size_t t = 0; t < tasks_.size(); ++t) lists.ask(t, service::message::list_variables, options_.container);
@@ -4563,6 +4580,7 @@ inline saved_checkpoint cluster_session::save(const std::string& name, const sav
     shards.ask(t, service::message::save_shard,
                service::save_shard{options_.container, name, now.token(), held, full}.body());
   shards.wait();
+  check_servers();  // before there is a checkpoint: what has been saved is of those that were there all the time
   saved_checkpoint made{name, held ? isolation::runs : isolation::variables};
   service::saved_shard all;
   for (const std::size_t t : tasks)
@@ -4653,9 +4671,9 @@ struct monitored_options {
 /// A session of a program over a cluster that is made again when it must be.
 ///
 /// A run that ends with Aborted or Unavailable is done again in a new session; no other is. The chief gives that the
-/// newest checkpoint, if there is one: updates since then are lost, on all servers, and those that others make while it
-/// does so may be. Without checkpoints, variables of a server that was started anew begin anew, and those of others may
-/// have been updated by the run that is done again.
+/// newest checkpoint, the first of which it makes before any run: updates since then are lost, on all servers, and
+/// those that others make while it does so may be. Without checkpoints, variables of a server that was started anew
+/// begin anew, and those of others may have been updated by the run that is done again.
 ///
 /// For one thread.
 class monitored_session {
@@ -4745,12 +4763,15 @@ inline void monitored_session::attempt() {
   }
   session_ = std::make_unique<cluster_session>(network_, members_, home_, program_, how_);
   if (options_.chief && !options_.checkpoints.empty()) {
+    bool found = true;
     try {
       number_ =
           std::max(number_, service::split_checkpoint_name(session_->restore(options_.checkpoints + "-*").name).number);
     } catch (const error& e) {
-      if (e.code() != status_code::not_found || number_ > 0) throw;  // there is none yet
+      found = e.code() != status_code::not_found || number_ > 0;
+      if (found) throw;
     }
+    if (!found) save();  // so that there is one to go back to, whenever a server is lost
   }
   ++sessions_;
   for (const run_hooks& h : hooks_)

@@ -6,7 +6,7 @@
 
 First two trainers, of which one and its worker die: what they were told was done was done, once, and what was done
 beside it was done for those that died. Then one trainer whose servers die: what is lost is what came behind the newest
-checkpoint, on both servers alike, and nothing else. How long they were away is printed."""
+checkpoint, on both servers alike, and nothing else. Then one whose server is stopped for a while, with nothing lost. How long they were away is printed."""
 
 import json
 import os
@@ -119,18 +119,44 @@ def two_trainers(program, client, cluster, kills, draw):
                 break
         finish(chief)
         finish(other)
-        answers = [line for task in (chief, other) for line in task.said("ran")]
-        for column in (1, 2):
-            counts = [int(line[column]) for line in answers]
-            check(len(counts) == len(set(counts)), "two runs have counted the same", sorted(counts)[:9])
-            # Beside those that were told there are runs whose trainer has died, or whose worker has: one of each at most.
-            sessions = len(chief.said("made")) + len(other.said("made"))
-            most = max(counts)
-            check(len(counts) <= most <= len(counts) + died + sessions, most, "were counted, and told", len(counts), died, sessions)
+        check_counts([chief, other], died)
     finally:
         for task in [chief, other, *tasks.values()]:
             task.process.kill()
     return away
+
+
+def check_counts(trainers, died):
+    """What was told was counted once, by both servers; beside it are runs whose trainer has died or made a new session."""
+    answers = [line for task in trainers for line in task.said("ran")]
+    sessions = sum(len(task.said("made")) for task in trainers)
+    for column in (1, 2):
+        counts = [int(line[column]) for line in answers]
+        check(len(counts) == len(set(counts)), "two runs have counted the same", sorted(counts)[:9])
+        most = max(counts)
+        check(len(counts) <= most <= len(counts) + died + sessions, most, "were counted, and told", len(counts), died, sessions)
+
+
+def one_that_sleeps(program, client, cluster, _, draw):
+    """Stops a parameter server for longer than others believe in it. It has all that it had, so nothing is lost."""
+    tasks = {(job, i): serve(program, cluster, job, i) for job in ("ps", "worker") for i in (0, 1)}
+    only = trainer(client, cluster, 0, "chief", 20 * STEPS_OF_A_KILL)
+    try:
+        only.wait_for(ran(draw.randrange(1, STEPS_OF_A_KILL)))
+        victim = tasks["ps", draw.randrange(2)].process
+        victim.send_signal(signal.SIGSTOP)
+        done, begun = len(only.said("ran")), time.monotonic()
+        time.sleep(4)
+        check(len(only.said("ran")) <= done + 2, "runs go on without a server")
+        victim.send_signal(signal.SIGCONT)
+        only.wait_for(ran(done + 2))
+        away = time.monotonic() - begun
+        finish(only)
+        check_counts([only], 0)
+    finally:
+        for task in [only, *tasks.values()]:
+            task.process.kill()
+    return [away]
 
 
 def one_trainer(program, client, cluster, kills, draw):
@@ -177,7 +203,7 @@ def main(program, client, kills=4, seed=None):
     draw = random.Random(seed)
     ports = free_ports(4)
     cluster = {"ps": [f"127.0.0.1:{p}" for p in ports[:2]], "worker": [f"127.0.0.1:{p}" for p in ports[2:]]}
-    for scenario in (two_trainers, one_trainer):
+    for scenario in (two_trainers, one_trainer, one_that_sleeps):
         away = sorted(scenario(program, client, cluster, int(kills), draw))
         print(f"{scenario.__name__}: {len(away)} kills; runs again after {away[len(away) // 2]:.2f} s, {away[-1]:.2f} s at most",
               flush=True)
