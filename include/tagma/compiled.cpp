@@ -18,3 +18,4 @@
 #include "tagma/compiled/plan.cpp"
 #include "tagma/compiled/runtime.cpp"
 #include "tagma/compiled/train.cpp"
+#include "tagma/compiled/transport.cpp"

@@ -461,11 +461,11 @@ def queue_and_texts(client, graph, server, placeholders, step):
     assert floats(client.run(take)[1]) == [1]
     assert floats(client.run(run_part(graph, step + 2, step + 2, server, [4], []))[1]) == [2, 3]
     # Who is told to stop has taken nothing, whenever it is told.
-    client.run(*put(step + 4, 4))
     waiting = client.ask(RUN_PART, waits)
     client.send(END_RUN, end_run(graph, step + 3, 4, "it was late"))
     result = read(client.answer(waiting)[0], PART_RESULTS)
     assert (result["code"], result["why"]) == (4, "it was late"), result
+    client.run(*put(step + 4, 4))
     client.send(END_RUN, end_run(graph, step + 6, 4, "before it began"))
     result = read(client.call(RUN_PART, run_part(graph, step + 6, step + 4, server, [4], []))[0], PART_RESULTS)
     assert (result["code"], result["why"]) == (4, "before it began"), result

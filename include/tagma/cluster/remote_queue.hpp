@@ -33,10 +33,10 @@ class remote_queue : detail::reached_server, public cluster_queue<Specs...> {
   /// As of `cluster_queue`.
   /// @param target "tagma://host:port"
   TAGMA_COLD remote_queue(std::string_view target, std::string_view name, const queue_options& options = {},
-                          const cluster_session_options& how = {})
-      : detail::reached_server(target, how),
+                          const cluster_session_options& session = {})
+      : detail::reached_server(target, session),
         cluster_queue<Specs...>(this->network, this->there.members, this->there.home, name, options,
-                                this->detail::reached_server::how) {}
+                                this->how) {}
 };
 
 }  // namespace tagma

