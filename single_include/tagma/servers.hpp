@@ -5686,6 +5686,8 @@ class registered_part {
   [[nodiscard]] bool takes(std::int32_t edge) const { return takes_.count(edge) != 0; }
   [[nodiscard]] bool sends(std::int32_t edge) const { return sends_.count(edge) != 0; }
   /// @}
+  /// Why `run` gives nothing.
+  [[nodiscard]] error why_not(std::uint64_t step);
   static constexpr std::size_t most_runs = 4096;
   void end(std::uint64_t step, const error* why);
   /// The client has the answers of all runs before this one; those that wait for nothing any more end.
@@ -5722,8 +5724,8 @@ class registered_part {
 
  private:
   /// Nothing of this run is kept any more, whoever still sends what belongs to it.
-  void note_failed(std::uint64_t step) {
-    failed_.insert(step);
+  void note_failed(std::uint64_t step, const error& why) {
+    failed_.emplace(step, why);
     while (failed_.size() > most_runs) failed_.erase(failed_.begin());
   }
 
@@ -5734,7 +5736,7 @@ class registered_part {
   std::set<std::int32_t> takes_, sends_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<run_state>> runs_;
-  std::set<std::uint64_t> failed_;  // the last ones that were ended by an error
+  std::map<std::uint64_t, error> failed_;  // the last ones that were ended by an error
   bool reset_ = false;
   service::outcomes outcomes_;
   const void* owner_ = nullptr;  // a connection
@@ -5770,6 +5772,13 @@ inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   return r;
 }
 
+inline error registered_part::why_not(std::uint64_t step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto ended = failed_.find(step); ended != failed_.end()) return ended->second;
+  return {status_code::aborted,
+          sentence({"run ", step, " is over, or more than ", most_runs, " of its graph are under way"})};
+}
+
 inline void registered_part::end(std::uint64_t step, const error* why) {
   pass();
   std::shared_ptr<run_state> r;
@@ -5779,7 +5788,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
       outcomes_.end(step);
     } else {
       outcomes_.refuse(step, *why);
-      note_failed(step);
+      note_failed(step, *why);
     }
     const auto found = runs_.find(step);
     if (found == runs_.end()) return;
@@ -5862,7 +5871,7 @@ inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
-    for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step), r->ended_by.emplace(why);
+    for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step, why), r->ended_by.emplace(why);
   }
   std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {
@@ -7891,9 +7900,7 @@ inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, re
 inline run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
                                    std::int64_t time_left_ns) {
   const std::shared_ptr<run_state> run = part.run(m.step);
-  if (run == nullptr)
-    fail(status_code::aborted,
-         {"run ", m.step, " is over, or more than ", registered_part::most_runs, " of its graph are under way"});
+  if (run == nullptr) throw part.why_not(m.step);
   const ir::graph_view g = part.program().graph();
   for (const std::int32_t o : m.outputs)
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())

@@ -436,9 +436,7 @@ inline void worker_core::run_inside(const std::shared_ptr<inlet_handler>& by, re
 inline run_answer worker_core::run(registered_part& part, const run_part& m, const std::vector<std::byte>& elements,
                                    std::int64_t time_left_ns) {
   const std::shared_ptr<run_state> run = part.run(m.step);
-  if (run == nullptr)
-    fail(status_code::aborted,
-         {"run ", m.step, " is over, or more than ", registered_part::most_runs, " of its graph are under way"});
+  if (run == nullptr) throw part.why_not(m.step);
   const ir::graph_view g = part.program().graph();
   for (const std::int32_t o : m.outputs)
     if (o < 0 || static_cast<std::size_t>(o) >= g.roots.size())
