@@ -132,7 +132,9 @@ TEST_CASE("a task that is lost is named, and what was started anew knows nothing
   all.start({"ps", 1}, "b:1");
   const std::string text = tg::test::text_of([&] { session.run({"train"}, feeds); });
   INFO(text);
-  CHECK(text.find("/job:ps/replica:0/task:1") != std::string::npos);
+  // By the client, or by the other server that needs it.
+  const bool named = text.find("/job:ps/replica:0/task:1") != std::string::npos;
+  CHECK((named || text.find("/job:ps/task:1") != std::string::npos));
   // A new session begins with what the others have.
   tg::cluster_session again(all.network, two_and_one, {"worker", 0}, program, all.client());
   CHECK(again.run({"loss"}, feeds)[0].type() == tg::dtype_of<float>);
