@@ -112,12 +112,6 @@ inline void explain_waits(asked_cluster& all, const request& given) {
       for (const auto& e : c.resources.resources)
         if (e.adding > 0 || e.taking > 0) use(c, e);
   };
-  const auto describe = [](const service::resource_list::entry& e) {
-    std::string text = e.detail.empty() ? sentence({e.kind, " '", e.name, "'"}) : e.detail;
-    if (e.kind == "queue") append_parts(text, {", ", e.size, e.size == 1 ? " element" : " elements"});
-    if (e.kind == "queue" && e.capacity >= 0) append_parts(text, {" of ", e.capacity});
-    return sentence({text, ": ", e.adding, " wait to add, ", e.taking, " to take"});
-  };
   std::string text;
   json_text j;
   j.begin('{').name("runs").begin('[');
@@ -153,7 +147,7 @@ inline void explain_waits(asked_cluster& all, const request& given) {
           text, {"  ", short_name(task), run.asked ? " waits for no other task" : " has not been asked for it", "\n"});
       if (!run.asked) continue;
       each_waited_for([&, here = task, in = run.container](const container_report& c, const auto& e) {
-        if (c.task.id == here && c.container == in) append_parts(text, {"    there: ", describe(e), "\n"});
+        if (c.task.id == here && c.container == in) append_parts(text, {"    there: ", service::waits_text(e), "\n"});
       });
     }
     j.end(']').name("all_wait_for").begin('[');
@@ -170,7 +164,7 @@ inline void explain_waits(asked_cluster& all, const request& given) {
   each_waited_for([&](const container_report& c, const auto& e) {
     if (first) text += "somebody waits at\n";
     first = false;
-    append_parts(text, {"  ", short_name(c.task.id), " container '", c.container, "': ", describe(e), "\n"});
+    append_parts(text, {"  ", short_name(c.task.id), " container '", c.container, "': ", service::waits_text(e), "\n"});
     j.begin('{')
         .name("task")
         .value(short_name(c.task.id))

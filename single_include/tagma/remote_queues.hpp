@@ -445,6 +445,11 @@ class cluster_queue_core {
     const std::vector<std::int64_t> priorities(static_cast<std::size_t>(kind_is_priority() ? count : 0));
     add("enqueue_many", "row", rows, {priorities.data(), dtype::int64, shape{count}}, limits);
   }
+  [[nodiscard]] std::vector<any_tensor> dequeue_batch(extent count, bool up_to, const run_limits& limits) {
+    if (count < 0)
+      fail(status_code::invalid_argument, {"queue '", name_, "': ", count, " elements cannot be dequeued"});
+    return dequeue(count, up_to, limits);
+  }
   /// @param count -1 for one tuple without a first axis
   [[nodiscard]] std::vector<any_tensor> dequeue(extent count, bool up_to, const run_limits& limits) {
     std::vector<output_name> results;
@@ -514,26 +519,33 @@ class cluster_queue_core {
       feeds.push_back({names.emplace_back(prefix + "_" + std::to_string(i)), tensors[i]});
     base_->run(std::vector<output_name>{output}, feeds, limits);
   }
-  /// The session that takes so many; those of the last counts are kept.
+  /// The session that takes so many; those of some counts are kept. It is made without a lock: others go on meanwhile.
   [[nodiscard]] std::shared_ptr<cluster_session> session_of(extent count, bool up_to) {
-    const std::lock_guard<std::mutex> lock(mutex_);
     const std::pair<extent, bool> key(count, up_to);
-    if (const auto found = taking_.find(key); found != taking_.end()) return found->second;
-    if (taking_.size() >= most_sessions) taking_.clear();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (const auto found = taking_.find(key); found != taking_.end()) return found->second;
+    }
+    std::shared_ptr<cluster_session> made = open_to_take(count, up_to);
+    std::map<std::pair<extent, bool>, std::shared_ptr<cluster_session>> gone;  // it ends without the lock
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (taking_.size() >= most_sessions) gone.swap(taking_);
+    return taking_.emplace(key, std::move(made)).first->second;
+  }
+  [[nodiscard]] std::unique_ptr<cluster_session> open_to_take(extent count, bool up_to) const {
     bool open_extents = false;
     for (const tensor_spec& s : components_) open_extents = open_extents || !s.dims.is_static();
     std::vector<attribute_value> words{count};
     add_components(words);
     words.emplace_back(up_to);
     const char* const operation = open_extents ? "dequeue_open" : up_to ? "dequeue_up_to" : "dequeue";
-    std::shared_ptr<cluster_session> made = open([&](graph_builder& b, const graph_node& q) {
+    return open([&](graph_builder& b, const graph_node& q) {
       const graph_node all = b.add(operation, {q}, words);
       outputs results;
       for (std::size_t i = 0; i < components_.size(); ++i)
         results.emplace_back(result_names[i], b.result(all, static_cast<int>(i)));
       return results;
     });
-    return taking_.emplace(key, std::move(made)).first->second;
   }
 
   transport::network& network_;
@@ -612,11 +624,11 @@ class cluster_queue {
   }
   /// Takes `count` tuples. Throws OutOfRange if it is closed and has fewer.
   [[nodiscard]] received_tuple<Specs...> dequeue_many(extent count, const run_limits& limits = {}) const {
-    return received_tuple<Specs...>(core_->dequeue(count, false, limits));
+    return received_tuple<Specs...>(core_->dequeue_batch(count, false, limits));
   }
   /// The same, but those that are left where a closed queue has fewer, at least one.
   [[nodiscard]] received_tuple<Specs...> dequeue_up_to(extent count, const run_limits& limits = {}) const {
-    return received_tuple<Specs...>(core_->dequeue(count, true, limits));
+    return received_tuple<Specs...>(core_->dequeue_batch(count, true, limits));
   }
   /// Elements in it.
   [[nodiscard]] extent size(const run_limits& limits = {}) const { return core_->size(limits); }
@@ -648,20 +660,6 @@ struct std::tuple_element<I, tagma::received_tuple<Specs...>> {
 
 namespace tagma {
 
-namespace detail {
-
-/// A server, as a client knows it that has a network of its own.
-struct reached_server {
-  reached_server(std::string_view target, const cluster_session_options& options)
-      : how(as_client(options)), there(ask_for_cluster(network, to_string(target_address(target)), how)) {}
-
-  transport::asio::network network;
-  cluster_session_options how;
-  described_cluster there;
-};
-
-}  // namespace detail
-
 /// A queue of the server that is named, through sockets; its calls are those of `cluster_queue`.
 template <class... Specs>
 class remote_queue : detail::reached_server, public cluster_queue<Specs...> {
@@ -671,8 +669,7 @@ class remote_queue : detail::reached_server, public cluster_queue<Specs...> {
   TAGMA_COLD remote_queue(std::string_view target, std::string_view name, const queue_options& options = {},
                           const cluster_session_options& session = {})
       : detail::reached_server(target, session),
-        cluster_queue<Specs...>(this->network, this->there.members, this->there.home, name, options,
-                                this->how) {}
+        cluster_queue<Specs...>(this->network, this->there.members, this->there.home, name, options, this->as) {}
 };
 
 }  // namespace tagma

@@ -726,9 +726,6 @@ void pause_for(std::int64_t ns);
 /// Writes a line to standard error: what is told to nobody else.
 void print_line(const std::string& text);
 
-/// Writes a line to standard error: what is told to nobody else.
-void print_line(const std::string& text);
-
 /// A number that is drawn, and that nobody else has.
 [[nodiscard]] std::uint64_t draw_number();
 
@@ -1854,6 +1851,10 @@ struct resource_list {
   [[nodiscard]] static resource_list read(std::string_view body);
 };
 
+/// What a thing of a container has, and who waits there: "FIFO queue 'q' of int32 [], 3 elements of 8: 0 wait to add, 2
+/// to take".
+[[nodiscard]] std::string waits_text(const resource_list::entry& e);
+
 /// A question for the value of a variable.
 struct read_variable {
   std::string container;
@@ -2143,6 +2144,13 @@ TAGMA_DECL probe_result probe_result::read(std::string_view body) {
   return m;
 }
 
+TAGMA_COLD TAGMA_DECL std::string waits_text(const resource_list::entry& e) {
+  std::string text = e.detail.empty() ? sentence({e.kind, " '", e.name, "'"}) : e.detail;
+  if (e.kind == "queue") append_parts(text, {", ", e.size, e.size == 1 ? " element" : " elements"});
+  if (e.kind == "queue" && e.capacity >= 0) append_parts(text, {" of ", e.capacity});
+  return sentence({text, ": ", e.adding, " wait to add, ", e.taking, " to take"});
+}
+
 }  // namespace tagma::service
 
 namespace tagma::service {
@@ -2224,10 +2232,7 @@ namespace detail {
     if (!one.resources->answered.load(memory_order::acquire)) continue;  // it has no such container
     for (const resource_list::entry& e : resource_list::read(one.resources->bulk_text()).resources) {
       if (e.adding == 0 && e.taking == 0) continue;
-      say(sentence({name, ": ", e.detail.empty() ? sentence({e.kind, " '", e.name, "'"}) : e.detail}));
-      if (e.kind == "queue") append_parts(text, {" has ", e.size, e.size == 1 ? " element" : " elements"});
-      if (e.kind == "queue" && e.capacity >= 0) append_parts(text, {" of ", e.capacity});
-      append_parts(text, {", ", e.adding, " wait to add, ", e.taking, " to take"});
+      say(sentence({name, ": ", waits_text(e)}));
     }
   }
   if (!found) append_parts(text, {"; it waits for nothing that its tasks know of"});
@@ -2415,7 +2420,7 @@ class cluster_session {
   /// @param again set if it has failed, but may be done by servers that know nothing of it
   std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
                               const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
-                              service::wait_limits& limits, bool& again);
+                              const service::wait_limits& limits, bool& again);
   struct planned_run {
     std::vector<std::vector<int>> asked;  ///< outputs of each part
     bool updates = false;
@@ -2716,7 +2721,7 @@ inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<in
                                                             const run_limits& limits) {
   if (limits.pool != run_limits::any_pool || limits.trace != nullptr)
     fail(status_code::invalid_argument, "run: pools of threads and timelines are of local sessions");
-  service::wait_limits waits(limits);
+  const service::wait_limits waits(limits);
   check_feeds(feeds);
   const planned_run plan = plan_run(wanted);
   const std::int64_t until = network_.now() + options_.run_ns;
@@ -2739,7 +2744,8 @@ inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<in
 inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
                                                     const std::vector<std::vector<int>>& asked,
                                                     const std::vector<named_feed>& feeds, bool by_any_server,
-                                                    std::int64_t until, service::wait_limits& limits, bool& again) {
+                                                    std::int64_t until, const service::wait_limits& limits,
+                                                    bool& again) {
   const open_step now(*this);
   const std::uint64_t step = now.number();
   std::vector<service::part_results> got(tasks_.size());
@@ -2782,8 +2788,9 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
     if (c != nullptr) all.expect();
   for (const auto& c : calls)
     if (c != nullptr) c->start();
-  limits.tell_after_ns = options_.told ? options_.stall_ns : 0;
-  limits.tell = [&](std::int64_t lasted_ns) {
+  service::wait_limits lasting(limits);
+  lasting.tell_after_ns = options_.told ? options_.stall_ns : 0;
+  lasting.tell = [&](std::int64_t lasted_ns) {
     options_.told(service::what_lasts({graph_, step, lasted_ns, options_.container, tasks_, outlets_, parts_}));
   };
   // A task that is told to stop says what the run came to, all the same: nothing is lost that it took.
@@ -2793,7 +2800,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
         for (const auto& c : calls)
           if (c != nullptr) c->give_up();
       },
-      limits);
+      lasting);
   end_run(step, asked, nullptr);
   std::vector<any_tensor> results(wanted.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -4763,15 +4770,13 @@ inline void monitored_session::attempt() {
   }
   session_ = std::make_unique<cluster_session>(network_, members_, home_, program_, how_);
   if (options_.chief && !options_.checkpoints.empty()) {
-    bool found = true;
     try {
       number_ =
           std::max(number_, service::split_checkpoint_name(session_->restore(options_.checkpoints + "-*").name).number);
     } catch (const error& e) {
-      found = e.code() != status_code::not_found || number_ > 0;
-      if (found) throw;
+      if (e.code() != status_code::not_found || number_ > 0) throw;
+      save();  // the first one, so that there is one to go back to, whenever a server is lost
     }
-    if (!found) save();  // so that there is one to go back to, whenever a server is lost
   }
   ++sessions_;
   for (const run_hooks& h : hooks_)
@@ -8651,12 +8656,20 @@ class server {
 };
 
 namespace detail {
-/// Sockets, and a session by names through them.
-struct remote_connection {
-  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options);
+/// A server, as a client knows it that has sockets of its own.
+struct reached_server {
+  reached_server(std::string_view target, const cluster_session_options& options);
 
   transport::asio::network network;
-  std::unique_ptr<cluster_session> by_names;
+  cluster_session_options as;
+  described_cluster there;
+};
+/// A session by names over its cluster.
+struct remote_connection : reached_server {
+  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options)
+      : reached_server(target, options), by_names(network, there.members, there.home, program, as) {}
+
+  cluster_session by_names;
 };
 }  // namespace detail
 
@@ -8667,7 +8680,8 @@ class remote_session : detail::remote_connection, public detail::typed_runs<Prog
  public:
   /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
   remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
-      : detail::remote_connection(detail::as_data(program), target, options), detail::typed_runs<Program>(*by_names) {}
+      : detail::remote_connection(detail::as_data(program), target, options),
+        detail::typed_runs<Program>(this->by_names) {}
 };
 
 /// Of a program that is data: by names.
@@ -8679,18 +8693,19 @@ class remote_session<any_program> : detail::remote_connection {
 
   /// As of `cluster_session`.
   /// @{
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {}) {
-    return by_names->run(outputs, feeds);
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
+                              const run_limits& limits = {}) {
+    return by_names.run(outputs, feeds, limits);
   }
-  template <class... Feeds>
-  any_tensor run(const output_name& output, const Feeds&... feeds) {
-    return by_names->run(output, feeds...);
+  template <class... Arguments>
+  any_tensor run(const output_name& output, const Arguments&... arguments) {
+    return by_names.run(output, arguments...);
   }
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names->save(name, how); }
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names.save(name, how); }
   restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return by_names->restore(name, pause_ns);
+    return by_names.restore(name, pause_ns);
   }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names->device_of(node); }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names.device_of(node); }
   /// @}
 };
 
@@ -8735,12 +8750,8 @@ inline server::server(const role& who, const server_options& options)
 
 inline server::~server() = default;
 
-inline detail::remote_connection::remote_connection(const any_program& program, std::string_view target,
-                                                    const cluster_session_options& options) {
-  const cluster_session_options how = as_client(options);
-  const described_cluster there = ask_for_cluster(network, to_string(target_address(target)), how);
-  by_names = std::make_unique<cluster_session>(network, there.members, there.home, program, how);
-}
+inline detail::reached_server::reached_server(std::string_view target, const cluster_session_options& options)
+    : as(as_client(options)), there(ask_for_cluster(network, to_string(target_address(target)), as)) {}
 
 }  // namespace tagma
 

@@ -172,7 +172,10 @@ TEST_CASE("many different counts are as good as one") {
     q.enqueue_many(rows);
     REQUIRE(q.dequeue_many(n).get<0>().size() == static_cast<std::size_t>(n));
   }
-  CHECK(text_of([&] { (void)q.dequeue_many(-2); }).starts_with("InvalidArgument: "));
+  for (const tg::extent count : {-1, -2}) {
+    CHECK(text_of([&] { (void)q.dequeue_many(count); }).starts_with("InvalidArgument: "));
+    CHECK(text_of([&] { (void)q.dequeue_up_to(count); }).starts_with("InvalidArgument: "));
+  }
 }
 
 }  // namespace

@@ -249,7 +249,7 @@ TEST_CASE("who is waited for is told") {
   while (!has_said("run 0 lasts for 0 s")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(has_said("/job:worker/replica:0/task:0 waits for dequeue float32 [] of /job:ps/replica:0/task:1"));
   CHECK(has_said(
-      "/job:ps/replica:0/task:1: FIFO queue 'empty' of float32 [] has 0 elements of 7, 0 wait to add, 1 to take"));
+      "/job:ps/replica:0/task:1: FIFO queue 'empty' of float32 [], 0 elements of 7: 0 wait to add, 1 to take"));
   session.run("put", feed_to("one", 3.0f));
   runs.join();
 }

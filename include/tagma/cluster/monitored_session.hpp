@@ -135,15 +135,13 @@ inline void monitored_session::attempt() {
   }
   session_ = std::make_unique<cluster_session>(network_, members_, home_, program_, how_);
   if (options_.chief && !options_.checkpoints.empty()) {
-    bool found = true;
     try {
       number_ =
           std::max(number_, service::split_checkpoint_name(session_->restore(options_.checkpoints + "-*").name).number);
     } catch (const error& e) {
-      found = e.code() != status_code::not_found || number_ > 0;
-      if (found) throw;
+      if (e.code() != status_code::not_found || number_ > 0) throw;
+      save();  // the first one, so that there is one to go back to, whenever a server is lost
     }
-    if (!found) save();  // so that there is one to go back to, whenever a server is lost
   }
   ++sessions_;
   for (const run_hooks& h : hooks_)

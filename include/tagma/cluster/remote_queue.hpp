@@ -12,20 +12,6 @@
 
 namespace tagma {
 
-namespace detail {
-
-/// A server, as a client knows it that has a network of its own.
-struct reached_server {
-  reached_server(std::string_view target, const cluster_session_options& options)
-      : how(as_client(options)), there(ask_for_cluster(network, to_string(target_address(target)), how)) {}
-
-  transport::asio::network network;
-  cluster_session_options how;
-  described_cluster there;
-};
-
-}  // namespace detail
-
 /// A queue of the server that is named, through sockets; its calls are those of `cluster_queue`.
 template <class... Specs>
 class remote_queue : detail::reached_server, public cluster_queue<Specs...> {
@@ -35,8 +21,7 @@ class remote_queue : detail::reached_server, public cluster_queue<Specs...> {
   TAGMA_COLD remote_queue(std::string_view target, std::string_view name, const queue_options& options = {},
                           const cluster_session_options& session = {})
       : detail::reached_server(target, session),
-        cluster_queue<Specs...>(this->network, this->there.members, this->there.home, name, options,
-                                this->how) {}
+        cluster_queue<Specs...>(this->network, this->there.members, this->there.home, name, options, this->as) {}
 };
 
 }  // namespace tagma

@@ -67,12 +67,20 @@ class server {
 };
 
 namespace detail {
-/// Sockets, and a session by names through them.
-struct remote_connection {
-  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options);
+/// A server, as a client knows it that has sockets of its own.
+struct reached_server {
+  reached_server(std::string_view target, const cluster_session_options& options);
 
   transport::asio::network network;
-  std::unique_ptr<cluster_session> by_names;
+  cluster_session_options as;
+  described_cluster there;
+};
+/// A session by names over its cluster.
+struct remote_connection : reached_server {
+  remote_connection(const any_program& program, std::string_view target, const cluster_session_options& options)
+      : reached_server(target, options), by_names(network, there.members, there.home, program, as) {}
+
+  cluster_session by_names;
 };
 }  // namespace detail
 
@@ -83,7 +91,8 @@ class remote_session : detail::remote_connection, public detail::typed_runs<Prog
  public:
   /// @param target "tagma://host:port", any server of the cluster; what asks for no device is there
   remote_session(const Program& program, std::string_view target, const cluster_session_options& options = {})
-      : detail::remote_connection(detail::as_data(program), target, options), detail::typed_runs<Program>(*by_names) {}
+      : detail::remote_connection(detail::as_data(program), target, options),
+        detail::typed_runs<Program>(this->by_names) {}
 };
 
 /// Of a program that is data: by names.
@@ -95,18 +104,19 @@ class remote_session<any_program> : detail::remote_connection {
 
   /// As of `cluster_session`.
   /// @{
-  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {}) {
-    return by_names->run(outputs, feeds);
+  std::vector<any_tensor> run(const std::vector<output_name>& outputs, const std::vector<named_feed>& feeds = {},
+                              const run_limits& limits = {}) {
+    return by_names.run(outputs, feeds, limits);
   }
-  template <class... Feeds>
-  any_tensor run(const output_name& output, const Feeds&... feeds) {
-    return by_names->run(output, feeds...);
+  template <class... Arguments>
+  any_tensor run(const output_name& output, const Arguments&... arguments) {
+    return by_names.run(output, arguments...);
   }
-  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names->save(name, how); }
+  saved_checkpoint save(const std::string& name, const save_options& how = {}) { return by_names.save(name, how); }
   restored_checkpoint restore(const std::string& name, std::int64_t pause_ns = save_options().pause_ns) {
-    return by_names->restore(name, pause_ns);
+    return by_names.restore(name, pause_ns);
   }
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names->device_of(node); }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return by_names.device_of(node); }
   /// @}
 };
 
@@ -151,11 +161,7 @@ inline server::server(const role& who, const server_options& options)
 
 inline server::~server() = default;
 
-inline detail::remote_connection::remote_connection(const any_program& program, std::string_view target,
-                                                    const cluster_session_options& options) {
-  const cluster_session_options how = as_client(options);
-  const described_cluster there = ask_for_cluster(network, to_string(target_address(target)), how);
-  by_names = std::make_unique<cluster_session>(network, there.members, there.home, program, how);
-}
+inline detail::reached_server::reached_server(std::string_view target, const cluster_session_options& options)
+    : as(as_client(options)), there(ask_for_cluster(network, to_string(target_address(target)), as)) {}
 
 }  // namespace tagma

@@ -145,7 +145,7 @@ class cluster_session {
   /// @param again set if it has failed, but may be done by servers that know nothing of it
   std::vector<any_tensor> run(const std::vector<int>& wanted, const std::vector<std::vector<int>>& asked,
                               const std::vector<named_feed>& feeds, bool by_any_server, std::int64_t until,
-                              service::wait_limits& limits, bool& again);
+                              const service::wait_limits& limits, bool& again);
   struct planned_run {
     std::vector<std::vector<int>> asked;  ///< outputs of each part
     bool updates = false;
@@ -446,7 +446,7 @@ inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<in
                                                             const run_limits& limits) {
   if (limits.pool != run_limits::any_pool || limits.trace != nullptr)
     fail(status_code::invalid_argument, "run: pools of threads and timelines are of local sessions");
-  service::wait_limits waits(limits);
+  const service::wait_limits waits(limits);
   check_feeds(feeds);
   const planned_run plan = plan_run(wanted);
   const std::int64_t until = network_.now() + options_.run_ns;
@@ -469,7 +469,8 @@ inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<in
 inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& wanted,
                                                     const std::vector<std::vector<int>>& asked,
                                                     const std::vector<named_feed>& feeds, bool by_any_server,
-                                                    std::int64_t until, service::wait_limits& limits, bool& again) {
+                                                    std::int64_t until, const service::wait_limits& limits,
+                                                    bool& again) {
   const open_step now(*this);
   const std::uint64_t step = now.number();
   std::vector<service::part_results> got(tasks_.size());
@@ -512,8 +513,9 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
     if (c != nullptr) all.expect();
   for (const auto& c : calls)
     if (c != nullptr) c->start();
-  limits.tell_after_ns = options_.told ? options_.stall_ns : 0;
-  limits.tell = [&](std::int64_t lasted_ns) {
+  service::wait_limits lasting(limits);
+  lasting.tell_after_ns = options_.told ? options_.stall_ns : 0;
+  lasting.tell = [&](std::int64_t lasted_ns) {
     options_.told(service::what_lasts({graph_, step, lasted_ns, options_.container, tasks_, outlets_, parts_}));
   };
   // A task that is told to stop says what the run came to, all the same: nothing is lost that it took.
@@ -523,7 +525,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
         for (const auto& c : calls)
           if (c != nullptr) c->give_up();
       },
-      limits);
+      lasting);
   end_run(step, asked, nullptr);
   std::vector<any_tensor> results(wanted.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {

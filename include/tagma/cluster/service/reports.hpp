@@ -90,6 +90,10 @@ struct resource_list {
   [[nodiscard]] static resource_list read(std::string_view body);
 };
 
+/// What a thing of a container has, and who waits there: "FIFO queue 'q' of int32 [], 3 elements of 8: 0 wait to add, 2
+/// to take".
+[[nodiscard]] std::string waits_text(const resource_list::entry& e);
+
 /// A question for the value of a variable.
 struct read_variable {
   std::string container;

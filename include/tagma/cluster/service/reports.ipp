@@ -207,4 +207,11 @@ TAGMA_DECL probe_result probe_result::read(std::string_view body) {
   return m;
 }
 
+TAGMA_COLD TAGMA_DECL std::string waits_text(const resource_list::entry& e) {
+  std::string text = e.detail.empty() ? sentence({e.kind, " '", e.name, "'"}) : e.detail;
+  if (e.kind == "queue") append_parts(text, {", ", e.size, e.size == 1 ? " element" : " elements"});
+  if (e.kind == "queue" && e.capacity >= 0) append_parts(text, {" of ", e.capacity});
+  return sentence({text, ": ", e.adding, " wait to add, ", e.taking, " to take"});
+}
+
 }  // namespace tagma::service

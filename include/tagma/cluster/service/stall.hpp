@@ -97,10 +97,7 @@ namespace detail {
     if (!one.resources->answered.load(memory_order::acquire)) continue;  // it has no such container
     for (const resource_list::entry& e : resource_list::read(one.resources->bulk_text()).resources) {
       if (e.adding == 0 && e.taking == 0) continue;
-      say(sentence({name, ": ", e.detail.empty() ? sentence({e.kind, " '", e.name, "'"}) : e.detail}));
-      if (e.kind == "queue") append_parts(text, {" has ", e.size, e.size == 1 ? " element" : " elements"});
-      if (e.kind == "queue" && e.capacity >= 0) append_parts(text, {" of ", e.capacity});
-      append_parts(text, {", ", e.adding, " wait to add, ", e.taking, " to take"});
+      say(sentence({name, ": ", waits_text(e)}));
     }
   }
   if (!found) append_parts(text, {"; it waits for nothing that its tasks know of"});

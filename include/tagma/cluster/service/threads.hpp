@@ -98,9 +98,6 @@ void pause_for(std::int64_t ns);
 /// Writes a line to standard error: what is told to nobody else.
 void print_line(const std::string& text);
 
-/// Writes a line to standard error: what is told to nobody else.
-void print_line(const std::string& text);
-
 /// A number that is drawn, and that nobody else has.
 [[nodiscard]] std::uint64_t draw_number();
 
