@@ -141,8 +141,11 @@ inline void explain_waits(asked_cluster& all, const request& given) {
             std::string_view(ways[static_cast<int>(e.waits)]));
         j.name("peer").value(peer).end('}');
       }
-      j.end(']').end('}');
-      if (!run.edges.empty()) continue;
+      j.end(']');
+      if (!run.note.empty()) j.name("note").value(run.note);
+      j.end('}');
+      if (!run.note.empty()) append_parts(text, {"  ", short_name(task), ": ", run.note, "\n"});
+      if (!run.edges.empty() || !run.note.empty()) continue;
       append_parts(
           text, {"  ", short_name(task), run.asked ? " waits for no other task" : " has not been asked for it", "\n"});
       if (!run.asked) continue;

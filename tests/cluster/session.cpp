@@ -45,6 +45,7 @@ tg::any_program network() {
 
 TEST_CASE("a model that is trained on a cluster is the model that is trained here") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::session<tg::any_program> alone(tg::any_program(tg::compile([] { return model(); }), {"loss", "train"}),
                                      {.intra_op_threads = 1, .inter_op_threads = 1});
   tg::cluster_session session(all.network, two_and_one, {"worker", 0}, network(), all.client());
@@ -60,6 +61,7 @@ TEST_CASE("a model that is trained on a cluster is the model that is trained her
 
 TEST_CASE("state outlives its session, and another program shares it") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   const auto count = tg::on<"/job:ps/task:1">(tg::variable<"count", float, 4>(tg::zeros));
   const auto more = tg::on<"/job:ps/task:1">(tg::assign_add(count, 2.0f * tg::ones_like(count)));
   const tg::any_program adds(tg::compile([=] { return tg::outputs(more); }), {"more"});
@@ -83,6 +85,7 @@ TEST_CASE("state outlives its session, and another program shares it") {
 
 TEST_CASE("several clients train at once, and nothing is lost") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   const auto make = [] {
     const auto v = tg::variable<"sum", float, 20000>(tg::zeros);
     return tg::outputs(tg::assign_add(v, tg::ones_like(v)), v * 1.0f);
@@ -105,6 +108,7 @@ TEST_CASE("several clients train at once, and nothing is lost") {
 
 TEST_CASE("errors of a run name the task, and the next run is well") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   const auto ids = tg::placeholder<"ids", int, 3>();
   const auto table = tg::on<"/job:ps/task:0">(tg::variable<"table", float, 5, 2>(tg::ones));
   const auto rows = tg::on<"/job:ps/task:0">(tg::gather<0>(table, ids));
@@ -123,6 +127,7 @@ TEST_CASE("errors of a run name the task, and the next run is well") {
 
 TEST_CASE("a task that is lost is named, and what was started anew knows nothing") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   const tg::any_program program = network();
   tg::cluster_session session(all.network, two_and_one, {"worker", 0}, program, all.client());
   const auto in = some({2, 8}, 1), out = some({2, 3}, 2);
@@ -142,6 +147,7 @@ TEST_CASE("a task that is lost is named, and what was started anew knows nothing
 
 TEST_CASE("a list of variables may be longer than the body of a message") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::graph_builder b;
   const auto on = b.on("/job:ps/task:0");
   std::vector<tg::graph_node> updates;
@@ -168,6 +174,7 @@ TEST_CASE("a list of variables may be longer than the body of a message") {
 
 TEST_CASE("parts that would wait for one another are refused, and not waited for") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   const auto a = tg::on<"/job:ps/task:0">(tg::variable<"a", float>(tg::zeros));
   const auto b = tg::on<"/job:ps/task:1">(tg::variable<"b", float>(tg::zeros));
   const auto p = a + tg::on<"/job:ps/task:1">(tg::assign(b, 1.0f));
@@ -180,6 +187,7 @@ TEST_CASE("parts that would wait for one another are refused, and not waited for
 
 TEST_CASE("texts are fed and fetched") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   constexpr auto line = tg::placeholder<"line", std::string_view, tg::dyn>();
   const auto numbers = tg::decode_raw<float, 1>(line);
   const auto same = tg::on<"/job:ps/task:0">(tg::reshape<-1>(line));
@@ -197,6 +205,7 @@ TEST_CASE("texts are fed and fetched") {
 
 TEST_CASE("runs take limits, and say which was reached") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   constexpr tg::queue_of<"empty", tg::queue_options{}, tg::spec<float>> q;
   const auto taken = tg::on<"/job:ps/task:1">(tg::dequeue(q));
   const auto put = tg::on<"/job:ps/task:1">(tg::enqueue(q, tg::placeholder<"one", float>()));
@@ -218,6 +227,7 @@ TEST_CASE("runs take limits, and say which was reached") {
 
 TEST_CASE("who is waited for is told") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   constexpr tg::queue_of<"empty", tg::queue_options{.capacity = 7}, tg::spec<float>> q;
   const auto taken = tg::on<"/job:ps/task:1">(tg::dequeue(q));
   const auto put = tg::on<"/job:ps/task:1">(tg::enqueue(q, tg::placeholder<"one", float>()));
@@ -256,6 +266,7 @@ TEST_CASE("who is waited for is told") {
 
 TEST_CASE("a session sees the tasks that its filters name") {
   servers all(two_and_one);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   const tg::any_program on_first(tg::compile([] {
                                    const auto v = tg::variable<"v", float>(3.0f);
                                    return tg::outputs(tg::on<"/job:ps/task:0">(v * 1.0f));

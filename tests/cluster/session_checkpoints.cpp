@@ -53,11 +53,11 @@ tg::any_program network() {
 /// Servers with one directory.
 struct saving : servers {
   saving(const tg::cluster& c, const temporary_directory& where, int chain = 8) : servers(tg::cluster{}) {
-    set(where, chain), start_all(c);
+    members = c, set(where, chain), start_all(c);
   }
   saving(const tg::cluster& c, tg::transport::network& by, const temporary_directory& where)
       : servers(tg::cluster{}, by) {
-    set(where, 8), start_all(c);
+    members = c, set(where, 8), start_all(c);
   }
   void set(const temporary_directory& where, int chain) {
     with.checkpoints = where.path.string();
@@ -107,6 +107,7 @@ float first(const tg::any_tensor& t) { return static_cast<const float*>(t.view()
 TEST_CASE("what a server has forgotten is no checkpoint") {
   const temporary_directory folder;
   saving all(two, folder);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(all.network, two, {"worker", 0}, counters(), all.client());
   session.run({"more_a", "more_b"});
   CHECK(session.save("model-1").variables == 2);
@@ -130,6 +131,7 @@ TEST_CASE("what a server has forgotten is no checkpoint") {
 TEST_CASE("what has not changed is not written again, for a number of checkpoints, and what nobody names goes") {
   const temporary_directory folder;
   saving all(two, folder, 3);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(all.network, two, {"worker", 0}, counters(), all.client());
   const auto save = [&](const char* name) { return session.save(name, {.keep = 2}).written; };
   CHECK(save("m-1") == 8000);
@@ -152,6 +154,7 @@ TEST_CASE("what has not changed is not written again, for a number of checkpoint
 TEST_CASE("no run is half of a checkpoint, and runs go on while it is written") {
   const temporary_directory folder;
   saving all(two, folder);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(all.network, two, {"worker", 0}, counters(), all.client());
   std::atomic<bool> ends{false};
   std::atomic<int> runs{0};
@@ -188,6 +191,7 @@ TEST_CASE("a save that is interrupted leaves the checkpoint that there was") {
   tg::transport::memory::network memory;
   tg::test::cut_network network(memory);
   saving all(two, network, folder);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(network, two, {"worker", 0}, counters(), all.client());
   session.run({"more_a", "more_b"});
   session.save("model");
@@ -219,6 +223,7 @@ TEST_CASE("errors of checkpoints name the task, the file, the variable") {
   CHECK(text_of([&] { without.restore("m"); }).find("was given no directory") != std::string::npos);
 
   saving all(two, folder);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(all.network, two, {"worker", 0}, counters(), all.client());
   CHECK(text_of([&] { session.save("../m"); }).find("'../m' is no name of a checkpoint") != std::string::npos);
   CHECK(text_of([&] { session.restore("m"); }).find("there is no checkpoint 'm' in") != std::string::npos);

@@ -45,6 +45,7 @@ TEST_CASE("a run is done once, wherever its connection is cut") {
   tg::transport::memory::network memory;
   cut_network network(memory);
   servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(network, two_and_one, {"worker", 0}, counters(), all.client());
   float expected = 0;
   for (const cut_at where :
@@ -69,6 +70,7 @@ TEST_CASE("several threads lose one connection again and again, and each run is 
   tg::transport::memory::network memory;
   cut_network network(memory);
   servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(network, two_and_one, {"worker", 0}, counters(), all.client());
   std::vector<std::thread> threads;
   constexpr int each = 10;
@@ -91,6 +93,7 @@ TEST_CASE("who was started anew does not guess: the error names the task and wha
   tg::transport::memory::network memory;
   cut_network network(memory);
   servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   tg::cluster_session session(network, two_and_one, {"worker", 0}, counters(), all.client());
   session.run({"more_a", "more_b"});
   // It has done the run, and nobody knows.
@@ -129,6 +132,7 @@ TEST_CASE("what has no state is done by whoever is there") {
   tg::transport::memory::network memory;
   cut_network network(memory);
   servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   const auto in = tg::placeholder<"in", float, 3>();
   const tg::any_program squares(tg::compile([=] { return tg::outputs(tg::on<"/job:worker/task:0">(in * in)); }), {"y"});
   tg::cluster_session session(network, two_and_one, {"worker", 0}, squares, all.client());
@@ -143,6 +147,7 @@ TEST_CASE("a graph stays for the time of its lease, and goes then") {
   tg::transport::memory::network memory;
   cut_network network(memory);
   servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   all.with.lease_ns = 1;
   all.workers[{"ps", 1}].reset();
   all.start({"ps", 1}, "b:1");
@@ -164,6 +169,7 @@ TEST_CASE("results that are not kept are told, and are read again by what change
   tg::transport::memory::network memory;
   cut_network network(memory);
   servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   all.with.outcome_bytes = 1000;
   all.workers[{"ps", 1}].reset();
   all.start({"ps", 1}, "b:1");

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "tagma/cluster/master.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
 #include "tagma/transport/memory/network.hpp"
@@ -33,6 +34,7 @@ struct servers {
     options.link.self = {.job = id.job, .task = id.task, .role = "server", .cluster = "test", .incarnation = ++started};
     options.link.insecure = true;
     options.intra_op_threads = options.inter_op_threads = 1;
+    options.open_session = open_by_master(network, members);
     workers[id] = std::make_unique<service::worker>(network, at, options);
   }
   cluster_session_options client() {
@@ -41,6 +43,7 @@ struct servers {
     options.link.insecure = true;
     options.connect_ns = 20'000'000'000;
     options.run_ns = 60'000'000'000;
+    options.master = master;
     return options;
   }
 
@@ -50,7 +53,8 @@ struct servers {
   transport::network& network;
   std::map<task_id, std::unique_ptr<service::worker>> workers;
   std::uint64_t started = 0;
-  service::worker_options with{};  ///< of those that are started from now on
+  session_master master = session_master::client;  ///< of sessions of clients that are made from now on
+  service::worker_options with{};                  ///< of those that are started from now on
 };
 
 }  // namespace tagma::test

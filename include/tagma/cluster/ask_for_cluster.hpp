@@ -24,6 +24,21 @@ struct described_cluster {
 [[nodiscard]] described_cluster ask_for_cluster(transport::network& by, const std::string& address,
                                                 const cluster_session_options& options = {});
 
+namespace detail {
+
+/// A cluster in which one task is where it was reached, if the system chose its port when it began.
+[[nodiscard]] inline cluster reached_cluster(const std::vector<service::placed_task>& tasks, const task_id& self,
+                                             const std::string& address) {
+  std::map<std::string, std::map<int, std::string>> jobs;
+  for (const service::placed_task& t : tasks) {
+    const bool chosen = t.id == self && t.address.ends_with(":0");
+    jobs[t.id.job][t.id.task] = chosen ? address : t.address;
+  }
+  return cluster(jobs);
+}
+
+}  // namespace detail
+
 inline described_cluster ask_for_cluster(transport::network& by, const std::string& address,
                                          const cluster_session_options& options) {
   service::inquiry one(by, options.link, options.connect_ns);
@@ -34,12 +49,7 @@ inline described_cluster ask_for_cluster(transport::network& by, const std::stri
     throw error(e.code(), sentence({"the server at ", address, ": ", runtime::without_code(e.what())}));
   }
   const service::task_list list = service::task_list::read(answer.body);
-  std::map<std::string, std::map<int, std::string>> jobs;
-  for (const service::placed_task& t : list.tasks) {
-    const bool chosen = t.id == list.self && t.address.ends_with(":0");  // the port: by the system, when it began
-    jobs[t.id.job][t.id.task] = chosen ? address : t.address;
-  }
-  return {cluster(jobs), list.self};
+  return {detail::reached_cluster(list.tasks, list.self, address), list.self};
 }
 
 }  // namespace tagma

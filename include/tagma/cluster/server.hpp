@@ -14,6 +14,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/ask_for_cluster.hpp"
+#include "tagma/cluster/master.hpp"
 #include "tagma/cluster/role.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
@@ -122,9 +123,11 @@ class remote_session<any_program> : detail::remote_connection {
 
 namespace detail {
 
-TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options) {
+TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options,
+                                                            transport::network& by) {
   service::worker_options w;
   w.members = who.cluster();
+  w.open_session = open_by_master(by, w.members);
   w.link.self.job = who.job();
   w.link.self.task = who.task();
   w.link.self.role = "server";
@@ -156,7 +159,7 @@ TAGMA_COLD inline cluster_session_options as_client(cluster_session_options opti
 
 inline server::server(const role& who, const server_options& options)
     : worker_(network_, to_string(listen_at(who.task_address(), options.bind).bind),
-              detail::worker_options_of(who, options)),
+              detail::worker_options_of(who, options, network_)),
       target_("tagma://" + worker_.address()) {}
 
 inline server::~server() = default;

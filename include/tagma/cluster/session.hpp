@@ -24,7 +24,9 @@
 #include "tagma/cluster/checkpoint.hpp"
 #include "tagma/cluster/cluster.hpp"
 #include "tagma/cluster/service/elements.hpp"
+#include "tagma/cluster/service/feeds.hpp"
 #include "tagma/cluster/service/gathering.hpp"
+#include "tagma/cluster/service/master_messages.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/repeated_call.hpp"
@@ -41,6 +43,12 @@
 
 namespace tagma {
 
+/// Who places the program of a session on a cluster, cuts it, and drives its runs.
+enum class session_master : std::uint8_t {
+  client,  ///< the session, which connects to all tasks
+  server   ///< the server of its home, the only one that it connects to; what is fed and fetched goes through it
+};
+
 /// How a session uses a cluster. Times are nanoseconds.
 struct cluster_session_options {
   transport::options link{};                    ///< who the client is, and its secret or certificates
@@ -50,6 +58,7 @@ struct cluster_session_options {
   isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
   /// Only tasks that one of these names, "/job:ps" or "/job:worker/task:1", and the home of the session; empty: all.
   std::vector<std::string> device_filters{};
+  session_master master = session_master::client;
   std::int64_t connect_ns = 30'000'000'000;  ///< how long it waits for tasks that are not there
   std::int64_t run_ns = 600'000'000'000;     ///< how long a run may take; ends of runs are never open
   std::int64_t again_ns = 30'000'000'000;    ///< how long a run is asked for again when a connection was lost
@@ -63,7 +72,8 @@ struct cluster_session_options {
 class cluster_session {
  public:
   /// Places the program on all tasks of the cluster, and gives each its part; those that have none are left alone.
-  /// Variables that a server has already stay where they are.
+  /// Variables that a server has already stay where they are. Where a server is the master, that server does so; the
+  /// session ends with it.
   ///
   /// Throws InvalidArgument for what cannot be placed or cut, Unavailable for a task that does not come, with its name,
   /// and what a server says of its part.
@@ -129,7 +139,7 @@ class cluster_session {
   /// @}
 
   /// The complete name of the device of a node of the program.
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return devices_[static_cast<std::size_t>(node)]; }
 
  private:
   class open_step;
@@ -139,6 +149,20 @@ class cluster_session {
   saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
                         pause& now, bool held, bool full);
   void check_servers() const;
+  std::string ask_master(service::message kind, std::string body);
+  void add_task(const cluster& members, const task_id& id);
+  void begin_here(const cluster& members, const task_id& home);
+  [[nodiscard]] bool by_server() const { return options_.master == session_master::server; }
+  /// @name Of a session that a server drives
+  /// @{
+  void begin_at_server(const cluster& members, const task_id& home);
+  [[nodiscard]] transport::outgoing as_session(const service::add_part& what) const;
+  void take_devices(std::string_view answer);
+  /// @}
+  /// Begins with the task, unless a master has named another one.
+  [[nodiscard]] std::string named(std::size_t task, std::string_view why) const;
+  /// For the answers of tasks that may not be there yet: it is told who is missing.
+  [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all);
   void list_variables(variable_homes& homes);
   void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
   void add_missing_parts();
@@ -155,16 +179,13 @@ class cluster_session {
   [[nodiscard]] error explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
                               const service::repeated_call& call, const error& why) const;
   void end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why);
-  [[nodiscard]] std::string feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
-                                     service::run_part& to) const;
-  void check_feeds(const std::vector<named_feed>& feeds) const;
 
   transport::network& network_;
   any_program program_;
   cluster_session_options options_;
   std::vector<service::placed_task> tasks_;
   std::vector<std::shared_ptr<service::outlet>> outlets_;
-  std::unique_ptr<cluster_site> site_;
+  std::vector<device_spec> devices_;  // of each node
   ir::cut_graph cut_;
   std::vector<any_program> parts_;
   std::vector<bool> has_part_;
@@ -209,22 +230,8 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
   graph_ = service::draw_number();
-  std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
-  for (const task_devices& d : devices) {
-    tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
-    outlets_.push_back(
-        service::outlet_of_client(network_, tasks_.back().address, options_.link, d.id, options_.connect_ns, graph_));
-  }
   try {
-    variable_homes homes;
-    list_variables(homes);
-    site_ = std::make_unique<cluster_site>(program_, std::move(devices), home, homes);
-    cut_ = ir::cut(program_.graph(), site_->view());
-    for (const ir::graph_part& part : cut_.parts) {
-      has_part_.push_back(part.graph.view().size() > 0);
-      has_state_.push_back(has_state(part.graph.view()));
-      parts_.push_back(program_of_part(program_, part));
-    }
+    by_server() ? begin_at_server(members, home) : begin_here(members, home);
     servers_.resize(tasks_.size());
     missing_.resize(tasks_.size());
     lost_.resize(tasks_.size());
@@ -233,6 +240,61 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
     for (const auto& out : outlets_) out->close();
     throw;
   }
+}
+
+inline void cluster_session::add_task(const cluster& members, const task_id& id) {
+  tasks_.push_back({id, to_string(members.task_address(id.job, id.task))});
+  outlets_.push_back(
+      service::outlet_of_client(network_, tasks_.back().address, options_.link, id, options_.connect_ns, graph_));
+}
+
+inline void cluster_session::begin_here(const cluster& members, const task_id& home) {
+  std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
+  for (const task_devices& d : devices) add_task(members, d.id);
+  variable_homes homes;
+  list_variables(homes);
+  const cluster_site site(program_, std::move(devices), home, homes);
+  for (ir::node_id i = 0; i < program_.graph().size(); ++i) devices_.push_back(site.device_of(i));
+  cut_ = ir::cut(program_.graph(), site.view());
+  for (const ir::graph_part& part : cut_.parts) {
+    has_part_.push_back(part.graph.view().size() > 0);
+    has_state_.push_back(has_state(part.graph.view()));
+    parts_.push_back(program_of_part(program_, part));
+  }
+}
+
+/// All of the program is the part of the home, which takes it for the cluster.
+inline void cluster_session::begin_at_server(const cluster& members, const task_id& home) {
+  add_task(members, home);
+  cut_.parts.resize(1);
+  for (std::size_t o = 0; o < program_.graph().roots.size(); ++o)
+    cut_.parts[0].outputs.push_back(static_cast<std::int32_t>(o));
+  parts_.push_back(program_);
+  has_part_.push_back(true);
+  has_state_.push_back(has_state(program_.graph()));
+}
+
+inline transport::outgoing cluster_session::as_session(const service::add_part& what) const {
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(service::message::open_session);
+  m.body = service::open_session{what,
+                                 options_.device_filters,
+                                 options_.connect_ns,
+                                 options_.run_ns,
+                                 options_.again_ns,
+                                 options_.told ? options_.tell_ns : 0,
+                                 options_.told ? options_.stall_ns : 0}
+               .body();
+  return m;
+}
+
+inline void cluster_session::take_devices(std::string_view answer) {
+  std::vector<device_spec> found = service::node_devices::read(answer).devices();
+  if (found.size() != static_cast<std::size_t>(program_.graph().size()))
+    fail(status_code::internal,
+         {to_string(tasks_[0].id), " knows devices of ", found.size(), " nodes, not of ", program_.graph().size()});
+  const std::lock_guard<std::mutex> lock(mutex_);
+  devices_ = std::move(found);
 }
 
 inline cluster_session::~cluster_session() {
@@ -247,29 +309,34 @@ inline cluster_session::~cluster_session() {
   }
 }
 
+inline std::string cluster_session::named(std::size_t task, std::string_view why) const {
+  if (by_server() && why.starts_with("/job:")) return std::string(why);
+  return sentence({to_string(task_device(tasks_[task].id)), ": ", why});
+}
+
+inline service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
+  service::wait_limits limits;
+  limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
+  limits.tell = [this, &all](std::int64_t lasted_ns) {
+    const std::string by_master = by_server() ? service::what_opens(graph_, *outlets_[0]) : std::string();
+    options_.told(by_master.empty() ? service::who_is_missing(tasks_, all, lasted_ns) : by_master);
+  };
+  return limits;
+}
+
 inline void cluster_session::list_variables(variable_homes& homes) {
   service::gathering all;
-  std::vector<std::unique_ptr<service::question>> questions;
+  service::task_questions asked;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    questions.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
+    asked.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::list_variables);
     m.body = options_.container;
-    outlets_[t]->ask(std::move(m), options_.connect_ns, *questions.back());
+    outlets_[t]->ask(std::move(m), options_.connect_ns, *asked.back());
   }
-  service::wait_limits limits;
-  limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
-  limits.tell = [&](std::int64_t lasted_ns) {
-    std::string missing;
-    for (std::size_t t = 0; t < tasks_.size(); ++t)
-      if (!questions[t]->answered.load(memory_order::acquire))
-        append_parts(missing,
-                     {missing.empty() ? "" : ", ", to_string(task_device(tasks_[t].id)), " at ", tasks_[t].address});
-    options_.told(sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"}));
-  };
-  all.wait([](const error&) {}, limits);
+  all.wait([](const error&) {}, waits_for(asked));
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    for (const auto& v : service::variable_list::read(questions[t]->bulk_text()).variables) {
+    for (const auto& v : service::variable_list::read(asked[t]->bulk_text()).variables) {
       std::string_view name = v.name;
       const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
       if (!name.starts_with(prefix)) continue;
@@ -283,10 +350,10 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     if (which[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
   service::gathering all;
-  std::vector<std::unique_ptr<service::question>> questions(tasks_.size());
+  service::task_questions asked(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
-    questions[t] = std::make_unique<service::question>(all, to_string(task_device(tasks_[t].id)));
+    asked[t] = std::make_unique<service::question>(all, to_string(task_device(tasks_[t].id)));
     const service::add_part what{graph_,
                                  static_cast<std::int32_t>(t),
                                  options_.container,
@@ -296,15 +363,20 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
                                  tasks_,
                                  first_step};
     transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(service::message::add_part);
-    m.body = what.body();
+    if (by_server()) {
+      m = as_session(what);
+    } else {
+      m.kind = static_cast<std::uint16_t>(service::message::add_part);
+      m.body = what.body();
+    }
     service::detail::keep_bulk(m, std::move(files[t]));
-    outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
+    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t]);
   }
-  all.wait([](const error&) {});
+  all.wait([](const error&) {}, waits_for(asked));
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
-    const std::uint64_t server = service::added_part::read(questions[t]->body).server;
+    const std::uint64_t server = service::added_part::read(asked[t]->body).server;
+    if (by_server()) take_devices(asked[t]->bulk_text());
     if (first_step == 0) servers_[t] = server;
     if (server == servers_[t] || !has_state_[t]) continue;
     {
@@ -360,7 +432,11 @@ inline cluster_session::planned_run cluster_session::plan_run(const std::vector<
   if (!plan::has_order(program_.graph(), nodes))  // parts would wait for one another until the end of their time
     fail(status_code::invalid_argument,
          "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
-  planned_run made{outputs_of_parts(cut_, wanted), false};
+  planned_run made;
+  if (by_server())
+    made.asked = {wanted};
+  else
+    made.asked = outputs_of_parts(cut_, wanted);
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     if (!made.asked[t].empty() && !updates_of_run(parts_[t].graph(), made.asked[t]).empty()) made.updates = true;
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -371,50 +447,13 @@ inline cluster_session::planned_run cluster_session::plan_run(const std::vector<
 inline error cluster_session::explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
                                       const service::repeated_call& call, const error& why) const {
   const bool gone = why.code() == status_code::not_found;  // the server, or its memory of this program
-  std::string text = sentence({to_string(task_device(tasks_[task].id)), ": ", runtime::without_code(why.what())});
+  std::string text = named(task, runtime::without_code(why.what()));
   const std::string updated = updates_of_run(parts_[task].graph(), asked);
   if (gone && call.attempts() == 1)
     append_parts(text, {"; nothing of run ", step, " was done there"});
   else if ((gone || call.lost() || call.attempts() > 1) && !updated.empty())
     append_parts(text, {"; whether run ", step, " has updated ", updated, " there is not known"});
   return error(gone ? status_code::aborted : why.code(), text);
-}
-
-inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) const {
-  const ir::graph_view g = program_.graph();
-  for (std::size_t f = 0; f < feeds.size(); ++f) {
-    for (std::size_t k = 0; k < f; ++k)
-      if (feeds[k].name == feeds[f].name)
-        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
-    bool found = false;
-    for (ir::node_id i = 0; i < g.size(); ++i) {
-      if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
-      found = true;
-      if (!(g[i].spec.type == feeds[f].value.type))
-        fail(status_code::invalid_argument,
-             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", feeds[f].name,
-              " is ", to_string(g[i].spec), ", fed is ", to_string(feeds[f].value.type)});
-    }
-    if (!found)
-      fail(status_code::invalid_argument,
-           {"TAGMA-E054 run: what is fed is no placeholder of this program: ", feeds[f].name});
-  }
-}
-
-inline std::string cluster_session::feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
-                                             service::run_part& to) const {
-  std::string elements;
-  const ir::graph_view g = parts_[part].graph();
-  for (const named_feed& f : feeds) {
-    service::fed_tensor one;
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
-    if (one.nodes.empty()) continue;
-    one.spec = {f.value.type, f.value.dims};
-    service::add_elements(elements, f.value);
-    to.feeds.push_back(std::move(one));
-  }
-  return elements;
 }
 
 inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why) {
@@ -447,7 +486,7 @@ inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<in
   if (limits.pool != run_limits::any_pool || limits.trace != nullptr)
     fail(status_code::invalid_argument, "run: pools of threads and timelines are of local sessions");
   const service::wait_limits waits(limits);
-  check_feeds(feeds);
+  service::check_feeds(program_.graph(), feeds);
   const planned_run plan = plan_run(wanted);
   const std::int64_t until = network_.now() + options_.run_ns;
   std::int64_t again_until = 0;
@@ -484,7 +523,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
                            by_any_server && !has_state_[t] ? 0 : servers_[t],
                            {asked[t].begin(), asked[t].end()},
                            {}};
-    auto elements = std::make_shared<const std::string>(feeds_of(t, feeds, what));
+    auto elements = std::make_shared<const std::string>(service::add_feeds(parts_[t].graph(), feeds, what));
     const auto told = [&, t](const error* why) {
       try {
         if (why != nullptr) {
@@ -498,7 +537,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
         got[t] = service::part_results::read(calls[t]->body());
         if (got[t].code == status_code::ok) return all.come(nullptr);
         if (got[t].code == status_code::unavailable || got[t].code == status_code::data_loss) again = true;
-        const error failed(got[t].code, sentence({to_string(task_device(tasks_[t].id)), ": ", got[t].why}));
+        const error failed(got[t].code, named(t, got[t].why));
         all.come(&failed);
       } catch (const std::exception& e) {
         const error failed(status_code::internal, e.what());

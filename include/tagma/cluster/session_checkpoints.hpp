@@ -15,6 +15,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/checkpoint.hpp"
 #include "tagma/cluster/service/checkpoint_messages.hpp"
+#include "tagma/cluster/service/master_messages.hpp"
 #include "tagma/cluster/session.hpp"
 
 namespace tagma {
@@ -29,9 +30,8 @@ class cluster_session::round {
            std::shared_ptr<const std::string> bulk = nullptr) {
     const auto told = [this, task](const error* why) {
       if (why == nullptr) return all_.come(nullptr);
-      const error named(why->code(), sentence({to_string(task_device(of_.tasks_[task].id)), ": ",
-                                               runtime::without_code(why->what())}));
-      all_.come(&named);
+      const error with_name(why->code(), of_.named(task, runtime::without_code(why->what())));
+      all_.come(&with_name);
     };
     calls_[task] =
         std::make_unique<service::repeated_call>(of_.network_, *of_.outlets_[task], kind, std::move(body),
@@ -134,7 +134,18 @@ inline void cluster_session::check_servers() const {
   }
 }
 
+inline std::string cluster_session::ask_master(service::message kind, std::string body) {
+  round one(*this);
+  one.ask(0, kind, std::move(body));
+  one.wait();
+  return one.body(0);
+}
+
 inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
+  if (by_server())
+    return service::saved_session::read(
+               ask_master(service::message::save_session, service::save_session{graph_, name, how}.body()))
+        .made;
   round lists(*this);
   for (std::size_t t = 0; t < tasks_.size(); ++t) lists.ask(t, service::message::list_variables, options_.container);
   lists.wait();
@@ -184,6 +195,10 @@ inline saved_checkpoint cluster_session::save(const std::string& name, const sav
 }
 
 inline restored_checkpoint cluster_session::restore(const std::string& name, std::int64_t pause_ns) {
+  if (by_server())
+    return service::restored_session::read(
+               ask_master(service::message::restore_session, service::restore_session{graph_, name, pause_ns}.body()))
+        .made;
   std::vector<std::size_t> tasks;
   std::vector<service::name_list> wanted(tasks_.size());
   restored_checkpoint made;

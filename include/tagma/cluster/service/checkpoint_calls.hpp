@@ -54,7 +54,8 @@ inline open_runs worker_core::hold(const hold_runs& m) {
   open.runs = gate->inside();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [graph, part] : parts_) {
-    if (part->what().container != m.container || !part->has_owner()) continue;
+    // Of a graph that is driven from here, the parts count, each where it is.
+    if (part->what().container != m.container || !part->has_owner() || part->driven() != nullptr) continue;
     for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
   }
   if (open.runs.size() > most_listed) open.runs.resize(most_listed);

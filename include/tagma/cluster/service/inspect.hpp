@@ -35,6 +35,7 @@ struct worker_view {
   std::uint64_t runs_begun = 0, runs_failed = 0;
   std::map<std::string, container> states;
   std::vector<std::shared_ptr<registered_part>> parts;
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<last_told>>> opening;  ///< graphs of sessions that open
   std::vector<server_status::connection> connections;
 
   /// The container of a name. Throws NotFound, with those that there are.
@@ -165,6 +166,9 @@ TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& n
     case message::list_runs: {
       run_list all;
       for (const auto& part : v.parts) part->list_runs(all, v.now_ns);
+      for (const auto& [graph, told] : v.opening)
+        if (std::string text = told->get(); !text.empty())
+          all.runs.push_back({graph, 0, {}, false, 0, {}, std::move(text)});
       return bulk(all.body());
     }
     case message::read_variable:

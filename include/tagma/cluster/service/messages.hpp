@@ -34,6 +34,7 @@ enum class message : std::uint16_t {
   commit_save,     ///< a call
   end_hold,        ///< nobody holds runs any more, and no save goes on
   restore_shard,   ///< a call
+  open_session,    ///< a call; its bulk is a program file, which the server drives for its client
   // Those of reports.hpp: calls that look into a server.
   status = 16,      ///< how it is
   list_containers,  ///< its containers
@@ -43,7 +44,10 @@ enum class message : std::uint16_t {
   reset_container,  ///< empties a container, which ends the sessions that use it
   probe,            ///< whether it reaches another task
   // Of its own.
-  stop = 23  ///< a call: the server ends
+  stop = 23,  ///< a call: the server ends
+  // Those of master_messages.hpp, beside open_session.
+  save_session,    ///< a call
+  restore_session  ///< a call
 };
 
 /// A task, and where it is.
@@ -51,6 +55,9 @@ struct placed_task {
   task_id id;
   std::string address;
 };
+
+/// The tasks of a cluster.
+[[nodiscard]] std::vector<placed_task> tasks_of(const cluster& c);
 
 class word_reader;
 class word_writer;

@@ -32,6 +32,13 @@ TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
 
 }  // namespace detail
 
+TAGMA_DECL std::vector<placed_task> tasks_of(const cluster& c) {
+  std::vector<placed_task> all;
+  for (const auto& [job, tasks] : c.as_map())
+    for (const auto& [task, at] : tasks) all.push_back({{job, task}, tagma::to_string(at)});
+  return all;
+}
+
 TAGMA_DECL std::string add_part::body() const {
   word_writer to;
   to.number(graph), to.number(part), to.text(container), to.text(variable_prefix);

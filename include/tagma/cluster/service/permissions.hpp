@@ -38,6 +38,7 @@ inline constexpr permission permissions[] = {
     {message::commit_save, "commit_save", transport::authority::chief},
     {message::end_hold, "end_hold", transport::authority::chief},
     {message::restore_shard, "restore_shard", transport::authority::chief},
+    {message::open_session, "open_session", transport::authority::worker},
     {message::status, "status", transport::authority::worker},
     {message::list_containers, "list_containers", transport::authority::worker},
     {message::list_resources, "list_resources", transport::authority::worker},
@@ -46,6 +47,8 @@ inline constexpr permission permissions[] = {
     {message::reset_container, "reset_container", transport::authority::chief},
     {message::probe, "probe", transport::authority::worker},
     {message::stop, "stop", transport::authority::chief},
+    {message::save_session, "save_session", transport::authority::chief},
+    {message::restore_session, "restore_session", transport::authority::chief},
 };
 
 /// The row of a kind; nullptr for one that is not known, which nobody does anything about.

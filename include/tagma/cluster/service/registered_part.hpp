@@ -15,6 +15,7 @@
 
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/kept_session.hpp"
 #include "tagma/cluster/service/meeting.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outcomes.hpp"
@@ -47,11 +48,13 @@ class under_way {
   run_state& run_;
 };
 
-/// A part of a graph, and its session.
+/// A part of a graph, and its session: one of this process, or one over the cluster that is driven from here.
 class registered_part {
  public:
   registered_part(add_part what, const any_program& program, const container& state, const worker_options& options,
                   post out);
+  registered_part(add_part what, const any_program& program, kept_session runs, std::shared_ptr<last_told> told,
+                  const worker_options& options);
 
   /// Runs are kept until they have ended; nothing for one that has, and for more than `most_runs` at a time.
   [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
@@ -93,7 +96,9 @@ class registered_part {
   /// @}
 
   [[nodiscard]] const add_part& what() const { return what_; }
-  [[nodiscard]] session<any_program>& plans() { return session_; }
+  [[nodiscard]] session<any_program>& plans() { return *session_; }
+  /// The session over the cluster; nullptr if it is one of this process.
+  [[nodiscard]] kept_session* driven() { return driven_.has_value() ? &*driven_ : nullptr; }
   [[nodiscard]] const any_program& program() const { return program_; }
 
  private:
@@ -105,7 +110,9 @@ class registered_part {
 
   add_part what_;
   any_program program_;
-  session<any_program> session_;
+  std::optional<session<any_program>> session_;
+  std::optional<kept_session> driven_;
+  std::shared_ptr<last_told> told_;  // by that one
   post out_;
   std::set<std::int32_t> takes_, sends_;
   std::mutex mutex_;
@@ -121,13 +128,13 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                                         const worker_options& options, post out)
     : what_(std::move(what)),
       program_(program),
-      session_(program_, {.seed = what_.seed,
-                          .intra_op_threads = options.intra_op_threads,
-                          .inter_op_threads = options.inter_op_threads,
-                          .state = state,
-                          .variable_prefix = what_.variable_prefix}),
       out_(std::move(out)),
       outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
+  session_.emplace(program_, session_options{.seed = what_.seed,
+                                             .intra_op_threads = options.intra_op_threads,
+                                             .inter_op_threads = options.inter_op_threads,
+                                             .state = state,
+                                             .variable_prefix = what_.variable_prefix});
   const ir::graph_view g = program_.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
@@ -135,6 +142,14 @@ inline registered_part::registered_part(add_part what, const any_program& progra
     if (g[i].op == &ir::rules<op::send>) sends_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
   }
 }
+
+inline registered_part::registered_part(add_part what, const any_program& program, kept_session runs,
+                                        std::shared_ptr<last_told> told, const worker_options& options)
+    : what_(std::move(what)),
+      program_(program),
+      driven_(std::move(runs)),
+      told_(std::move(told)),
+      outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {}
 
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   pass();
@@ -235,6 +250,7 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
       const bool known = e.peer >= 0 && static_cast<std::size_t>(e.peer) < what_.tasks.size();
       one.edges.push_back({e.number, e.waits, known ? what_.tasks[static_cast<std::size_t>(e.peer)].id : task_id{}});
     }
+    if (told_ != nullptr) one.note = told_->get();
     to.runs.push_back(std::move(one));
   }
 }

@@ -142,6 +142,7 @@ struct run_list {
     bool asked = false;       ///< false: only others have said something of it
     std::int64_t age_ns = 0;  ///< since it was asked for
     std::vector<edge> edges;  ///< those that wait
+    std::string note{};       ///< what else is known, in a sentence
   };
   std::vector<run> runs;
 

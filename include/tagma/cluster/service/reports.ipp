@@ -138,6 +138,7 @@ TAGMA_DECL std::string run_list::body() const {
       to.number(e.number), to.number(static_cast<std::uint8_t>(e.waits));
       to.text(e.peer.job), to.number(static_cast<std::int32_t>(e.peer.task));
     }
+    to.text(r.note);
   }
   return to.take();
 }
@@ -145,7 +146,7 @@ TAGMA_DECL std::string run_list::body() const {
 TAGMA_DECL run_list run_list::read(std::string_view body) {
   word_reader from(body, "run_list");
   run_list m;
-  m.runs.resize(from.count(33));
+  m.runs.resize(from.count(37));
   for (run& r : m.runs) {
     r.graph = from.number<std::uint64_t>(), r.step = from.number<std::uint64_t>(), r.container = from.text();
     r.asked = from.flag(), r.age_ns = from.number<std::int64_t>();
@@ -159,6 +160,7 @@ TAGMA_DECL run_list run_list::read(std::string_view body) {
       e.waits = static_cast<wait>(waits);
       e.peer.job = from.text(), e.peer.task = from.number<std::int32_t>();
     }
+    r.note = from.text();
   }
   from.end();
   return m;

@@ -49,6 +49,36 @@ namespace detail {
 
 }  // namespace detail
 
+/// Questions to tasks, by their positions; nullptr for those that are not asked.
+using task_questions = std::vector<std::unique_ptr<question>>;
+
+/// "waiting for /job:ps/replica:0/task:1 at host:port for 5 s"
+[[nodiscard]] TAGMA_COLD inline std::string who_is_missing(const std::vector<placed_task>& tasks,
+                                                           const task_questions& all, std::int64_t lasted_ns) {
+  std::string missing;
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    if (all[t] != nullptr && !all[t]->answered.load(memory_order::acquire))
+      append_parts(missing,
+                   {missing.empty() ? "" : ", ", to_string(task_device(tasks[t].id)), " at ", tasks[t].address});
+  return sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"});
+}
+
+/// Whom the master of a session waits for while it opens that; empty if it says nothing.
+[[nodiscard]] TAGMA_COLD inline std::string what_opens(std::uint64_t graph, outlet& master) {
+  gathering all;
+  question one(all, {});
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(message::list_runs);
+  master.ask(std::move(m), 2'000'000'000, one);
+  try {
+    all.wait([](const error&) {});
+    for (const run_list::run& r : run_list::read(one.bulk_text()).runs)
+      if (r.graph == graph) return r.note;
+  } catch (const error&) {  // it is missing itself
+  }
+  return {};
+}
+
 /// What it waits for, as its tasks say, each of which has two seconds to answer.
 [[nodiscard]] TAGMA_COLD inline std::string what_lasts(const lasting_run& run) {
   constexpr std::int64_t within_ns = 2'000'000'000;
@@ -93,6 +123,7 @@ namespace detail {
         say(sentence({name, e.waits == run_list::wait::wanted ? " keeps " : " waits for ",
                       detail::edge_text(run.parts, e.number), e.waits == run_list::wait::wanted ? " for " : " of ",
                       to_string(task_device(e.peer))}));
+      if (!r.note.empty()) say(sentence({name, " drives it: ", r.note}));
     }
     if (!one.resources->answered.load(memory_order::acquire)) continue;  // it has no such container
     for (const resource_list::entry& e : resource_list::read(one.resources->bulk_text()).resources) {

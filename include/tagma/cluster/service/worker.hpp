@@ -12,6 +12,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/checkpoint_calls.hpp"
 #include "tagma/cluster/service/worker_core.hpp"
+#include "tagma/cluster/service/worker_driver.hpp"
 #include "tagma/cluster/service/worker_look.hpp"
 
 namespace tagma::service {

@@ -43,7 +43,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
         options_(std::move(options)),
         started_ns_(by.now()),
         folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
-        crew_(options_.most_runs) {}
+        crew_(options_.most_runs),
+        drivers_(options_.most_runs) {}
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
@@ -70,6 +71,16 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
   [[nodiscard]] std::shared_ptr<registered_part> add(const add_part& what, const std::vector<std::byte>& bytes);
+  [[nodiscard]] std::shared_ptr<registered_part> add(std::uint64_t graph, std::shared_ptr<registered_part> part);
+  /// @name Sessions that are driven from here; in worker_driver.hpp
+  /// @{
+  /// Whether a graph is one that is driven from here. Not the threads that do that run its parts: each may wait for
+  /// many of those.
+  [[nodiscard]] bool drives(std::uint64_t graph);
+  [[nodiscard]] std::shared_ptr<registered_part> open(const open_session& what, const std::vector<std::byte>& bytes,
+                                                      transport::authority may);
+  void receive_driven(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
+  /// @}
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
   void keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part);
@@ -101,7 +112,11 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void tell(const std::string& what) const;
   /// @}
   /// Does something for a call on a thread that may wait; what it throws is the answer.
-  void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
+  void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work) {
+    answer_soon(by, request, std::move(work), crew_);
+  }
+  void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work,
+                   crew& with);
 
   transport::network& network_;
   worker_options options_;
@@ -111,12 +126,14 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   bool stopped_ = false;
   std::map<std::string, container> states_;
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts_;
+  std::map<std::uint64_t, std::shared_ptr<last_told>> opening_;  // sessions that are driven from here
   std::map<std::string, std::shared_ptr<outlet>> outlets_;
   std::vector<std::weak_ptr<inlet_handler>> inlets_;
   std::map<transfer_key, std::pair<std::shared_ptr<run_state>, std::int32_t>> transfers_;
   std::map<std::string, std::shared_ptr<run_gate>> gates_;  // of containers
   checkpoint_folder folder_;
-  crew crew_;  // last: it ends first
+  crew crew_;     // these are the last: they end first
+  crew drivers_;  // of sessions that are driven from here
 };
 
 inline container worker_core::state(const std::string& name, isolation kept_apart) {
@@ -192,9 +209,12 @@ inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, c
         if (m.attempt != nullptr)
           m.attempt->ended(std::make_exception_ptr(error(status_code::internal, "an edge leads to no task")));
       });
+  return add(what.graph, part);
+}
+
+inline std::shared_ptr<registered_part> worker_core::add(std::uint64_t graph, std::shared_ptr<registered_part> part) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!parts_.emplace(what.graph, part).second)
-    fail(status_code::already_exists, {"graph ", what.graph, " is known already"});
+  if (!parts_.emplace(graph, part).second) fail(status_code::already_exists, {"graph ", graph, " is known already"});
   return part;
 }
 
@@ -217,6 +237,7 @@ inline transport::placement worker_core::place(transport::link& from, const tran
   if (const auto no = not_permitted(from, m.kind)) return transport::placement::refused(*no);
   switch (static_cast<message>(m.kind)) {
     case message::add_part:
+    case message::open_session:
     case message::run_part:
     case message::commit_save:
     case message::restore_shard:
@@ -265,8 +286,8 @@ inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer
 }
 
 inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request,
-                                     std::function<void()> work) {
-  const bool taken = crew_.add([core = shared_from_this(), by, request, work = std::move(work)] {
+                                     std::function<void()> work, crew& with) {
+  const bool taken = with.add([core = shared_from_this(), by, request, work = std::move(work)] {
     try {
       work();
     } catch (...) {
@@ -327,17 +348,19 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         (void)from.reply(request, {});
         return;
       }
-      case message::run_part:
-        return answer_soon(by, request,
-                           [this, by, request, what = run_part::read(m.body), left = m.time_left_ns,
-                            bytes = std::make_shared<const std::vector<std::byte>>(std::move(m.buffer))] {
-                             run(by, what, bytes, request, left);
-                           });
+      case message::run_part: {
+        run_part what = run_part::read(m.body);
+        crew& with = drives(what.graph) ? drivers_ : crew_;
+        return answer_soon(
+            by, request,
+            [this, by, request, what = std::move(what), left = m.time_left_ns,
+             bytes = std::make_shared<const std::vector<std::byte>>(std::move(m.buffer))] {
+              run(by, what, bytes, request, left);
+            },
+            with);
+      }
       case message::list_tasks: {
-        task_list all;
-        all.self = {options_.link.self.job, options_.link.self.task};
-        for (const auto& [job, tasks] : options_.members.as_map())
-          for (const auto& [task, at] : tasks) all.tasks.push_back({{job, task}, to_string(at)});
+        const task_list all{{options_.link.self.job, options_.link.self.task}, tasks_of(options_.members)};
         by->reply(request, all.body());
         return;
       }
@@ -354,6 +377,10 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return inspect_for(by, from, m);
       case message::probe:
         return probe_for(by, m);
+      case message::open_session:
+      case message::save_session:
+      case message::restore_session:
+        return receive_driven(by, from, m);
       case message::stop:
         if (options_.stop_asked == nullptr)
           fail(status_code::unimplemented, "this server is part of a program, which ends it by itself");
@@ -395,6 +422,8 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
                                   "waited too long for its client"});
   keep(by, m.graph, *part);
   part->acknowledge(m.answered);
+  // What is held are the runs of its parts.
+  if (part->driven() != nullptr) return run_inside(by, *part, m, *elements, request, time_left_ns);
   const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
   const std::int64_t until = network_.now() + time_left_ns;
   gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
@@ -458,15 +487,23 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
   const runtime::run_numbers numbers{part.what().seed, m.step, &run->edges};
   const under_way marked(*run, network_.now());
   runs_begun_.fetch_add(1, memory_order::relaxed);
+  const auto take = [&](std::size_t f, const raw_view& v) {
+    if (v.type == dtype::none) return;
+    results.specs[f] = {v.type, v.dims};
+    add_elements(values[f], v);
+  };
   try {
-    part.plans().run_nodes(
-        {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
-        [&](std::size_t f, const raw_view& v) {
-          if (v.type == dtype::none) return;
-          results.specs[f] = {v.type, v.dims};
-          add_elements(values[f], v);
-        },
-        &numbers);
+    if (kept_session* const driven = part.driven()) {
+      std::vector<named_feed> named;
+      for (const runtime::node_feed& f : feeds)
+        if (f.nodes.size() != 0) named.push_back({g[f.nodes[0]].name, f.value});
+      runtime::join({limits, 2});
+      const std::vector<any_tensor> found = driven->run({m.outputs.begin(), m.outputs.end()}, named, limits[0]);
+      for (std::size_t f = 0; f < found.size(); ++f) take(f, found[f].view());
+    } else {
+      part.plans().run_nodes({m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits,
+                             source_line::here(), take, &numbers);
+    }
   } catch (...) {
     const error why = part.reason_of(detail::caught_error(), run.get());
     runs_failed_.fetch_add(1, memory_order::relaxed);
@@ -495,6 +532,7 @@ inline void worker_core::stop() {
     gates.swap(gates_);
   }
   for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
+  drivers_.finish();
   crew_.finish();
   for (const auto& [name, gate] : gates) gate->drop();
   for (const auto& in : inlets)

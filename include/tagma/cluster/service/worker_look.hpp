@@ -29,6 +29,7 @@ TAGMA_COLD inline worker_view worker_core::look() {
     const std::lock_guard<std::mutex> lock(mutex_);
     v.states = states_;
     for (const auto& [graph, part] : parts_) v.parts.push_back(part);
+    for (const auto& [graph, told] : opening_) v.opening.emplace_back(graph, told);
     for (const auto& [address, out] : outlets_) outlets.push_back(out);
     for (const auto& in : inlets_)
       if (auto alive = in.lock()) inlets.push_back(std::move(alive));

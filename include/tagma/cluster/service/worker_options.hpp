@@ -11,6 +11,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/cluster.hpp"
+#include "tagma/cluster/service/kept_session.hpp"
 #include "tagma/transport/options.hpp"
 
 namespace tagma::service {
@@ -35,6 +36,8 @@ struct worker_options {
   std::function<void()> stop_asked{};
   /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
   std::function<void(const std::string&)> told{};
+  /// Makes sessions over the cluster for clients that want theirs driven from here; without it there are none.
+  session_opener open_session{};
 };
 
 }  // namespace tagma::service
