@@ -39,6 +39,15 @@ class asked_cluster {
   }
 
   [[nodiscard]] const std::vector<service::placed_task>& tasks() const { return tasks_; }
+  [[nodiscard]] transport::network& network() { return network_; }
+  [[nodiscard]] static transport::options client_of(const request& given) {
+    transport::options how;
+    how.self.job = how.self.role = "client";
+    how.secret = given.secret;
+    how.insecure = given.insecure;
+    how.tls = given.tls;
+    return how;
+  }
   /// True if a task did not answer, or not well; those are named on standard error at the end.
   [[nodiscard]] bool is_ill() const { return !problems_.empty(); }
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
@@ -81,15 +90,6 @@ class asked_cluster {
   }
 
  private:
-  [[nodiscard]] static transport::options client_of(const request& given) {
-    transport::options how;
-    how.self.job = how.self.role = "client";
-    how.secret = given.secret;
-    how.insecure = given.insecure;
-    how.tls = given.tls;
-    return how;
-  }
-
   void find_tasks() {
     std::vector<service::placed_task> all;
     if (!given_.target.empty()) {

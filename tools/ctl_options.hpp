@@ -26,7 +26,8 @@ struct request {
   std::string job;                 ///< empty: of all jobs
   std::optional<int> task;         ///< of that job; not set: all
   std::optional<std::string> container;
-  bool norms = false, json = false, insecure = false, help = false, version = false;
+  bool norms = false, full = false, json = false, insecure = false, help = false, version = false;
+  std::uint32_t keep = 0;  ///< of checkpoints; 0: all
   std::string secret;
   transport::tls_files tls{};
   std::int64_t timeout_ns = 5'000'000'000;
@@ -48,6 +49,8 @@ inline constexpr command_rule command_rules[] = {
     {"queues", "", "queues, readers and iterators, and who waits at them"},
     {"why", "", "runs that are under way, and who waits for whom"},
     {"doctor", "", "whether every task reaches every other one, and what they disagree about"},
+    {"save", "NAME", "have the servers write a checkpoint of a container, whoever made the variables"},
+    {"restore", "NAME", "give the variables of a container the values of a checkpoint; \"model-*\" is the newest"},
     {"reset", "NAME...", "empty containers ('' is the default one), and end the sessions that use them"},
     {"stop", "", "end servers: all, or those of --job and --task"},
     {"metrics", "", "numbers of all tasks for Prometheus"},
@@ -57,13 +60,14 @@ inline constexpr const char* options_text =
     "  --target tagma://HOST:PORT  a server that is asked for the cluster; without it the cluster is looked for as\n"
     "                              tagma-server does: --cluster, --ps_hosts and so on, TAGMA_CLUSTER, TF_CONFIG, ...\n"
     "  --job NAME, --task INDEX    only the tasks of a job, or one of them\n"
-    "  --container NAME            only what is in this container (variables, queues)\n"
+    "  --container NAME            only what is in this container (variables, queues, save, restore)\n"
+    "  --keep N, --full            of checkpoints \"model-1\", \"model-2\", ...: how many stay; also what is not new\n"
     "  --norms                     of variables: least, most, mean, norms, as each server computes them\n"
     "  --json                      everything that is printed, as one JSON object\n"
-    "  --secret-file FILE          what servers and clients share; for reset and stop, what chiefs share\n"
+    "  --secret-file FILE          what servers and clients share; for what changes something, what chiefs share\n"
     "  --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"
     "                              certificates, in place of secrets: of authorities, an own one (for the URI\n"
-    "                              tagma:/role:admin, to reset and to stop), and the key to that\n"
+    "                              tagma:/role:admin, to change something), and the key to it\n"
     "  --insecure                  goes without, beyond this machine as well\n"
     "  --timeout SECONDS           how long a task may take to answer (5)\n"
     "  --help, --version\n\n"
@@ -134,6 +138,7 @@ class request_reader {
 
   [[nodiscard]] bool* flag_of(std::string_view name) {
     if (name == "norms") return &result_.norms;
+    if (name == "full") return &result_.full;
     if (name == "json") return &result_.json;
     if (name == "insecure") return &result_.insecure;
     if (name == "help") return &result_.help;
@@ -152,6 +157,8 @@ class request_reader {
       result_.task = static_cast<int>(number(written, given(), 0, 65535));
     } else if (name == "container") {
       result_.container = given();
+    } else if (name == "keep") {
+      result_.keep = static_cast<std::uint32_t>(number(written, given(), 1, 1'000'000));
     } else if (name == "timeout") {
       result_.timeout_ns = number(written, given(), 1, 3600) * 1'000'000'000;
     } else if (name == "tls_ca") {
@@ -194,11 +201,17 @@ class request_reader {
     if (!known) refuse(exit_status::usage, {"'", r.command, "' is no command; --help lists those that there are"});
     if (r.command == "reset" && r.names.empty())
       refuse(exit_status::usage, {"reset needs the name of a container, or several"});
-    if (r.command != "reset" && !r.names.empty())
+    const bool saves = r.command == "save", is_checkpoint = saves || r.command == "restore";
+    if (is_checkpoint && r.names.size() != 1)
+      refuse(exit_status::usage, {r.command, " needs the name of a checkpoint, one"});
+    if (is_checkpoint && !r.job.empty())
+      refuse(exit_status::usage, {"--job is not for ", r.command, ": a checkpoint is of all tasks"});
+    if ((r.keep != 0 || r.full) && !saves) refuse(exit_status::usage, {r.full ? "--full" : "--keep", " is for save"});
+    if (r.command != "reset" && !is_checkpoint && !r.names.empty())
       refuse(exit_status::usage, {"'", r.names[0], "' is too much: ", r.command, " takes no names"});
     if (r.norms && r.command != "variables") refuse(exit_status::usage, {"--norms is for variables"});
-    if (r.container && r.command != "variables" && r.command != "queues")
-      refuse(exit_status::usage, {"--container is for variables and queues"});
+    if (r.container && r.command != "variables" && r.command != "queues" && !is_checkpoint)
+      refuse(exit_status::usage, {"--container is for variables, queues, save and restore"});
     if (r.json && r.command == "metrics") refuse(exit_status::usage, {"metrics have one form; --json is no other"});
     if (r.task && r.job.empty()) refuse(exit_status::usage, {"--task needs a --job"});
     if (!r.target.empty() && !r.cluster.empty())

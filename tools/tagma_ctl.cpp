@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ctl_checkpoints.hpp"
 #include "ctl_diagnosis.hpp"
 
 namespace {
@@ -24,7 +25,7 @@ exit_status go(const ctl::request& given) {
       {"status", ctl::show_status},       {"devices", ctl::show_devices},   {"containers", ctl::show_containers},
       {"variables", ctl::show_variables}, {"queues", ctl::show_queues},     {"why", ctl::explain_waits},
       {"doctor", ctl::examine},           {"reset", ctl::reset_containers}, {"stop", ctl::stop_servers},
-      {"metrics", ctl::show_metrics},
+      {"metrics", ctl::show_metrics},     {"save", ctl::save_container},    {"restore", ctl::restore_container},
   };
   ctl::asked_cluster all(given);
   for (const command& c : commands)

@@ -84,7 +84,8 @@ TEST_CASE("state outlives its session, and another program shares it") {
 }
 
 TEST_CASE("several clients train at once, and nothing is lost") {
-  servers all(two_and_one);
+  constexpr int clients = 4, runs = 25;
+  servers all(two_and_one, clients);  // as many parts at a time, and no more
   all.master = GENERATE(tg::session_master::client, tg::session_master::server);
   const auto make = [] {
     const auto v = tg::variable<"sum", float, 20000>(tg::zeros);
@@ -92,7 +93,6 @@ TEST_CASE("several clients train at once, and nothing is lost") {
   };
   const tg::any_program program(tg::compile([=] { return tg::on<tg::replica_device_setter{.ps_tasks = 2}>(make()); }),
                                 {"add", "sum"});
-  constexpr int clients = 4, runs = 25;
   std::vector<std::thread> threads;
   for (int c = 0; c < clients; ++c)
     threads.emplace_back([&, options = all.client()] {

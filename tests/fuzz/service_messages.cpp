@@ -5,6 +5,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "tagma/cluster/service/checkpoint_messages.hpp"
+#include "tagma/cluster/service/master_messages.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/reports.hpp"
 
@@ -39,7 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
            service::resource_list, service::read_variable, service::variable_value, service::run_list,
            service::reset_result, service::probe, service::probe_result, service::added_part, service::hold_runs,
            service::open_runs, service::save_shard, service::saved_shard, service::commit_save, service::end_hold,
-           service::restore_shard, service::name_list, service::restored_shard>(
+           service::restore_shard, service::name_list, service::restored_shard,
+           service::open_session, service::node_devices, service::save_session, service::saved_session,
+           service::restore_session, service::restored_session>(
       data[0], tagma::fuzz::text_of(data, size).substr(1));
   return 0;
 }

@@ -3,7 +3,7 @@
 //
 //     checkpoint_client TARGET TASKS [add | save NAME | restore NAME | print] ...
 //
-// With TASKS 2 the variables are on two servers, with 1 on the first one.
+// With TASKS 2 the variables are on two servers, with 1 on the first one; with "2m" and "1m" the server is the master.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -27,11 +27,14 @@ tg::any_program program() {
 
 int main(int count, char** arguments) {
   if (count < 3) return 2;
-  const bool two = std::string(arguments[2]) == "2";
+  const std::string tasks = arguments[2];
+  const bool two = tasks[0] == '2';
+  tg::cluster_session_options how;
+  if (tasks.ends_with("m")) how.master = tg::session_master::server;
   try {
     tg::remote_session session(
         two ? program<"/job:local/task:0", "/job:local/task:1">() : program<"/job:local/task:0", "/job:local/task:0">(),
-        arguments[1]);
+        arguments[1], how);
     for (int i = 3; i < count; ++i) {
       const std::string what = arguments[i];
       if (what == "add") {

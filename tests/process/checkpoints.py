@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """Checkpoints that servers write: they are killed, started anew, in another number, and have the same bytes.
 
-    checkpoints.py TAGMA_SERVER CHECKPOINT_CLIENT"""
+    checkpoints.py TAGMA_SERVER CHECKPOINT_CLIENT TAGMA_CTL"""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ import time
 from servers import Server, check, free_ports, refused
 
 
-def main(program, client):
+def main(program, client, ctl):
     ports = free_ports(2)
     two = {"local": [f"127.0.0.1:{p}" for p in ports]}
     one = {"local": two["local"][:1]}
@@ -27,6 +27,12 @@ def main(program, client):
         for part in fails:
             check(part in done.stderr, what, "does not say", part, "but", done.stderr)
         return done.stdout.splitlines()
+
+    def admin(*what, fails=""):
+        done = subprocess.run([ctl, *what, "--target", target], capture_output=True, text=True, timeout=120)
+        check(done.returncode == (1 if fails else 0), what, "ends with", done.returncode, done.stdout, done.stderr)
+        check(fails in done.stderr, what, "says", done.stderr)
+        return done.stdout
 
     with tempfile.TemporaryDirectory() as folder:
         refused([program, "--checkpoints", folder + "/none"], 2, "is no directory")
@@ -45,7 +51,18 @@ def main(program, client):
             for file in index["weight_map"].values():
                 check(pathlib.Path(folder, file).is_file(), file)
             # Who comes after the trainer has died saves what it left.
-            check(ask(2, "save", "model-3", "print")[1] == saved[2], "another client saves")
+            check(ask("2m", "save", "model-3", "print")[1] == saved[2], "another client, of a master, saves")
+            # So does somebody without any program.
+            said = admin("save", "admin-1")
+            check("saved 'admin-1': 2 variables of 390.6 KiB, 390.6 KiB of that new; between runs" in said, said)
+            check(json.loads(admin("save", "admin-2", "--json"))["written"] == 0, "nothing is new")
+            check(json.loads(admin("save", "admin-3", "--full", "--keep", "1", "--json"))["written"] == 400012, "--full")
+            check(not list(pathlib.Path(folder).glob("admin-2.*.json")), "--keep 1")
+            ask(2, "add")
+            check("restored 'admin-3': 2 variables" in admin("restore", "admin-*"), "restored")
+            check(ask(2, "print") == [saved[2]], "what was saved without a program")
+            admin("restore", "nothing", fails="there is no checkpoint 'nothing'")
+            admin("save", "x", "--container", "trial", fails="there are no variables")
             for server in servers:
                 server.end(signal.SIGKILL)
             # One server in place of two.
@@ -56,7 +73,7 @@ def main(program, client):
             ask(1, "restore", "model-4", fails=("task:0", "there is no checkpoint 'model-4'", folder))
             servers[0].end(signal.SIGKILL)
             servers = [Server(program, two, task, "--checkpoints", folder) for task in (0, 1)]
-            check(ask(2, "restore", "model-3", "print")[1] == saved[2], "by two again")
+            check(ask("2m", "restore", "model-3", "print")[1] == saved[2], "by two again")
         finally:
             for server in servers:
                 server.process.kill()

@@ -43,6 +43,13 @@ def main(server, ctl, client, write_program, waiting_client):
     refused([ctl, "reset", "--target", "tagma://127.0.0.1:1"], 2, "reset needs the name")
     refused([ctl, "metrics", "--json", "--target", "tagma://127.0.0.1:1"], 2, "--json")
 
+    nobody = ["--target", "tagma://127.0.0.1:1"]
+    refused([ctl, "save", *nobody], 2, "save needs the name of a checkpoint")
+    refused([ctl, "restore", "a", "b", *nobody], 2, "restore needs the name of a checkpoint, one")
+    refused([ctl, "save", "a", "--job", "ps", *nobody], 2, "a checkpoint is of all tasks")
+    refused([ctl, "restore", "a", "--keep", "2", *nobody], 2, "--keep is for save")
+    refused([ctl, "save", "a", "--keep", "0", *nobody], 2, "'0'")
+
     ports = free_ports(2)
     cluster = {"local": [f"127.0.0.1:{p}" for p in ports]}
     described = ["--cluster", json.dumps(cluster)]

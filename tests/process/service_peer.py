@@ -24,7 +24,7 @@ from wire_peer import (ACCEPTED, ANSWER, CHUNK, GOODBYE, HELLO, IS_REPLY, MESSAG
                        proof)
 
 (ADD_PART, RUN_PART, TENSOR, WANTED, END_RUN, FORGET_GRAPH, LIST_VARIABLES, LIST_TASKS, KEEP_GRAPH, HOLD_RUNS, SAVE_SHARD,
- COMMIT_SAVE, END_HOLD, RESTORE_SHARD) = range(1, 15)
+ COMMIT_SAVE, END_HOLD, RESTORE_SHARD, OPEN_SESSION) = range(1, 16)
 STATUS, LIST_CONTAINERS, LIST_RESOURCES, READ_VARIABLE, LIST_RUNS, RESET_CONTAINER, PROBE = range(16, 23)
 IS_ERROR = 0x400
 NONE, FLOAT64, FLOAT32, INT64, STRING = 0, 1, 2, 5, 11
@@ -127,10 +127,11 @@ RESOURCE_LIST = {"resources": many({"kind": TEXT, "name": TEXT, "detail": TEXT, 
 VARIABLE_LIST = {"variables": many({"name": TEXT, "spec": SPEC})}
 VARIABLE_VALUE = {"spec": SPEC, "not_finite": U64, "least": REAL, "most": REAL, "mean": REAL, "l1": REAL, "l2": REAL}
 RUN_LIST = {"runs": many({"graph": U64, "step": U64, "container": TEXT, "asked": U8, "age": I64,
-                          "edges": many({"number": I32, "waits": U8, "peer": TASK})})}
+                          "edges": many({"number": I32, "waits": U8, "peer": TASK}), "note": TEXT})}
 RESET_RESULT = {"resources": U64, "graphs": U32}
 PROBE_RESULT = {"address": TEXT, "incarnation": U64, "connect": I64, "round_trip": I64}
 ADDED_PART = {"server": U64}
+NODE_DEVICES = {"names": lambda r: r.list(Reader.text), "nodes": lambda r: r.list(lambda r: r.i32())}
 PART_RESULTS = {"specs": lambda r: r.list(Reader.spec), "code": U8, "why": TEXT}
 OPEN_RUNS = {"runs": lambda r: r.list(lambda r: (r.u64(), r.u64()))}
 SAVED_SHARD = {"variables": many({"name": TEXT, "file": TEXT, "bytes": U64, "written": U8})}
@@ -143,6 +144,12 @@ def add_part(graph, part, container, prefix, apart, seed, tasks, first_step=0):
     for job, number, address in tasks:
         w.task(job, number).text(address)
     return w.u64(first_step).data
+
+
+def open_session(part, filters, seconds):
+    w = Writer().u32(len(part))
+    w.data += part
+    return w.u32(len(filters)).text(*filters).i64(*(s * 1_000_000_000 for s in seconds)).data
 
 
 def run_part(graph, step, answered, server, outputs, feeds):
@@ -227,7 +234,14 @@ def bodies():
         "read_variable": w().text("trial", "w").u8(1).data,
         "variable_value": w().spec(FLOAT32, 3).u64(1).real(-2, 3, 0.5, 5, 3.5).data,
         "run_list": w().u32(2).u64(7, 9).text("trial").u8(1).i64(2_000_000_000).u32(2).i32(3).u8(0).task("worker", 3)
-                       .i32(4).u8(2).task("worker", 3).u64(7, 10).text("trial").u8(0).i64(0).u32(0).data,
+                       .i32(4).u8(2).task("worker", 3).text("").u64(7, 10).text("trial").u8(0).i64(0).u32(0).text("run 4 lasts for 60 s").data,
+        "open_session": open_session(add_part(7, 0, "trial", "replica_3", 0, 42, tasks[:1], 12),
+                                     ["/job:ps", "/job:worker/task:3"], [30, 600, 20, 5, 60]),
+        "node_devices": w().u32(1).text("/job:ps/replica:0/task:0/device:CPU:0").u32(2).i32(0, 0).data,
+        "save_session": w().u64(7).text("model-5").u32(3).u8(1).i64(2_000_000_000).u32(1).text("epoch", "12").data,
+        "saved_session": w().text("model-5").u8(1).u64(2, 16, 12).data,
+        "restore_session": w().u64(7).text("model-*").i64(2_000_000_000).data,
+        "restored_session": w().text("model-5").u8(0).u64(2).u32(1).text("epoch", "12").data,
         "reset_result": w().u64(5).u32(2).data,
         "probe": w().task("worker", 3).data,
         "probe_result": w().text("[::1]:2").u64(42).i64(1_500_000, 90_000).data,
@@ -390,6 +404,15 @@ def use(host, port, secret, program):
     client.refuses(ABORTED, "run 1 is over", RUN_PART, add(1, 0), values)
     client.send(END_RUN, end_run(graph, 2, 0, ""))
     client.refuses(ABORTED, "run 2 is over", RUN_PART, twice(2, 0))
+    # The same program, which the server drives: here it is all the cluster.
+    driven = open_session(add_part(graph + 9, 0, "python", "", 1, 42, home), [], [30, 600, 20, 5, 60])
+    answer, where = client.call(OPEN_SESSION, driven, data)
+    assert read(answer, ADDED_PART) == {"server": server}
+    places = read(where, NODE_DEVICES)
+    assert places["names"] == ["/job:local/replica:0/task:0/device:CPU:0"] and set(places["nodes"]) == {0}, places
+    specs, bulk = client.run(run_part(graph + 9, 0, 0, server, [1], []))
+    assert specs == [(FLOAT32, [3])] and floats(bulk) == [4, -8, 12], (specs, bulk)
+    client.send(FORGET_GRAPH, edge(graph + 9, 0, 0))
     client.fails(INVALID_ARGUMENT, "output 7", run_part(graph, 3, 0, server, [7], []))
     client.fails(INVALID_ARGUMENT, "is no placeholder", run_part(graph, 4, 0, server, [0], [([99], (FLOAT32, 3))]), values)
     client.fails(INVALID_ARGUMENT, "bytes", run_part(graph, 5, 0, server, [0], [(x, (FLOAT32, 4))]), values)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tagma/cluster/service/checkpoint_messages.hpp"
+#include "tagma/cluster/service/master_messages.hpp"
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/reports.hpp"
 
@@ -60,8 +61,20 @@ void each_service_sample(const F& f) {
                            true,
                            2'000'000'000,
                            {{3, run_list::wait::comes, {"worker", 3}}, {4, run_list::wait::wanted, {"worker", 3}}}},
-                          {7, 10, "trial", false, 0, {}}}});
+                          {7, 10, "trial", false, 0, {}, "run 4 lasts for 60 s"}}});
   f("reset_result", reset_result{5, 2});
+  f("open_session", open_session{{7, 0, "trial", "replica_3", isolation::runs, 42, {tasks[0]}, 12},
+                                 {"/job:ps", "/job:worker/task:3"},
+                                 30'000'000'000,
+                                 600'000'000'000,
+                                 20'000'000'000,
+                                 5'000'000'000,
+                                 60'000'000'000});
+  f("node_devices", node_devices{{"/job:ps/replica:0/task:0/device:CPU:0"}, {0, 0}});
+  f("save_session", save_session{7, "model-5", {3, true, 2'000'000'000, {{"epoch", "12"}}}});
+  f("saved_session", saved_session{{"model-5", isolation::runs, 2, 16, 12}});
+  f("restore_session", restore_session{7, "model-*", 2'000'000'000});
+  f("restored_session", restored_session{{"model-5", isolation::variables, 2, {{"epoch", "12"}}}});
   f("probe", probe{{"worker", 3}});
   f("probe_result", probe_result{"[::1]:2", 42, 1'500'000, 90'000});
 }

@@ -23,6 +23,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/checkpoint.hpp"
 #include "tagma/cluster/cluster.hpp"
+#include "tagma/cluster/service/checkpoint_rounds.hpp"
 #include "tagma/cluster/service/elements.hpp"
 #include "tagma/cluster/service/feeds.hpp"
 #include "tagma/cluster/service/gathering.hpp"
@@ -58,12 +59,12 @@ struct cluster_session_options {
   isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
   /// Only tasks that one of these names, "/job:ps" or "/job:worker/task:1", and the home of the session; empty: all.
   std::vector<std::string> device_filters{};
-  session_master master = session_master::client;
-  std::int64_t connect_ns = 30'000'000'000;  ///< how long it waits for tasks that are not there
-  std::int64_t run_ns = 600'000'000'000;     ///< how long a run may take; ends of runs are never open
-  std::int64_t again_ns = 30'000'000'000;    ///< how long a run is asked for again when a connection was lost
-  std::int64_t tell_ns = 5'000'000'000;      ///< how long tasks are waited for in silence
-  std::int64_t stall_ns = 60'000'000'000;    ///< how long a run lasts until it is told what it waits for; 0: for ever
+  session_master master = session_master::client;  ///< who places the program, and drives its runs
+  std::int64_t connect_ns = 30'000'000'000;        ///< how long it waits for tasks that are not there
+  std::int64_t run_ns = 600'000'000'000;           ///< how long a run may take; ends of runs are never open
+  std::int64_t again_ns = 30'000'000'000;          ///< how long a run is asked for again when a connection was lost
+  std::int64_t tell_ns = 5'000'000'000;            ///< how long tasks are waited for in silence
+  std::int64_t stall_ns = 60'000'000'000;  ///< how long a run lasts until it is told what it waits for; 0: for ever
   /// Told, in sentences, who is waited for; by the thread that waits. Nobody is, if it is empty.
   std::function<void(const std::string&)> told = &service::print_line;
 };
@@ -143,11 +144,7 @@ class cluster_session {
 
  private:
   class open_step;
-  class round;
-  class pause;
 
-  saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
-                        pause& now, bool held, bool full);
   void check_servers() const;
   std::string ask_master(service::message kind, std::string body);
   void add_task(const cluster& members, const task_id& id);
@@ -159,8 +156,6 @@ class cluster_session {
   [[nodiscard]] transport::outgoing as_session(const service::add_part& what) const;
   void take_devices(std::string_view answer);
   /// @}
-  /// Begins with the task, unless a master has named another one.
-  [[nodiscard]] std::string named(std::size_t task, std::string_view why) const;
   /// For the answers of tasks that may not be there yet: it is told who is missing.
   [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all);
   void list_variables(variable_homes& homes);
@@ -185,6 +180,7 @@ class cluster_session {
   cluster_session_options options_;
   std::vector<service::placed_task> tasks_;
   std::vector<std::shared_ptr<service::outlet>> outlets_;
+  service::asked_tasks asked_{network_, tasks_, outlets_, options_.run_ns, options_.again_ns, by_server()};
   std::vector<device_spec> devices_;  // of each node
   ir::cut_graph cut_;
   std::vector<any_program> parts_;
@@ -307,11 +303,6 @@ inline cluster_session::~cluster_session() {
     }
     outlets_[t]->close();
   }
-}
-
-inline std::string cluster_session::named(std::size_t task, std::string_view why) const {
-  if (by_server() && why.starts_with("/job:")) return std::string(why);
-  return sentence({to_string(task_device(tasks_[task].id)), ": ", why});
 }
 
 inline service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
@@ -447,7 +438,7 @@ inline cluster_session::planned_run cluster_session::plan_run(const std::vector<
 inline error cluster_session::explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
                                       const service::repeated_call& call, const error& why) const {
   const bool gone = why.code() == status_code::not_found;  // the server, or its memory of this program
-  std::string text = named(task, runtime::without_code(why.what()));
+  std::string text = asked_.named(task, runtime::without_code(why.what()));
   const std::string updated = updates_of_run(parts_[task].graph(), asked);
   if (gone && call.attempts() == 1)
     append_parts(text, {"; nothing of run ", step, " was done there"});
@@ -537,7 +528,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
         got[t] = service::part_results::read(calls[t]->body());
         if (got[t].code == status_code::ok) return all.come(nullptr);
         if (got[t].code == status_code::unavailable || got[t].code == status_code::data_loss) again = true;
-        const error failed(got[t].code, named(t, got[t].why));
+        const error failed(got[t].code, asked_.named(t, got[t].why));
         all.come(&failed);
       } catch (const std::exception& e) {
         const error failed(status_code::internal, e.what());

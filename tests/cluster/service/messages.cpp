@@ -8,6 +8,7 @@
 #include "support/errors.hpp"
 #include "support/message_check.hpp"
 #include "tagma/cluster/service/checkpoint_messages.hpp"
+#include "tagma/cluster/service/master_messages.hpp"
 #include "tagma/cluster/service/words.hpp"
 
 namespace {
@@ -43,6 +44,28 @@ TEST_CASE("messages about checkpoints are read as they were written, or refused"
   check_message(service::restore_shard{"trial", "model-*", 9, true});
   check_message(service::name_list{{"w", "w/adam_m"}});
   check_message(service::restored_shard{{{"name", "model-7"}, {"saved", "2026-01-01T00:00:00Z"}}});
+}
+
+TEST_CASE("messages of sessions that a server drives are read as they were written, or refused") {
+  const service::open_session open{
+      {7, 0, "trial", "replica_3", tg::isolation::runs, 42, {{{"ps", 0}, "a:1"}}, 12}, {"/job:ps"}, 1, 2, 3, 4, 5};
+  check_message(open);
+  service::open_session never = open;
+  never.again_ns = -1;
+  CHECK_THROWS_WITH(service::open_session::read(never.body()), Catch::Contains("a time is negative"));
+  check_message(service::save_session{7, "model-5", {3, true, 2'000'000'000, {{"epoch", "12"}}}});
+  check_message(service::saved_session{{"model-5", tg::isolation::runs, 2, 16, 12}});
+  check_message(service::restore_session{7, "model-*", 2'000'000'000});
+  check_message(service::restored_session{{"model-5", tg::isolation::variables, 2, {{"epoch", "12"}}}});
+  const service::node_devices where =
+      service::node_devices::of({tg::parse_device("/job:ps/task:1").spec, tg::parse_device("/job:ps/task:0").spec,
+                                 tg::parse_device("/job:ps/task:1").spec});
+  CHECK(where.names.size() == 2);
+  CHECK(where.devices()[2] == where.devices()[0]);
+  check_message(where);
+  CHECK_THROWS_WITH(service::node_devices::read(service::node_devices{{"/job:ps"}, {1}}.body()),
+                    Catch::Contains("device 1 of 1"));
+  CHECK_THROWS_WITH((service::node_devices{{"/jobs"}, {0}}.devices()), Catch::Contains("'/jobs' is no device"));
 }
 
 TEST_CASE("nobody holds runs without a token") {

@@ -106,7 +106,7 @@ TEST_CASE("what is for chiefs is what concerns others") {
   for (const service::permission& p : service::permissions)
     if (p.needs == authority::chief) chiefs.emplace_back(p.name);
   CHECK(chiefs == std::vector<std::string>{"hold_runs", "save_shard", "commit_save", "end_hold", "restore_shard",
-                                           "reset_container", "stop"});
+                                           "reset_container", "stop", "save_session", "restore_session"});
 }
 
 TEST_CASE("a worker trains, and a chief saves and restores") {
@@ -123,6 +123,23 @@ TEST_CASE("a worker trains, and a chief saves and restores") {
   step();
   CHECK(chief.restore("model").variables == 1);
   CHECK(step().as<float>()[0] == 3.0f);
+}
+
+TEST_CASE("a server that drives sessions may for its clients what they may") {
+  scene on("a secret", "a secret of chiefs");
+  const auto driven = [&](const char* secret) {
+    tg::cluster_session_options how = on.client(secret);
+    how.master = tg::session_master::server;
+    return how;
+  };
+  tg::cluster_session worker(on.all.network, one, {"ps", 0}, counting(), driven("a secret"));
+  tg::cluster_session chief(on.all.network, one, {"ps", 0}, counting(), driven("a secret of chiefs"));
+  worker.run("add", tg::feed_to("x", tg::tensor<float>({2}, {1.0f, 1.0f})));
+  CHECK_THROWS_WITH(worker.save("model"),
+                    Contains("PermissionDenied: /job:ps/replica:0/task:0: save_session is for chiefs"));
+  CHECK_THROWS_WITH(worker.restore("model"), Contains("restore_session is for chiefs"));
+  CHECK(chief.save("model").variables == 1);
+  CHECK(chief.restore("model").variables == 1);
 }
 
 TEST_CASE("bulk that is not permitted is not taken either") {

@@ -21,11 +21,13 @@ TAGMA_DECL void write_texts(word_writer& to, const text_map& texts) {
   for (const auto& [key, text] : texts) to.text(key), to.text(text);
 }
 
-TAGMA_DECL text_map read_text_map(word_reader& from) {
+TAGMA_DECL text_map read_text_map(word_reader& from, const char* what) {
   text_map texts;
   for (std::size_t left = from.count(8); left > 0; --left) {
     std::string key = from.text();
-    texts.insert_or_assign(std::move(key), from.text());
+    if (!texts.empty() && key <= texts.rbegin()->first)
+      fail(status_code::invalid_argument, {"message '", what, "': text '", key, "' is out of order"});
+    texts.emplace_hint(texts.end(), std::move(key), from.text());
   }
   return texts;
 }
@@ -117,7 +119,7 @@ TAGMA_DECL save_session save_session::read(std::string_view body) {
   save_session m;
   m.graph = from.number<std::uint64_t>(), m.name = from.text(), m.how.keep = from.number<std::uint32_t>();
   m.how.full = from.flag(), m.how.pause_ns = from.number<std::int64_t>();
-  m.how.texts = detail::read_text_map(from);
+  m.how.texts = detail::read_text_map(from, "save_session");
   from.end();
   return m;
 }
@@ -165,7 +167,7 @@ TAGMA_DECL restored_session restored_session::read(std::string_view body) {
   restored_session m;
   m.made.name = from.text(), m.made.cut = detail::read_cut(from);
   m.made.variables = static_cast<std::size_t>(from.number<std::uint64_t>());
-  m.made.texts = detail::read_text_map(from);
+  m.made.texts = detail::read_text_map(from, "restored_session");
   from.end();
   return m;
 }
