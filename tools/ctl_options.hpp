@@ -27,7 +27,9 @@ struct request {
   std::optional<int> task;         ///< of that job; not set: all
   std::optional<std::string> container;
   bool norms = false, full = false, json = false, insecure = false, help = false, version = false;
-  std::uint32_t keep = 0;  ///< of checkpoints; 0: all
+  std::uint32_t keep = 0;    ///< of checkpoints; 0: all
+  std::int64_t seconds = 2;  ///< of a timeline
+  std::string output;        ///< a file; empty: standard output
   std::string secret;
   transport::tls_files tls{};
   std::int64_t timeout_ns = 5'000'000'000;
@@ -48,6 +50,7 @@ inline constexpr command_rule command_rules[] = {
     {"variables", "", "variables with their types, shapes and bytes; --norms: what their elements are like"},
     {"queues", "", "queues, readers and iterators, and who waits at them"},
     {"why", "", "runs that are under way, and who waits for whom"},
+    {"trace", "", "what all tasks do for some seconds, as one timeline for ui.perfetto.dev"},
     {"doctor", "", "whether every task reaches every other one, and what they disagree about"},
     {"save", "NAME", "have the servers write a checkpoint of a container, whoever made the variables"},
     {"restore", "NAME", "give the variables of a container the values of a checkpoint; \"model-*\" is the newest"},
@@ -63,6 +66,7 @@ inline constexpr const char* options_text =
     "  --container NAME            only what is in this container (variables, queues, save, restore)\n"
     "  --keep N, --full            of checkpoints \"model-1\", \"model-2\", ...: how many stay; also what is not new\n"
     "  --norms                     of variables: least, most, mean, norms, as each server computes them\n"
+    "  --seconds N, --output FILE  of a timeline: how long it is (2), and where it goes in place of standard output\n"
     "  --json                      everything that is printed, as one JSON object\n"
     "  --secret-file FILE          what servers and clients share; for what changes something, what chiefs share\n"
     "  --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"
@@ -159,6 +163,12 @@ class request_reader {
       result_.container = given();
     } else if (name == "keep") {
       result_.keep = static_cast<std::uint32_t>(number(written, given(), 1, 1'000'000));
+    } else if (name == "seconds") {
+      result_.seconds = number(written, given(), 1, 300);
+      timed_ = true;
+    } else if (name == "output") {
+      result_.output = given();
+      if (result_.output.empty()) refuse(exit_status::usage, {"--output needs the name of a file"});
     } else if (name == "timeout") {
       result_.timeout_ns = number(written, given(), 1, 3600) * 1'000'000'000;
     } else if (name == "tls_ca") {
@@ -212,6 +222,9 @@ class request_reader {
     if (r.norms && r.command != "variables") refuse(exit_status::usage, {"--norms is for variables"});
     if (r.container && r.command != "variables" && r.command != "queues" && !is_checkpoint)
       refuse(exit_status::usage, {"--container is for variables, queues, save and restore"});
+    if ((timed_ || !r.output.empty()) && r.command != "trace")
+      refuse(exit_status::usage, {timed_ ? "--seconds" : "--output", " is for trace"});
+    if (r.json && r.command == "trace") refuse(exit_status::usage, {"a timeline has one form, and that is JSON"});
     if (r.json && r.command == "metrics") refuse(exit_status::usage, {"metrics have one form; --json is no other"});
     if (r.task && r.job.empty()) refuse(exit_status::usage, {"--task needs a --job"});
     if (!r.target.empty() && !r.cluster.empty())
@@ -221,6 +234,7 @@ class request_reader {
 
   std::vector<std::string> arguments_;
   std::size_t at_ = 0;
+  bool timed_ = false;
   request result_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "ctl_checkpoints.hpp"
 #include "ctl_diagnosis.hpp"
+#include "ctl_trace.hpp"
 
 namespace {
 
@@ -26,6 +27,7 @@ exit_status go(const ctl::request& given) {
       {"variables", ctl::show_variables}, {"queues", ctl::show_queues},     {"why", ctl::explain_waits},
       {"doctor", ctl::examine},           {"reset", ctl::reset_containers}, {"stop", ctl::stop_servers},
       {"metrics", ctl::show_metrics},     {"save", ctl::save_container},    {"restore", ctl::restore_container},
+      {"trace", ctl::record_timeline},
   };
   ctl::asked_cluster all(given);
   for (const command& c : commands)

@@ -42,7 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
            service::open_runs, service::save_shard, service::saved_shard, service::commit_save, service::end_hold,
            service::restore_shard, service::name_list, service::restored_shard,
            service::open_session, service::node_devices, service::save_session, service::saved_session,
-           service::restore_session, service::restored_session>(
+           service::restore_session, service::restored_session, service::begin_trace,
+           service::end_trace, service::ended_trace>(
       data[0], tagma::fuzz::text_of(data, size).substr(1));
   return 0;
 }

@@ -49,6 +49,9 @@ def main(server, ctl, client, write_program, waiting_client):
     refused([ctl, "save", "a", "--job", "ps", *nobody], 2, "a checkpoint is of all tasks")
     refused([ctl, "restore", "a", "--keep", "2", *nobody], 2, "--keep is for save")
     refused([ctl, "save", "a", "--keep", "0", *nobody], 2, "'0'")
+    refused([ctl, "status", "--seconds", "3", *nobody], 2, "--seconds is for trace")
+    refused([ctl, "trace", "--json", *nobody], 2, "a timeline has one form")
+    refused([ctl, "trace", "--seconds", "0", *nobody], 2, "'0'")
 
     ports = free_ports(2)
     cluster = {"local": [f"127.0.0.1:{p}" for p in ports]}
@@ -78,6 +81,17 @@ def main(server, ctl, client, write_program, waiting_client):
         check("no task has a container 'trial'" in run("reset", "trial", *target, status=1), "a container")
         check(run("queues", *target).count("\n") == 1, "queues")
         check(run("why", *target) == "no runs are under way\n", "why")
+        recorded = subprocess.Popen([ctl, "trace", "--seconds", "2", *target], stdout=subprocess.PIPE, text=True)
+        while recorded.poll() is None:
+            subprocess.run([client, *target], capture_output=True, check=True, timeout=120)
+        timeline = json.loads(recorded.communicate()[0])
+        shown = {e["pid"]: e["args"]["name"] for e in timeline["traceEvents"] if e["name"] == "process_name"}
+        check(set(shown.values()) >= {f"{name} /device:CPU:0" for name in names}, shown)
+        steps = [e for e in timeline["traceEvents"] if e["ph"] == "X"]
+        check({e["pid"] for e in steps} == {0, 1000} and all(-1e6 < e["ts"] < 60e6 for e in steps), steps[:5])
+        # What one task receives, the other has sent before, on one clock.
+        ends = {pid: min(e["ts"] + e["dur"] for e in steps if e["pid"] == pid) for pid in (0, 1000)}
+        check(abs(ends[0] - ends[1]) < 1e6, "clocks are apart by", ends)
         doctor = json.loads(run("doctor", "--json", *target))
         check(len(doctor["pairs"]) == 4 and all(p["ok"] for p in doctor["pairs"]), doctor)
         check(doctor["problems"] == [] and "all is well" in run("doctor", *target), doctor)

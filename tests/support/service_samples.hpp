@@ -62,6 +62,9 @@ void each_service_sample(const F& f) {
                            2'000'000'000,
                            {{3, run_list::wait::comes, {"worker", 3}}, {4, run_list::wait::wanted, {"worker", 3}}}},
                           {7, 10, "trial", false, 0, {}, "run 4 lasts for 60 s"}}});
+  f("begin_trace", begin_trace{2'000'000'000});
+  f("end_trace", end_trace{5'000'000, 1000, "/job:ps/task:0"});
+  f("ended_trace", ended_trace{3});
   f("reset_result", reset_result{5, 2});
   f("open_session", open_session{{7, 0, "trial", "replica_3", isolation::runs, 42, {tasks[0]}, 12},
                                  {"/job:ps", "/job:worker/task:3"},

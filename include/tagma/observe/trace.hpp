@@ -35,6 +35,16 @@ class trace final : public runtime::trace_sink {
   /// The timeline as JSON: times in microseconds since this object was made.
   [[nodiscard]] std::string json() const;
 
+  /// Its part of a timeline of several processes: events with a ',' and a line between them.
+  struct part {
+    std::int64_t origin_ns = 0;  ///< of times, on the clock of this process
+    int first_process = 0;       ///< devices are shown as processes with numbers from here on
+    std::string_view task{};     ///< in front of the names of devices
+  };
+  [[nodiscard]] std::string events(const part& of) const;
+  /// Joins such parts.
+  [[nodiscard]] static std::string json_of(array_view<const std::string> parts);
+
   /// Writes the timeline to a file, all of it or nothing. Throws as `replace_file` does.
   void save(const std::string& path) const;
 
@@ -55,11 +65,17 @@ class trace final : public runtime::trace_sink {
   /// The place of a queue, or of the calling thread, in the order in which they appeared.
   [[nodiscard]] std::size_t lane_of(std::string_view queue, std::size_t device);
 
+  /// A step: its event as text, around the numbers that depend on who shows it.
+  struct event {
+    std::string name, arguments;
+    std::size_t device, lane;
+    std::int64_t begin_ns, end_ns;
+  };
+
   mutable mutex mutex_;
-  std::string events_;
+  std::vector<event> events_;
   std::vector<lane> lanes_;
   std::vector<device_spec> devices_{ir::local_device("CPU", 0)};  // in the order in which they appeared
-  std::size_t size_ = 0;
   std::size_t lost_ = 0;
   std::int64_t begin_ns_;
 };

@@ -20,7 +20,7 @@ TAGMA_DECL void trace::add(const runtime::traced_step& step) noexcept {
 
 TAGMA_DECL std::size_t trace::size() const {
   const mutex_lock lock(mutex_);
-  return size_;
+  return events_.size();
 }
 
 TAGMA_DECL std::size_t trace::lost() const {
@@ -29,21 +29,39 @@ TAGMA_DECL std::size_t trace::lost() const {
 }
 
 TAGMA_DECL std::string trace::json() const {
-  const mutex_lock lock(mutex_);
+  const std::string all[] = {events({begin_ns_})};
+  return json_of(all);
+}
+
+TAGMA_DECL std::string trace::json_of(array_view<const std::string> parts) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const char* between = "";
+  for (const std::string& p : parts) append_parts(text, {between, p}), between = ",\n";
+  return text + "\n]}\n";
+}
+
+TAGMA_DECL std::string trace::events(const part& of) const {
+  const mutex_lock lock(mutex_);
+  const auto process = [&](std::size_t device) { return static_cast<std::size_t>(of.first_process) + device; };
+  std::string text;
   for (std::size_t d = 0; d < devices_.size(); ++d) {
-    text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", d,
-                      ",\"args\":{\"name\":", json::quoted(runtime::short_name(devices_[d])), "}}"});
+    const std::string shown = sentence({of.task, of.task.empty() ? "" : " ", runtime::short_name(devices_[d])});
+    text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", process(d),
+                      ",\"args\":{\"name\":", json::quoted(shown), "}}"});
     std::size_t threads = 0;
     for (std::size_t t = 0; t < lanes_.size(); ++t) {
       const lane& l = lanes_[t];
       const std::string name = l.queue.empty() ? sentence({"thread ", threads++}) : l.queue;
       if (l.queue.empty() || l.device == d)
-        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", d, ",\"tid\":", t,
+        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", process(d), ",\"tid\":", t,
                           ",\"args\":{\"name\":", json::quoted(name), "}}"});
     }
   }
-  return text + events_ + "\n]}\n";
+  for (const event& e : events_)
+    append_parts(text, {",\n", e.name, process(e.device), ",\"tid\":", e.lane,
+                        ",\"ts\":", microseconds(e.begin_ns - of.origin_ns),
+                        ",\"dur\":", microseconds(e.end_ns - e.begin_ns), e.arguments});
+  return text;
 }
 
 TAGMA_DECL void trace::save(const std::string& path) const {
@@ -66,36 +84,16 @@ TAGMA_DECL void trace::append(const runtime::traced_step& s) {
                                     : n.op->is(ir::op_kind::update)   ? "update"
                                     : s.loop                          ? "loop"
                                                                       : "kernel";
-  events_ += sentence({",\n{\"name\":",
-                       json::quoted(name),
-                       ",\"cat\":\"",
-                       category,
-                       "\",\"ph\":\"X\",\"pid\":",
-                       device,
-                       ",\"tid\":",
-                       lane_of(s.queue, device),
-                       ",\"ts\":",
-                       microseconds(s.begin_ns - begin_ns_),
-                       ",\"dur\":",
-                       microseconds(s.end_ns - s.begin_ns),
-                       ",\"args\":{\"node\":",
-                       n.source,
-                       ",\"run\":",
-                       s.run,
-                       ",\"inputs\":\"",
-                       inputs,
-                       "\",\"output\":\"",
-                       to_string(s.out.type),
-                       " ",
-                       to_string(s.out.dims),
-                       "\",\"bytes\":",
-                       bytes,
-                       "}}"});
-  ++size_;
+  events_.push_back(
+      {sentence({"{\"name\":", json::quoted(name), ",\"cat\":\"", category, "\",\"ph\":\"X\",\"pid\":"}),
+       sentence({",\"args\":{\"node\":", n.source, ",\"run\":", s.run, ",\"inputs\":\"", inputs, "\",\"output\":\"",
+                 to_string(s.out.type), " ", to_string(s.out.dims), "\",\"bytes\":", bytes, "}}"}),
+       device, lane_of(s.queue, device), s.begin_ns, s.end_ns});
 }
 
 TAGMA_DECL std::string trace::microseconds(std::int64_t ns) {
-  return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
+  const std::int64_t size = ns < 0 ? -ns : ns;  // of what began before the origin
+  return sentence({ns < 0 ? "-" : "", size / 1000, ".", std::to_string(1000 + size % 1000).substr(1)});
 }
 
 TAGMA_DECL std::size_t trace::number_of(std::vector<device_spec>& known, const device_spec& device) {

@@ -46,8 +46,11 @@ enum class message : std::uint16_t {
   // Of its own.
   stop = 23,  ///< a call: the server ends
   // Those of master_messages.hpp, beside open_session.
-  save_session,    ///< a call
-  restore_session  ///< a call
+  save_session,     ///< a call
+  restore_session,  ///< a call
+  // Those of reports.hpp, again.
+  begin_trace,  ///< a call: steps are recorded from now on
+  end_trace     ///< a call: those that have been
 };
 
 /// A task, and where it is.

@@ -49,6 +49,8 @@ inline constexpr permission permissions[] = {
     {message::stop, "stop", transport::authority::chief},
     {message::save_session, "save_session", transport::authority::chief},
     {message::restore_session, "restore_session", transport::authority::chief},
+    {message::begin_trace, "begin_trace", transport::authority::worker},
+    {message::end_trace, "end_trace", transport::authority::worker},
 };
 
 /// The row of a kind; nullptr for one that is not known, which nobody does anything about.

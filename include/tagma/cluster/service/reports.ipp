@@ -166,6 +166,52 @@ TAGMA_DECL run_list run_list::read(std::string_view body) {
   return m;
 }
 
+TAGMA_DECL std::string begin_trace::body() const {
+  word_writer to;
+  to.number(most_ns);
+  return to.take();
+}
+
+TAGMA_DECL begin_trace begin_trace::read(std::string_view body) {
+  word_reader from(body, "begin_trace");
+  begin_trace m;
+  m.most_ns = from.number<std::int64_t>();
+  from.end();
+  if (m.most_ns <= 0 || m.most_ns > 600'000'000'000)
+    fail(status_code::invalid_argument, {"message 'begin_trace': ", m.most_ns, " ns are not between 0 and 600 s"});
+  return m;
+}
+
+TAGMA_DECL std::string end_trace::body() const {
+  word_writer to;
+  to.number(origin_ns), to.number(first_process), to.text(task);
+  return to.take();
+}
+
+TAGMA_DECL end_trace end_trace::read(std::string_view body) {
+  word_reader from(body, "end_trace");
+  end_trace m;
+  m.origin_ns = from.number<std::int64_t>(), m.first_process = from.number<std::uint32_t>(), m.task = from.text();
+  from.end();
+  if (m.first_process > 1'000'000'000)
+    fail(status_code::invalid_argument, "message 'end_trace': numbers of processes are below 1,000,000,000");
+  return m;
+}
+
+TAGMA_DECL std::string ended_trace::body() const {
+  word_writer to;
+  to.number(left_out);
+  return to.take();
+}
+
+TAGMA_DECL ended_trace ended_trace::read(std::string_view body) {
+  word_reader from(body, "ended_trace");
+  ended_trace m;
+  m.left_out = from.number<std::uint64_t>();
+  from.end();
+  return m;
+}
+
 TAGMA_DECL std::string reset_result::body() const {
   word_writer to;
   to.number(resources), to.number(graphs);

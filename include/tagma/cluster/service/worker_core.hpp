@@ -24,6 +24,7 @@
 #include "tagma/cluster/service/inspect.hpp"
 #include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/permissions.hpp"
+#include "tagma/cluster/service/recording.hpp"
 #include "tagma/cluster/service/registered_part.hpp"
 #include "tagma/cluster/service/run_gate.hpp"
 #include "tagma/cluster/service/threads.hpp"
@@ -95,6 +96,10 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] worker_view look();
   void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
   void probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
+  void begin_recording(std::int64_t most_ns);
+  /// Throws FailedPrecondition if nobody has begun, or it has ended by itself.
+  [[nodiscard]] std::shared_ptr<recording> end_recording();
+  [[nodiscard]] std::shared_ptr<recording> recorder();
 
   /// @name Checkpoints; in checkpoint_calls.hpp
   /// @{
@@ -131,6 +136,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   std::vector<std::weak_ptr<inlet_handler>> inlets_;
   std::map<transfer_key, std::pair<std::shared_ptr<run_state>, std::int32_t>> transfers_;
   std::map<std::string, std::shared_ptr<run_gate>> gates_;  // of containers
+  std::shared_ptr<recording> recording_;                    // while somebody wants it
   checkpoint_folder folder_;
   crew crew_;     // these are the last: they end first
   crew drivers_;  // of sessions that are driven from here
@@ -377,6 +383,17 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return inspect_for(by, from, m);
       case message::probe:
         return probe_for(by, m);
+      case message::begin_trace:
+        begin_recording(begin_trace::read(m.body).most_ns);
+        (void)from.reply(request, {});
+        return;
+      case message::end_trace:
+        return answer_soon(by, request, [this, by, request, what = end_trace::read(m.body)] {
+          const std::shared_ptr<recording> made = end_recording();
+          by->reply(request, ended_trace{made->left_out()}.body(),
+                    std::make_shared<const std::string>(
+                        made->events({what.origin_ns, static_cast<int>(what.first_process), what.task})));
+        });
       case message::open_session:
       case message::save_session:
       case message::restore_session:
@@ -483,7 +500,9 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
   std::vector<std::string> values(m.outputs.size());
   if (time_left_ns <= 0)
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
-  run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
+  run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns)), {}};
+  const std::shared_ptr<recording> recorded = recorder();
+  limits[2].trace = recorded.get();
   const runtime::run_numbers numbers{part.what().seed, m.step, &run->edges};
   const under_way marked(*run, network_.now());
   runs_begun_.fetch_add(1, memory_order::relaxed);
@@ -497,7 +516,7 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
       std::vector<named_feed> named;
       for (const runtime::node_feed& f : feeds)
         if (f.nodes.size() != 0) named.push_back({g[f.nodes[0]].name, f.value});
-      runtime::join({limits, 2});
+      runtime::join({limits, 2});  // its parts are recorded
       const std::vector<any_tensor> found = driven->run({m.outputs.begin(), m.outputs.end()}, named, limits[0]);
       for (std::size_t f = 0; f < found.size(); ++f) take(f, found[f].view());
     } else {

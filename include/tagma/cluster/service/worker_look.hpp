@@ -74,6 +74,37 @@ TAGMA_COLD inline void worker_core::probe_for(const std::shared_ptr<inlet_handle
                  });
 }
 
+TAGMA_COLD inline void worker_core::begin_recording(std::int64_t most_ns) {
+  const auto made = std::make_shared<recording>();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (recording_ != nullptr) recording_->end();
+    recording_ = made;
+  }
+  network_.after(most_ns, [core = weak_from_this(), of = std::weak_ptr(made)] {
+    const auto alive = core.lock();
+    const auto there = of.lock();
+    if (alive == nullptr || there == nullptr) return;
+    const std::lock_guard<std::mutex> lock(alive->mutex_);
+    if (alive->recording_ != there) return;
+    there->end();
+    alive->recording_ = nullptr;
+  });
+}
+
+TAGMA_COLD inline std::shared_ptr<recording> worker_core::end_recording() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (recording_ == nullptr)
+    fail(status_code::failed_precondition, "nothing is recorded here: nobody has asked for it, or too long ago");
+  recording_->end();
+  return std::move(recording_);
+}
+
+inline std::shared_ptr<recording> worker_core::recorder() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return recording_;
+}
+
 TAGMA_COLD inline std::optional<server_status::connection> inlet_handler::seen(std::int64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (link_ == nullptr) return std::nullopt;
