@@ -104,59 +104,6 @@ class core : public std::enable_shared_from_this<core> {
   std::uint64_t last_timer_ = 0;
 };
 
-/// One end of a connection through a socket. All but what a link has is for the thread of the network. It waits until
-/// the socket can be read or written, and then reads and writes itself: so the memory of bulk is touched in its
-/// functions alone, and is free whenever they have returned.
-class socket_link final : public driven_link, public std::enable_shared_from_this<socket_link> {
- public:
-  /// @param proof nullptr: without TLS
-  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
-              std::shared_ptr<const tls_identity> proof);
-  ~socket_link() override = default;
-
-  /// Finds the other end, again and again until then.
-  void seek(const place& where, std::int64_t until);
-  /// A connection that came.
-  void begin(stream_socket socket);
-  /// Does all that is to be done now.
-  void drive();
-  void stop();
-  /// One stranger too many.
-  void crowded_out();
-
- protected:
-  void wake() override { core_->wake(shared_from_this()); }
-  [[nodiscard]] bool is_here() const override { return core_->is_here(); }
-  [[nodiscard]] std::int64_t clock() const override;
-
- private:
-  void try_next();
-  void try_again(std::string_view why);
-  void connected();
-  void fails(std::string_view how);
-  void wait_to_read();
-  void read();
-  void write();
-  [[nodiscard]] std::size_t read_some(std::size_t& room, boost::system::error_code& e);
-  void decipher();
-  void distrust(status_code code, std::string_view how);
-  void plan_timer();
-  void finish();
-  void drain();
-
-  const std::shared_ptr<core> core_;
-  stream_socket socket_;
-  net::steady_timer timer_, again_;
-  net::ip::tcp::resolver resolver_;
-  place where_{};
-  std::vector<endpoint> there_{};  // not tried yet
-  std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
-  bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;
-  bool deaf_ = false;  // the other end takes nothing any more
-  const side which_;
-  std::unique_ptr<tls_channel> tls_{};  // nullptr: without
-};
-
 }  // namespace tagma::transport::asio
 
 #endif
