@@ -30,6 +30,8 @@ class carrier {
   [[nodiscard]] virtual std::string address() = 0;
   /// An address where nobody listens.
   [[nodiscard]] virtual std::string nowhere() = 0;
+  /// Whether bytes go through memory that both ends share, as soon as they are open.
+  [[nodiscard]] virtual bool shares_memory() const { return false; }
   /// What an end needs besides.
   virtual void prepare(options&) {}
   /// Waits until it is so, or for long.
@@ -75,6 +77,7 @@ class socket_carrier : public carrier {
   std::string name() const override {
     return std::string(unix_ ? "Unix sockets" : "TCP") + (memory_ ? " and shared memory" : "");
   }
+  bool shares_memory() const override { return memory_; }
   void prepare(options& o) override { o.shared_memory = memory_; }
   network& client() override { return client_; }
   network& server() override { return server_; }
