@@ -32,13 +32,11 @@
 #include "tagma/runtime/mutex.hpp"
 #include "tagma/transport/asio/place.hpp"
 #include "tagma/transport/asio/settings.hpp"
+#include "tagma/transport/asio/socket_link.hpp"
 #include "tagma/transport/asio/tls_channel.hpp"
-#include "tagma/transport/driven_link.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::transport::asio {
-
-class socket_link;
 
 /// Listens at one address.
 struct listener : std::enable_shared_from_this<listener> {
@@ -53,17 +51,16 @@ struct listener : std::enable_shared_from_this<listener> {
 };
 
 /// What links and the thread share. Links may outlive the network; its thread does not.
-class core : public std::enable_shared_from_this<core> {
+class core final : public link_thread, public std::enable_shared_from_this<core> {
  public:
   explicit core(settings how) : how_(std::move(how)), work_(net::make_work_guard(context_)) {}
 
   void start();
   void stop();
 
-  [[nodiscard]] net::io_context& context() { return context_; }
-  [[nodiscard]] bool is_here() const { return thread_id_.load() == pthread_self(); }
-  /// Something is to be done for a link; by any thread.
-  void wake(std::shared_ptr<socket_link> whom);
+  [[nodiscard]] net::io_context& context() override { return context_; }
+  [[nodiscard]] bool is_here() const override { return thread_id_.load() == pthread_self(); }
+  void wake(std::shared_ptr<socket_link> whom) override;
 
   std::shared_ptr<link> connect(const std::string& address, options how, std::shared_ptr<handler> with,
                                 std::int64_t within_ns);
@@ -71,14 +68,9 @@ class core : public std::enable_shared_from_this<core> {
   void stop_listening(const std::string& address);
   void after(std::int64_t ns, std::function<void()> what);
 
-  /// @name For its thread
-  /// @{
-  /// A link is no stranger any more, or is over.
-  void known(const socket_link* who);
-  void over(const std::shared_ptr<socket_link>& who);
-  /// At the end of everything that is done: what has been asked for meanwhile.
-  void drive_awake();
-  /// @}
+  void known(const socket_link* who) override;
+  void over(const std::shared_ptr<socket_link>& who) override;
+  void drive_awake() override;
 
  private:
   void take(const std::shared_ptr<listener>& at);

@@ -17,7 +17,6 @@
 #include <chrono>
 
 #include "tagma/runtime/wait_word.hpp"
-#include "tagma/transport/asio/socket_link.hpp"
 
 namespace tagma::transport::asio {
 

@@ -23,7 +23,27 @@
 
 namespace tagma::transport::asio {
 
-class core;
+class socket_link;
+
+/// The thread that drives links.
+class link_thread {
+ public:
+  virtual ~link_thread() = default;
+
+  [[nodiscard]] virtual net::io_context& context() = 0;
+  [[nodiscard]] virtual bool is_here() const = 0;
+  /// Something is to be done for a link; by any thread.
+  virtual void wake(std::shared_ptr<socket_link> whom) = 0;
+
+  /// @name For that thread
+  /// @{
+  /// A link is no stranger any more, or is over.
+  virtual void known(const socket_link* who) = 0;
+  virtual void over(const std::shared_ptr<socket_link>& who) = 0;
+  /// At the end of everything that is done: what has been asked for meanwhile.
+  virtual void drive_awake() = 0;
+  /// @}
+};
 
 /// One end of a connection through a socket. All but what a link has is for the thread of the network. It waits until
 /// the socket can be read or written, and then reads and writes itself: so the memory of bulk is touched in its
@@ -31,7 +51,7 @@ class core;
 class socket_link final : public driven_link, public std::enable_shared_from_this<socket_link> {
  public:
   /// @param proof nullptr: without TLS
-  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
+  socket_link(std::shared_ptr<link_thread> with, connection::setting s, std::shared_ptr<handler> told,
               std::shared_ptr<const tls_identity> proof);
   ~socket_link() override = default;
 
@@ -71,7 +91,7 @@ class socket_link final : public driven_link, public std::enable_shared_from_thi
   void finish();
   void drain();
 
-  const std::shared_ptr<core> core_;
+  const std::shared_ptr<link_thread> thread_;
   stream_socket socket_;
   net::steady_timer timer_, again_;
   net::ip::tcp::resolver resolver_;

@@ -20,7 +20,6 @@
 #include <utility>
 
 #include "tagma/runtime/wait_word.hpp"
-#include "tagma/transport/asio/core.hpp"
 
 namespace tagma::transport::asio {
 
@@ -33,21 +32,21 @@ TAGMA_DECL constexpr std::int64_t drain_ns = 1'000'000'000;
 
 }  // namespace detail
 
-TAGMA_DECL socket_link::socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
-                                    std::shared_ptr<const tls_identity> proof)
+TAGMA_DECL socket_link::socket_link(std::shared_ptr<link_thread> with, connection::setting s,
+                                    std::shared_ptr<handler> told, std::shared_ptr<const tls_identity> proof)
     : driven_link(s, std::move(told), runtime::now_ns()),
-      core_(std::move(with)),
-      socket_(core_->context()),
-      timer_(core_->context()),
-      again_(core_->context()),
-      resolver_(core_->context()),
+      thread_(std::move(with)),
+      socket_(thread_->context()),
+      timer_(thread_->context()),
+      again_(thread_->context()),
+      resolver_(thread_->context()),
       which_(s.which) {
   if (proof != nullptr) tls_ = std::make_unique<tls_channel>(which_, std::move(proof));
 }
 
-TAGMA_DECL void socket_link::wake() { core_->wake(shared_from_this()); }
+TAGMA_DECL void socket_link::wake() { thread_->wake(shared_from_this()); }
 
-TAGMA_DECL bool socket_link::is_here() const { return core_->is_here(); }
+TAGMA_DECL bool socket_link::is_here() const { return thread_->is_here(); }
 
 TAGMA_DECL std::int64_t socket_link::clock() const { return runtime::now_ns(); }
 
@@ -72,7 +71,7 @@ TAGMA_DECL void socket_link::seek(const place& where, std::int64_t until) {
     if (self == nullptr || self->over_) return;
     for (const auto& entry : entries) self->there_.push_back(entry.endpoint());
     e ? self->try_again("its name is not known: " + e.message()) : self->try_next();
-    self->core_->drive_awake();
+    self->thread_->drive_awake();
   };
   resolver_.async_resolve(where.host, where.port, found);
 }
@@ -92,7 +91,7 @@ TAGMA_DECL void socket_link::try_next() {
       self->try_again(failed.message());
     else
       self->connected();
-    self->core_->drive_awake();
+    self->thread_->drive_awake();
   });
   plan_timer();
 }
@@ -105,7 +104,7 @@ TAGMA_DECL void socket_link::try_again(std::string_view why) {
   again_.async_wait([self = shared_from_this()](boost::system::error_code e) {
     if (e || self->over_) return;
     self->seek(self->where_, self->until_);
-    self->core_->drive_awake();
+    self->thread_->drive_awake();
   });
 }
 
@@ -135,7 +134,7 @@ TAGMA_DECL void socket_link::wait_to_read() {
     self->reading_ = false;
     if (self->over_ || e == net::error::operation_aborted) return;
     self->read();
-    self->core_->drive_awake();
+    self->thread_->drive_awake();
   });
 }
 
@@ -226,12 +225,12 @@ TAGMA_DECL void socket_link::wake_other() {
 TAGMA_DECL void socket_link::go_on_soon() {
   if (goes_on_) return;
   goes_on_ = true;
-  net::post(core_->context(), [self = shared_from_this()] {
+  net::post(thread_->context(), [self = shared_from_this()] {
     self->goes_on_ = false;
     if (self->over_) return;
     self->read();
     self->drive();
-    self->core_->drive_awake();
+    self->thread_->drive_awake();
   });
 }
 
@@ -340,7 +339,7 @@ TAGMA_DECL void socket_link::write() {
       self->writing_ = false;
       if (failed || self->over_) return;
       self->drive();
-      self->core_->drive_awake();
+      self->thread_->drive_awake();
     });
   }
 }
@@ -362,7 +361,7 @@ TAGMA_DECL void socket_link::drive() {
   });
   if (open && was_stranger_) {
     was_stranger_ = false;
-    core_->known(this);
+    thread_->known(this);
   }
   ended ? finish() : plan_timer();
 }
@@ -382,7 +381,7 @@ TAGMA_DECL void socket_link::plan_timer() {
       self->fails("nobody answers there");
     else
       self->drive();
-    self->core_->drive_awake();
+    self->thread_->drive_awake();
   });
 }
 
@@ -398,14 +397,14 @@ TAGMA_DECL void socket_link::finish() {
   if (over_) return;
   over_ = true;
   shut();
-  core_->known(this);
+  thread_->known(this);
   timer_.cancel();
   again_.cancel();
   resolver_.cancel();
   boost::system::error_code e;
   if (!running_) {
     socket_.close(e);
-    return core_->over(shared_from_this());
+    return thread_->over(shared_from_this());
   }
   if (tls_ != nullptr) {
     tls_->close();
@@ -429,7 +428,7 @@ TAGMA_DECL void socket_link::drain() {
     if (!e || e == net::error::would_block) return self->drain();
     self->timer_.cancel();
     self->socket_.close(e);
-    self->core_->over(self);
+    self->thread_->over(self);
   });
 }
 
