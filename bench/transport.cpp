@@ -2,6 +2,7 @@
 // What a connection costs beside the bare loop of Boost.Asio: bulk is pushed through TCP on loopback to where it is
 // placed, and 64 bytes go there and back. Both run in turn; the ratio is of the medians. --benchmark_filter chooses.
 // Through shared memory, pushes and pulls stand beside copies within a process, and beside TCP.
+// Where gRPC is installed, the same through it.
 // With OpenSSL also through TLS, beside the same without; the certificates are made by its command, openssl.
 #include <benchmark/benchmark.h>
 
@@ -22,6 +23,9 @@
 #include <vector>
 
 #include "tagma/transport/asio/network.hpp"
+#ifdef TAGMA_BENCH_GRPC
+#include "grpc_peer.hpp"
+#endif
 
 namespace {
 
@@ -310,6 +314,23 @@ void round_trip_memory(benchmark::State& state) {
   in_turns(state, mine, pings, beside("bare", theirs));
 }
 BENCHMARK(round_trip_memory)->Iterations(15)->Unit(benchmark::kMillisecond);
+
+#ifdef TAGMA_BENCH_GRPC
+void push_grpc(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  ours mine(size, {}, true), sockets(size);
+  grpc_peer::peer theirs(size);
+  in_turns(state, mine, pushes(size), beside("grpc", theirs), beside("tcp", sockets));
+}
+BENCHMARK(push_grpc)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
+void pull_grpc(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  ours mine(size, {}, true), sockets(size);
+  grpc_peer::peer theirs(size);
+  in_turns(state, mine, pulls(size), beside("grpc", theirs), beside("tcp", sockets));
+}
+BENCHMARK(pull_grpc)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
+#endif
 
 #if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
 /// A certificate of its own authority, which both ends have; in a directory that goes with the process.
