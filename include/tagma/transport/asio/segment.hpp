@@ -51,7 +51,8 @@ class segment {
 
   /// @name Bytes
   /// @{
-  /// Takes bytes from the beginning of the pieces, as far as there is room.
+  /// Takes bytes from the beginning of the pieces, as far as there is room, and not many at a time: whoever waits for
+  /// them is to be woken early.
   [[nodiscard]] std::size_t write(std::span<const std::span<const std::byte>> pieces);
   /// 0: there are none.
   [[nodiscard]] std::size_t read(const inlet_room& to);

@@ -28,7 +28,7 @@ namespace tagma::transport::asio {
 namespace detail {
 
 /// What is copied before the other end may have it: so both ends copy at the same time.
-TAGMA_DECL constexpr std::size_t step_bytes = 64 * 1024;
+TAGMA_DECL constexpr std::size_t step_bytes = 64 * 1024, write_bytes = 2 * step_bytes;
 
 TAGMA_DECL constexpr std::size_t least_ring = 4096, most_ring = 64 * 1024 * 1024;
 
@@ -159,8 +159,8 @@ TAGMA_DECL std::size_t segment::write(std::span<const std::span<const std::byte>
     for (std::size_t at = 0; at < piece.size();) {
       if (room == 0) room = space();
       const std::size_t begin = static_cast<std::size_t>(written_) & (ring_ - 1);
-      const std::size_t n =
-          std::min({piece.size() - at, static_cast<std::size_t>(room), ring_ - begin, detail::step_bytes - unseen});
+      const std::size_t n = std::min({piece.size() - at, static_cast<std::size_t>(room), ring_ - begin,
+                                      detail::step_bytes - unseen, detail::write_bytes - all});
       if (n == 0) {
         if (unseen > 0) show();
         return all;

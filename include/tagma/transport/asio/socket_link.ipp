@@ -27,6 +27,8 @@ namespace detail {
 
 /// What one link may read before others have their turn.
 TAGMA_DECL constexpr std::size_t turn_bytes = 2 * 1024 * 1024;
+/// As what it counts to look whether there is something: the other end may say so again and again.
+TAGMA_DECL constexpr std::size_t least_turn = 4096;
 /// How long who has said why it closes waits for the other end to read that.
 TAGMA_DECL constexpr std::int64_t drain_ns = 1'000'000'000;
 
@@ -250,7 +252,7 @@ TAGMA_DECL void socket_link::read_memory() {
       distrust(status_code::data_loss, "it broke the protocol: its positions in shared memory are none");
     wake_other();
     drive();
-    turn += n;
+    turn += std::max(n, detail::least_turn);
     more = n > 0 || (!over_ && !memory_->waits_to_read());
   }
   if (over_) return;
@@ -274,7 +276,7 @@ TAGMA_DECL void socket_link::write_memory() {
     if (memory_->is_broken())
       return distrust(status_code::data_loss, "it broke the protocol: its positions in shared memory are none");
     if (n == 0 && memory_->waits_to_write()) return;
-    turn += n;
+    turn += std::max(n, detail::least_turn);
   }
   go_on_soon();
 }
@@ -396,6 +398,7 @@ TAGMA_DECL void socket_link::fails(std::string_view how) {
 TAGMA_DECL void socket_link::finish() {
   if (over_) return;
   over_ = true;
+  memory_.reset();  // links may be kept for long
   shut();
   thread_->known(this);
   timer_.cancel();
