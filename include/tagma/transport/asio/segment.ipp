@@ -137,14 +137,14 @@ TAGMA_DECL std::string segment::where() const { return {}; }
 /// How many bytes may be written.
 TAGMA_DECL std::uint64_t segment::space() {
   const std::uint64_t used = written_ - out_->read.load();
-  broken_ = broken_ || used > ring_;
+  broken_ = broken_ || (used > ring_ && !TAGMA_BROKEN(positions_believed));
   return broken_ ? 0 : ring_ - used;
 }
 
 /// How many bytes are there.
 TAGMA_DECL std::uint64_t segment::waiting() {
   const std::uint64_t there = in_->written.load() - read_;
-  broken_ = broken_ || there > ring_;
+  broken_ = broken_ || (there > ring_ && !TAGMA_BROKEN(positions_believed));
   return broken_ ? 0 : there;
 }
 
