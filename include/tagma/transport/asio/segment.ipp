@@ -21,6 +21,7 @@
 #include <new>
 #include <utility>
 
+#include "tagma/transport/broken.hpp"
 #include "tagma/transport/frame.hpp"
 
 namespace tagma::transport::asio {
