@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a connection costs beside the bare loop of Boost.Asio: bulk is pushed through TCP on loopback to where it is
 // placed, and 64 bytes go there and back. Both run in turn; the ratio is of the medians. --benchmark_filter chooses.
+// Through shared memory, pushes and pulls stand beside copies within a process, and beside TCP.
+// Where gRPC is installed, the same through it.
 // With OpenSSL also through TLS, beside the same without; the certificates are made by its command, openssl.
 #include <benchmark/benchmark.h>
 
@@ -11,14 +13,19 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tagma/transport/asio/network.hpp"
+#ifdef TAGMA_BENCH_GRPC
+#include "grpc_peer.hpp"
+#endif
 
 namespace {
 
@@ -45,8 +52,9 @@ class counter {
   std::int64_t count_ = 0;
 };
 
-transport::options task(const char* job, const transport::tls_files& tls) {
+transport::options task(const char* job, const transport::tls_files& tls, bool shares_memory) {
   transport::options o;
+  o.shared_memory = shares_memory;
   o.self.job = job;
   o.tls = tls;
   return o;
@@ -55,18 +63,26 @@ transport::options task(const char* job, const transport::tls_files& tls) {
 /// Two networks, of which one pushes and asks.
 class ours {
  public:
-  explicit ours(std::size_t size, const transport::tls_files& tls = {}) : from_(size, std::byte{1}), to_(size) {
-    const std::string address =
-        server_.listen("127.0.0.1:0", task("ps", tls), [this] { return std::make_shared<taker>(*this); });
+  explicit ours(std::size_t size, const transport::tls_files& tls = {}, bool shares_memory = false)
+      : from_(size, std::byte{1}), to_(size) {
+    const std::string address = server_.listen("127.0.0.1:0", task("ps", tls, shares_memory),
+                                               [this] { return std::make_shared<taker>(*this); });
     asker_ = std::make_shared<asker>(*this);
-    link_ = client_.connect(address, task("worker", tls), asker_, 10'000'000'000);
+    link_ = client_.connect(address, task("worker", tls, shares_memory), asker_, 10'000'000'000);
     asker_->ready.wait(1);
+    while (link_->counters().shared_memory != shares_memory) std::this_thread::yield();
   }
 
   void push(int count) {
     for (int i = 0; i < count; ++i)
       while (!link_->send({.kind = 1, .bulk = from_})) std::this_thread::yield();
     came_.wait(wanted_ += count);
+  }
+  /// Each is asked for when the one before was there.
+  void pull(int count) {
+    asker_->bulk = true;
+    ping(count);
+    asker_->bulk = false;
   }
   /// Each question is asked when the one before was answered, on the thread of the network.
   void ping(int count) {
@@ -82,7 +98,9 @@ class ours {
       return transport::placement::at(of.to_.data());
     }
     void received(transport::link& from, transport::incoming& m) override {
-      if (m.wants_reply)
+      if (m.wants_reply && m.kind == 3)
+        (void)from.reply(m.request, {.kind = m.kind, .bulk = of.from_});
+      else if (m.wants_reply)
         (void)from.reply(m.request, {.kind = m.kind, .body = std::string(m.body)});
       else
         of.came_.add();
@@ -93,12 +111,19 @@ class ours {
     explicit asker(ours& o) : of(o) {}
     void connected(transport::link&) override { ready.add(); }
     void received(transport::link&, transport::incoming&) override {}
-    void ask() { (void)of.link_->start({.kind = 2, .body = std::string(64, 'x')}, 10'000'000'000, *this); }
+    transport::placement place(const transport::incoming&) override { return transport::placement::at(of.to_.data()); }
+    void ask() {
+      if (bulk)
+        (void)of.link_->start({.kind = 3}, 10'000'000'000, *this);
+      else
+        (void)of.link_->start({.kind = 2, .body = std::string(64, 'x')}, 10'000'000'000, *this);
+    }
     void replied(transport::incoming&) noexcept override { --left > 0 ? ask() : done.add(); }
     void failed(const tagma::error&) noexcept override { done.add(); }
     ours& of;
     counter ready{}, done{};
     int left = 0;
+    bool bulk = false;
   };
 
   std::vector<std::byte> from_, to_;
@@ -181,6 +206,22 @@ class bare {
   std::thread threads_[2];
 };
 
+/// What no process can do better that puts bytes elsewhere.
+class copies {
+ public:
+  explicit copies(std::size_t size) : from_(size, std::byte{1}), to_(size) {}
+  void push(int count) {
+    for (int i = 0; i < count; ++i) {
+      std::memcpy(to_.data(), from_.data(), from_.size());
+      benchmark::ClobberMemory();
+    }
+  }
+  void pull(int count) { push(count); }
+
+ private:
+  std::vector<std::byte> from_, to_;
+};
+
 template <class F>
 double seconds(const F& f) {
   const auto begin = std::chrono::steady_clock::now();
@@ -193,25 +234,37 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-/// @param f what is done with either
-/// @param base what `mine` is compared with, as counters call it
-template <class Mine, class Theirs, class F>
-void in_turns(benchmark::State& state, Mine& mine, Theirs& theirs, const std::string& base, const F& f) {
-  std::vector<double> a, b, ratios;
-  f(mine), f(theirs);
+/// @param f what is done with each
+/// @param base what `mine` is compared with, and how counters call it
+template <class Mine, class F, class... Theirs>
+void in_turns(benchmark::State& state, Mine& mine, const F& f, std::pair<const char*, Theirs&>... base) {
+  std::vector<double> own, others[sizeof...(base)], ratios[sizeof...(base)];
+  f(mine), (f(base.second), ...);
   for (auto _ : state) {
-    a.push_back(seconds([&] { f(mine); }));
-    b.push_back(seconds([&] { f(theirs); }));
-    ratios.push_back(b.back() / a.back());
+    own.push_back(seconds([&] { f(mine); }));
+    std::size_t i = 0;
+    ((others[i].push_back(seconds([&] { f(base.second); })), ratios[i].push_back(others[i].back() / own.back()), ++i),
+     ...);
   }
-  state.counters["ours_s"] = median(a);
-  state.counters[base + "_s"] = median(b);
-  state.counters["rate_to_" + base] = median(ratios);
+  state.counters["ours_s"] = median(own);
+  std::size_t i = 0;
+  ((state.counters[std::string(base.first) + "_s"] = median(others[i]),
+    state.counters[std::string("rate_to_") + base.first] = median(ratios[i]), ++i),
+   ...);
+}
+
+template <class T>
+std::pair<const char*, T&> beside(const char* name, T& what) {
+  return {name, what};
 }
 
 auto pushes(std::size_t size) {
   const int count = static_cast<int>(std::max<std::size_t>(1, 200'000'000 / size));
   return [count](auto& with) { with.push(count); };
+}
+auto pulls(std::size_t size) {
+  const int count = static_cast<int>(std::max<std::size_t>(1, 200'000'000 / size));
+  return [count](auto& with) { with.pull(count); };
 }
 constexpr auto pings = [](auto& with) { with.ping(2000); };
 
@@ -219,16 +272,65 @@ void push(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   ours mine(size);
   bare theirs(size);
-  in_turns(state, mine, theirs, "bare", pushes(size));
+  in_turns(state, mine, pushes(size), beside("bare", theirs));
 }
 BENCHMARK(push)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
 
 void round_trip(benchmark::State& state) {
   ours mine(1);
   bare theirs(1);
-  in_turns(state, mine, theirs, "bare", pings);
+  in_turns(state, mine, pings, beside("bare", theirs));
 }
 BENCHMARK(round_trip)->Iterations(15)->Unit(benchmark::kMillisecond);
+
+void push_memory(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  ours mine(size, {}, true), sockets(size);
+  copies theirs(size);
+  in_turns(state, mine, pushes(size), beside("memcpy", theirs), beside("tcp", sockets));
+}
+void pull_memory(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  ours mine(size, {}, true), sockets(size);
+  copies theirs(size);
+  in_turns(state, mine, pulls(size), beside("memcpy", theirs), beside("tcp", sockets));
+}
+BENCHMARK(push_memory)
+    ->Arg(1'000'000)
+    ->Arg(16'000'000)
+    ->Arg(100'000'000)
+    ->Iterations(15)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(pull_memory)
+    ->Arg(1'000'000)
+    ->Arg(16'000'000)
+    ->Arg(100'000'000)
+    ->Iterations(15)
+    ->Unit(benchmark::kMillisecond);
+
+void round_trip_memory(benchmark::State& state) {
+  ours mine(1, {}, true);
+  bare theirs(1);
+  in_turns(state, mine, pings, beside("bare", theirs));
+}
+BENCHMARK(round_trip_memory)->Iterations(15)->Unit(benchmark::kMillisecond);
+
+#ifdef TAGMA_BENCH_GRPC
+void push_grpc(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  ours mine(size, {}, true), sockets(size);
+  grpc_peer::peer theirs(size);
+  in_turns(state, mine, pushes(size), beside("grpc", theirs), beside("tcp", sockets));
+}
+BENCHMARK(push_grpc)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
+void pull_grpc(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  ours mine(size, {}, true), sockets(size);
+  grpc_peer::peer theirs(size);
+  in_turns(state, mine, pulls(size), beside("grpc", theirs), beside("tcp", sockets));
+}
+BENCHMARK(pull_grpc)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
+#endif
 
 #if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
 /// A certificate of its own authority, which both ends have; in a directory that goes with the process.
@@ -256,13 +358,13 @@ const transport::tls_files& certificate() {
 void push_tls(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   ours mine(size, certificate()), theirs(size);
-  in_turns(state, mine, theirs, "plain", pushes(size));
+  in_turns(state, mine, pushes(size), beside("plain", theirs));
 }
 BENCHMARK(push_tls)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
 
 void round_trip_tls(benchmark::State& state) {
   ours mine(1, certificate()), theirs(1);
-  in_turns(state, mine, theirs, "plain", pings);
+  in_turns(state, mine, pings, beside("plain", theirs));
 }
 BENCHMARK(round_trip_tls)->Iterations(15)->Unit(benchmark::kMillisecond);
 #endif

@@ -47,7 +47,7 @@ inline void show_status(asked_cluster& all, const request& given) {
         j.name("bytes_received").value(c.bytes_received).name("messages_sent").value(c.messages_sent);
         j.name("messages_received").value(c.messages_received).name("queued").value(c.queued);
         j.name("open_calls").value(c.open_calls).name("round_trip_ns").value(c.round_trip_ns);
-        j.name("silent_ns").value(c.silent_ns).end('}');
+        j.name("silent_ns").value(c.silent_ns).name("shared_memory").value(c.shared_memory).end('}');
       }
       j.end(']');
     } else {

@@ -29,6 +29,7 @@ constexpr const char* help =
     "  --tls-ca FILE, --tls-cert FILE, --tls-key FILE  certificates, in place of secrets: of authorities, of the\n"
     "                         task (for the URI tagma:/job:NAME/task:INDEX), and the key to that\n"
     "  --insecure             goes without: whoever reaches the port runs programs here\n"
+    "  --no-shared-memory     clients and servers of this machine use sockets for all bytes\n"
     "  --threads NUMBER       of a kernel\n"
     "  --checkpoints DIR      where it writes checkpoints when clients ask for them; one directory for all servers\n"
     "  --checkpoint-every S   saves its variables by itself, every so many seconds, and begins with them\n"
@@ -100,6 +101,7 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
   options.chief_secret = take_secret(arguments, "--chief-secret-file");
   options.tls = {take(arguments, "--tls-ca"), take(arguments, "--tls-cert"), take(arguments, "--tls-key")};
   options.insecure = take_flag(arguments, "--insecure");
+  options.shared_memory = !take_flag(arguments, "--no-shared-memory");
   if (const std::string threads = take(arguments, "--threads"); !threads.empty()) {
     char* end = nullptr;
     const long n = std::strtol(threads.c_str(), &end, 10);

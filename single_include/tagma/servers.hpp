@@ -353,6 +353,7 @@ enum class mistake : std::uint8_t {
   chunks_not_in_turns,  ///< one transfer goes before all others
   rejected_goes_on,     ///< the sender of bulk that was refused goes on sending
   room_not_told,        ///< `writable` is forgotten
+  positions_believed,   ///< of the other end in shared memory
   // Of services of a cluster.
   answered_early,        ///< the answer of a run goes before the run is done
   wake_forgotten,        ///< a thread of a crew is not told that there is something to do
@@ -1797,6 +1798,7 @@ struct server_status {
     std::uint64_t open_calls = 0;    ///< questions of this end without an answer
     std::int64_t round_trip_ns = 0;  ///< 0: not known yet
     std::int64_t silent_ns = 0;      ///< since the last byte came
+    bool shared_memory = false;      ///< its bytes go through memory that both processes share
   };
 
   task_id self;
@@ -1960,7 +1962,7 @@ TAGMA_DECL std::string server_status::body() const {
     to.flag(c.incoming), to.text(c.peer.job), to.number(static_cast<std::int32_t>(c.peer.task)), to.text(c.role);
     to.number(c.incarnation), to.number(c.bytes_sent), to.number(c.bytes_received);
     to.number(c.messages_sent), to.number(c.messages_received), to.number(c.queued), to.number(c.open_calls);
-    to.number(c.round_trip_ns), to.number(c.silent_ns);
+    to.number(c.round_trip_ns), to.number(c.silent_ns), to.flag(c.shared_memory);
   }
   return to.take();
 }
@@ -1974,7 +1976,7 @@ TAGMA_DECL server_status server_status::read(std::string_view body) {
   m.runs_begun = from.number<std::uint64_t>(), m.runs_failed = from.number<std::uint64_t>();
   m.devices.resize(from.count(12));
   for (device& d : m.devices) d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
-  m.connections.resize(from.count(85));
+  m.connections.resize(from.count(86));
   for (connection& c : m.connections) {
     c.incoming = from.flag(), c.peer.job = from.text(), c.peer.task = from.number<std::int32_t>();
     c.role = from.text(), c.incarnation = from.number<std::uint64_t>();
@@ -1982,6 +1984,7 @@ TAGMA_DECL server_status server_status::read(std::string_view body) {
     c.messages_sent = from.number<std::uint64_t>(), c.messages_received = from.number<std::uint64_t>();
     c.queued = from.number<std::uint64_t>(), c.open_calls = from.number<std::uint64_t>();
     c.round_trip_ns = from.number<std::int64_t>(), c.silent_ns = from.number<std::int64_t>();
+    c.shared_memory = from.flag();
   }
   from.end();
   return m;
@@ -7208,6 +7211,7 @@ TAGMA_COLD TAGMA_DECL server_status::connection connection_of(const transport::l
   c.messages_sent = seen.messages_sent, c.messages_received = seen.messages_received;
   c.queued = seen.queued, c.open_calls = seen.open_calls;
   c.round_trip_ns = seen.round_trip_ns, c.silent_ns = now_ns > seen.last_contact_ns ? now_ns - seen.last_contact_ns : 0;
+  c.shared_memory = seen.shared_memory;
   return c;
 }
 
@@ -8623,6 +8627,7 @@ struct server_options {
   int intra_op_threads = 0;  ///< of each program, as of a session
   int inter_op_threads = 0;
   transport::patience patience{};
+  bool shared_memory = true;  ///< with clients and servers of the same user on its machine, if they do, too
   std::string checkpoints{};  ///< a directory for checkpoints, one for all servers; empty: none are made
   int checkpoint_chain = 8;   ///< a checkpoint has no variable from one that is so many older
   std::int64_t checkpoint_every_ns =
@@ -8723,6 +8728,7 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   w.link.chief_secret = options.chief_secret;
   w.link.tls = options.tls;
   w.link.patience = options.patience;
+  w.link.shared_memory = options.shared_memory;
   w.intra_op_threads = options.intra_op_threads;
   w.inter_op_threads = options.inter_op_threads;
   w.checkpoints = options.checkpoints;

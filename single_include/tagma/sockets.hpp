@@ -217,6 +217,7 @@ enum class mistake : std::uint8_t {
   chunks_not_in_turns,  ///< one transfer goes before all others
   rejected_goes_on,     ///< the sender of bulk that was refused goes on sending
   room_not_told,        ///< `writable` is forgotten
+  positions_believed,   ///< of the other end in shared memory
   // Of services of a cluster.
   answered_early,        ///< the answer of a run goes before the run is done
   wake_forgotten,        ///< a thread of a crew is not told that there is something to do
@@ -357,6 +358,8 @@ class network final : public transport::network {
 #include <vector>
 
 // ---- tagma/transport/asio/place.hpp
+#ifndef TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_HPP
+#define TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_HPP
 
 /// @file
 /// Where addresses lead, as Boost.Asio has it.
@@ -393,6 +396,9 @@ namespace detail {
 /// Whether a Unix socket is one that nobody listens at any more.
 [[nodiscard]] bool is_left_over(net::io_context& in, const endpoint& there);
 
+/// Whether both ends of a connection are on this machine, as far as addresses tell.
+[[nodiscard]] bool is_one_host(const stream_socket& socket);
+
 /// Reads and writes wait for nothing from now on, neither here nor in the system.
 void make_ready(stream_socket& socket);
 
@@ -403,6 +409,8 @@ void make_ready(stream_socket& socket);
 #endif
 
 // ---- tagma/transport/asio/place.ipp
+#ifndef TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_IPP
+#define TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_IPP
 
 /// @file
 /// Definitions of place.hpp: in the compiled half, or else in each file that includes it.
@@ -444,6 +452,18 @@ TAGMA_DECL void make_ready(stream_socket& socket) {
   (void)::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);  // fails on Unix sockets
 }
 
+TAGMA_DECL bool is_one_host(const stream_socket& socket) {
+  boost::system::error_code e, f;
+  const endpoint own = socket.local_endpoint(e), other = socket.remote_endpoint(f);
+  if (e || f) return false;
+  if (is_local(other)) return true;
+  net::ip::tcp::endpoint ends[2];
+  if (own.size() > ends[0].capacity() || own.size() != other.size()) return false;
+  std::copy_n(reinterpret_cast<const char*>(own.data()), own.size(), reinterpret_cast<char*>(ends[0].data()));
+  std::copy_n(reinterpret_cast<const char*>(other.data()), other.size(), reinterpret_cast<char*>(ends[1].data()));
+  return ends[0].address() == ends[1].address();
+}
+
 }  // namespace detail
 
 TAGMA_DECL place place_of(const std::string& address) {
@@ -481,7 +501,483 @@ TAGMA_DECL bool is_local(const endpoint& e) {
 }  // namespace tagma::transport::asio
 
 #endif
+#endif  // TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_IPP
+#endif  // TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_HPP
+// ---- tagma/transport/asio/socket_link.hpp
+
+/// @file
+/// One end of a connection through a socket, beside which memory may carry the bytes.
+
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+// ---- tagma/transport/asio/place.hpp
+#ifndef TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_HPP
+#define TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_HPP
+
+/// @file
+/// Where addresses lead, as Boost.Asio has it.
+
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <string>
+
+namespace tagma::transport::asio {
+
+namespace net = boost::asio;
+using stream_socket = net::generic::stream_protocol::socket;
+using endpoint = net::generic::stream_protocol::endpoint;
+
+/// A path, or a host and a port.
+struct place {
+  bool is_unix = false;
+  std::string host{}, port{}, path{};
+};
+
+/// Throws `invalid_argument` for what is no address.
+[[nodiscard]] place place_of(const std::string& address);
+
+/// Whether only processes of this machine get to an address.
+[[nodiscard]] bool is_local(const endpoint& e);
+
+namespace detail {
+
+/// Whether the process at the other end of a Unix socket belongs to the same user, or to root.
+[[nodiscard]] bool is_same_user(stream_socket& socket);
+
+/// Whether a Unix socket is one that nobody listens at any more.
+[[nodiscard]] bool is_left_over(net::io_context& in, const endpoint& there);
+
+/// Whether both ends of a connection are on this machine, as far as addresses tell.
+[[nodiscard]] bool is_one_host(const stream_socket& socket);
+
+/// Reads and writes wait for nothing from now on, neither here nor in the system.
+void make_ready(stream_socket& socket);
+
+}  // namespace detail
+
+}  // namespace tagma::transport::asio
+
+#endif
+
+// ---- tagma/transport/asio/place.ipp
+#ifndef TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_IPP
+#define TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_IPP
+
+/// @file
+/// Definitions of place.hpp: in the compiled half, or else in each file that includes it.
+
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+namespace tagma::transport::asio {
+
+namespace detail {
+
+TAGMA_DECL bool is_same_user(stream_socket& socket) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
+  return who.uid == ::getuid() || who.uid == 0;
+}
+
+TAGMA_DECL bool is_left_over(net::io_context& in, const endpoint& there) {
+  stream_socket probe(in);
+  boost::system::error_code e;
+  probe.open(there.protocol(), e);
+  if (!e) probe.connect(there, e);
+  return e == net::error::connection_refused;
+}
+
+TAGMA_DECL void make_ready(stream_socket& socket) {
+  boost::system::error_code e;
+  socket.non_blocking(true, e);
+  const int now = 1;
+  (void)::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);  // fails on Unix sockets
+}
+
+TAGMA_DECL bool is_one_host(const stream_socket& socket) {
+  boost::system::error_code e, f;
+  const endpoint own = socket.local_endpoint(e), other = socket.remote_endpoint(f);
+  if (e || f) return false;
+  if (is_local(other)) return true;
+  net::ip::tcp::endpoint ends[2];
+  if (own.size() > ends[0].capacity() || own.size() != other.size()) return false;
+  std::copy_n(reinterpret_cast<const char*>(own.data()), own.size(), reinterpret_cast<char*>(ends[0].data()));
+  std::copy_n(reinterpret_cast<const char*>(other.data()), other.size(), reinterpret_cast<char*>(ends[1].data()));
+  return ends[0].address() == ends[1].address();
+}
+
+}  // namespace detail
+
+TAGMA_DECL place place_of(const std::string& address) {
+  place p;
+  if (address.starts_with("unix:")) {
+    p.is_unix = true;
+    p.path = address.substr(address.starts_with("unix:///") ? 7 : 5);
+    if (p.path.size() < 2 || p.path[0] != '/' || p.path.size() > 107)
+      fail(status_code::invalid_argument,
+           {"'", address, "' names no Unix socket: its path is absolute, of at most 107 bytes"});
+    return p;
+  }
+  const std::size_t colon = address.rfind(':');
+  if (colon != std::string::npos) {
+    p.host = address.substr(0, colon);
+    p.port = address.substr(colon + 1);
+  }
+  if (p.host.size() > 2 && p.host.front() == '[' && p.host.back() == ']') p.host = p.host.substr(1, p.host.size() - 2);
+  const bool digits = !p.port.empty() && p.port.size() < 6 &&
+                      std::all_of(p.port.begin(), p.port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (p.host.empty() || !digits || std::stoi(p.port) > 65535)
+    fail(status_code::invalid_argument, {"'", address, "' is no address, expected host:port or unix:/path"});
+  return p;
+}
+
+TAGMA_DECL bool is_local(const endpoint& e) {
+  if (e.protocol().family() == AF_UNIX) return true;
+  net::ip::tcp::endpoint tcp;
+  if (e.size() > tcp.capacity()) return false;
+  std::copy_n(reinterpret_cast<const char*>(e.data()), e.size(), reinterpret_cast<char*>(tcp.data()));
+  tcp.resize(e.size());
+  return tcp.address().is_loopback();
+}
+
+}  // namespace tagma::transport::asio
+
+#endif
+#endif  // TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_IPP
+#endif  // TAGMA_SINGLE_TRANSPORT_ASIO_PLACE_HPP
+// ---- tagma/transport/asio/segment.hpp
+
+/// @file
+/// Memory that two processes of one machine share, with a ring of bytes in each direction. Who connects makes it,
+/// without a name; the other end finds it among the open files of that process. It belongs to the processes alone:
+/// nothing is left when both are gone, however they went. It is for Linux; elsewhere there is none.
+///
+/// What the other end writes there is not believed: positions are read once and compared with what is possible, and
+/// bytes are copied out before anybody looks at them. The memory cannot shrink, so that no access fails.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tagma::transport::asio {
+
+/// One end. For one thread.
+class segment {
+ public:
+  /// Bytes of a ring: enough that ends seldom wait for each other, and little enough to stay in caches, where the
+  /// second copy costs little.
+  static constexpr std::size_t usual_ring = 1024 * 1024;
+
+  /// nullptr where the system has none to give.
+  /// @param ring a power of two
+  [[nodiscard]] static std::unique_ptr<segment> make(std::size_t ring = usual_ring);
+  /// What the other end has made.
+  /// @param where its `where`, to be distrusted
+  /// @param why set if nullptr is returned
+  [[nodiscard]] static std::unique_ptr<segment> find(std::string_view where, std::optional<error>& why);
+  segment(const segment&) = delete;
+  segment& operator=(const segment&) = delete;
+  ~segment();
+
+  /// How the other end finds it: process, descriptor, bytes of a ring (8 each), and 32 random bytes that are in it.
+  [[nodiscard]] std::string where() const;
+  /// The other end has it: it need not be found any more.
+  void found();
+
+  /// @name Bytes
+  /// @{
+  /// Takes bytes from the beginning of the pieces, as far as there is room, and not many at a time: whoever waits for
+  /// them is to be woken early.
+  [[nodiscard]] std::size_t write(std::span<const std::span<const std::byte>> pieces);
+  /// 0: there are none.
+  [[nodiscard]] std::size_t read(const inlet_room& to);
+  /// The other end has broken it, and nothing of it can be used.
+  [[nodiscard]] bool is_broken() const { return broken_; }
+  /// @}
+
+  /// @name Waiting
+  /// Who waits is woken by whatever else leads from one end to the other.
+  /// @{
+  /// Whether the other end is to be woken, since there are bytes or room for which it waits; true once for each time.
+  [[nodiscard]] bool is_to_wake();
+  /// This end wants to be woken when there are bytes. False: there are some now.
+  [[nodiscard]] bool waits_to_read();
+  /// Likewise for room.
+  [[nodiscard]] bool waits_to_write();
+  /// @}
+
+ private:
+  /// Of one direction. Bytes are counted from the beginning; what is at a time in the ring are those between the two.
+  struct lane {
+    alignas(64) atomic<std::uint64_t> written;
+    alignas(64) atomic<std::uint64_t> read;
+    alignas(64) atomic<std::uint32_t> reader_waits;
+    alignas(64) atomic<std::uint32_t> writer_waits;
+  };
+  struct head {
+    digest nonce{};
+    lane lanes[2];
+  };
+  static constexpr std::size_t head_bytes = 4096;
+  static_assert(sizeof(head) <= head_bytes);
+
+  segment(void* at, std::size_t ring, int file, bool made);
+  [[nodiscard]] static std::size_t bytes(std::size_t ring) { return head_bytes + 2 * ring; }
+  [[nodiscard]] std::uint64_t space();
+  [[nodiscard]] std::uint64_t waiting();
+
+  head* head_;
+  lane *out_, *in_;
+  std::byte *out_ring_, *in_ring_;
+  std::size_t ring_;
+  int file_;
+  std::uint64_t written_ = 0, read_ = 0;  // of this end, whatever stands there
+  bool broken_ = false;
+};
+
+}  // namespace tagma::transport::asio
+
+// ---- tagma/transport/asio/segment.ipp
+
+/// @file
+/// Definitions of segment.hpp: in the compiled half, or else in each file that includes it.
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#endif
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace tagma::transport::asio {
+
+namespace detail {
+
+/// What is copied before the other end may have it: so both ends copy at the same time.
+TAGMA_DECL constexpr std::size_t step_bytes = 64 * 1024, write_bytes = 2 * step_bytes;
+
+TAGMA_DECL constexpr std::size_t least_ring = 4096, most_ring = 64 * 1024 * 1024;
+
+}  // namespace detail
+
+TAGMA_DECL segment::segment(void* at, std::size_t ring, int file, bool made)
+    : head_(made ? new (at) head : static_cast<head*>(at)),
+      out_(&head_->lanes[made ? 0 : 1]),
+      in_(&head_->lanes[made ? 1 : 0]),
+      out_ring_(static_cast<std::byte*>(at) + head_bytes + (made ? 0 : ring)),
+      in_ring_(static_cast<std::byte*>(at) + head_bytes + (made ? ring : 0)),
+      ring_(ring),
+      file_(file) {}
+
+#ifdef __linux__
+
+TAGMA_DECL std::unique_ptr<segment> segment::make(std::size_t ring) {
+  const int file = ::memfd_create("tagma", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (file < 0) return nullptr;
+  const std::size_t size = bytes(ring);
+  // Memory that is not there would be missed when it is written to.
+  const bool whole = ::fallocate(file, 0, 0, static_cast<off_t>(size)) == 0 &&
+                     ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+  void* const at = whole ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  if (at == MAP_FAILED) {
+    ::close(file);
+    return nullptr;
+  }
+  (void)::madvise(at, size, MADV_DONTFORK);
+  std::unique_ptr<segment> made(new segment(at, ring, file, true));
+  draw_random_bytes(made->head_->nonce.data(), made->head_->nonce.size());
+  return made;
+}
+
+TAGMA_DECL std::unique_ptr<segment> segment::find(std::string_view where, std::optional<error>& why) {
+  const auto no = [&why](std::initializer_list<text_part> parts) {
+    why = error(status_code::failed_precondition, sentence(parts));
+    return nullptr;
+  };
+  if (where.size() != 24 + sizeof(digest)) return no({"what is to be shared has another form than this version knows"});
+  const auto process = get_number<std::uint64_t>(where.data());
+  const auto descriptor = get_number<std::uint64_t>(where.data() + 8);
+  const auto ring = get_number<std::uint64_t>(where.data() + 16);
+  if (process > INT32_MAX || descriptor > INT32_MAX || ring < detail::least_ring || ring > detail::most_ring ||
+      (ring & (ring - 1)) != 0)
+    return no({"what is to be shared has a size that it cannot have"});
+  const std::size_t size = bytes(ring);
+  const std::string path = sentence({"/proc/", process, "/fd/", descriptor});
+  // Nothing is opened that only looks like it: opening some files has effects.
+  const auto is_it = [size](const struct stat& s) {
+    return S_ISREG(s.st_mode) && s.st_uid == ::geteuid() && s.st_size == static_cast<off_t>(size);
+  };
+  struct stat seen {};
+  if (::stat(path.c_str(), &seen) != 0) return no({"there is no such process here, or it is not ours to look into"});
+  if (!is_it(seen)) return no({"what is there is no memory of the same user to be shared"});
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return no({"it cannot be opened: ", std::strerror(errno)});
+  digest nonce{};
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  const bool same = ::fstat(file, &seen) == 0 && is_it(seen) && seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
+                    ::pread(file, nonce.data(), nonce.size(), 0) == static_cast<ssize_t>(nonce.size()) &&
+                    std::memcmp(nonce.data(), where.data() + 24, nonce.size()) == 0;
+  void* const at = same ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  ::close(file);
+  if (!same) return no({"what is there is something else: the other end is on another machine, or in a container"});
+  if (at == MAP_FAILED) return no({"there is no room for it"});
+  (void)::madvise(at, size, MADV_DONTFORK);
+  return std::unique_ptr<segment>(new segment(at, ring, -1, false));
+}
+
+TAGMA_DECL void segment::found() {
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
+}
+
+TAGMA_DECL segment::~segment() {
+  found();
+  (void)::munmap(head_, bytes(ring_));
+}
+
+TAGMA_DECL std::string segment::where() const {
+  std::string to;
+  put_number(to, static_cast<std::uint64_t>(::getpid()));
+  put_number(to, static_cast<std::uint64_t>(file_));
+  put_number(to, static_cast<std::uint64_t>(ring_));
+  to += bytes_of(head_->nonce);
+  return to;
+}
+
+#else
+
+TAGMA_DECL std::unique_ptr<segment> segment::make(std::size_t) { return nullptr; }
+
+TAGMA_DECL std::unique_ptr<segment> segment::find(std::string_view, std::optional<error>& why) {
+  why = error(status_code::unimplemented, "this system has no memory to be shared");
+  return nullptr;
+}
+
+TAGMA_DECL void segment::found() {}
+
+TAGMA_DECL segment::~segment() = default;
+
+TAGMA_DECL std::string segment::where() const { return {}; }
+
+#endif
+
+/// How many bytes may be written.
+TAGMA_DECL std::uint64_t segment::space() {
+  const std::uint64_t used = written_ - out_->read.load();
+  broken_ = broken_ || (used > ring_ && !TAGMA_BROKEN(positions_believed));
+  return broken_ ? 0 : ring_ - used;
+}
+
+/// How many bytes are there.
+TAGMA_DECL std::uint64_t segment::waiting() {
+  const std::uint64_t there = in_->written.load() - read_;
+  broken_ = broken_ || (there > ring_ && !TAGMA_BROKEN(positions_believed));
+  return broken_ ? 0 : there;
+}
+
+TAGMA_DECL std::size_t segment::write(std::span<const std::span<const std::byte>> pieces) {
+  std::size_t all = 0, unseen = 0;
+  std::uint64_t room = space();
+  const auto show = [&] {
+    out_->written.store(written_);
+    unseen = 0;
+  };
+  for (const std::span<const std::byte> piece : pieces) {
+    for (std::size_t at = 0; at < piece.size();) {
+      if (room == 0) room = space();
+      const std::size_t begin = static_cast<std::size_t>(written_) & (ring_ - 1);
+      const std::size_t n = std::min({piece.size() - at, static_cast<std::size_t>(room), ring_ - begin,
+                                      detail::step_bytes - unseen, detail::write_bytes - all});
+      if (n == 0) {
+        if (unseen > 0) show();
+        return all;
+      }
+      std::memcpy(out_ring_ + begin, piece.data() + at, n);
+      at += n, all += n, unseen += n;
+      room -= n, written_ += n;
+      if (unseen == detail::step_bytes) show();
+    }
+  }
+  if (unseen > 0) show();
+  return all;
+}
+
+TAGMA_DECL std::size_t segment::read(const inlet_room& to) {
+  std::size_t all = 0;
+  std::uint64_t there = waiting();
+  for (const std::span<std::byte> room : {to.first, to.second}) {
+    for (std::size_t at = 0; at < room.size() && there > 0;) {
+      const std::size_t begin = static_cast<std::size_t>(read_) & (ring_ - 1);
+      const std::size_t n =
+          std::min({room.size() - at, static_cast<std::size_t>(there), ring_ - begin, detail::step_bytes});
+      std::memcpy(room.data() + at, in_ring_ + begin, n);
+      at += n, all += n;
+      there -= n, read_ += n;
+      in_->read.store(read_);
+    }
+  }
+  return all;
+}
+
+TAGMA_DECL bool segment::is_to_wake() {
+  if (broken_) return false;
+  // Each was said before it was looked whether there is something: either that was seen, or this is.
+  if (out_->reader_waits.load() != 0 && out_->written.load() != out_->read.load())
+    return out_->reader_waits.exchange(0) != 0;
+  // Not for a few bytes: there would be a wake for each.
+  if (in_->writer_waits.load() != 0 && waiting() <= ring_ / 2) return in_->writer_waits.exchange(0) != 0;
+  return false;
+}
+
+TAGMA_DECL bool segment::waits_to_read() {
+  in_->reader_waits.store(1);
+  if (waiting() == 0 && !broken_) return true;
+  in_->reader_waits.store(0);
+  return false;
+}
+
+TAGMA_DECL bool segment::waits_to_write() {
+  out_->writer_waits.store(1);
+  if (space() == 0 && !broken_) return true;
+  out_->writer_waits.store(0);
+  return false;
+}
+
+}  // namespace tagma::transport::asio
 // ---- tagma/transport/asio/tls_channel.hpp
+#ifndef TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_HPP
+#define TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_HPP
 
 /// @file
 /// TLS 1.3 as a state machine, by OpenSSL where TAGMA_WITH_TLS is 1: bytes of the other end go in and come out as what
@@ -632,6 +1128,8 @@ class tls_channel {
 }  // namespace tagma::transport::asio
 
 // ---- tagma/transport/asio/tls_channel.ipp
+#ifndef TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_IPP
+#define TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_IPP
 
 /// @file
 /// Definitions of tls_channel.hpp: in the compiled half, or else in each file that includes it.
@@ -1008,10 +1506,1084 @@ namespace tagma::transport::asio {
 TAGMA_DECL tls_channel::~tls_channel() = default;
 
 }  // namespace tagma::transport::asio
+#endif  // TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_IPP
+#endif  // TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_HPP
 
 namespace tagma::transport::asio {
 
 class socket_link;
+
+/// The thread that drives links.
+class link_thread {
+ public:
+  virtual ~link_thread() = default;
+
+  [[nodiscard]] virtual net::io_context& context() = 0;
+  [[nodiscard]] virtual bool is_here() const = 0;
+  /// Something is to be done for a link; by any thread.
+  virtual void wake(std::shared_ptr<socket_link> whom) = 0;
+
+  /// @name For that thread
+  /// @{
+  /// A link is no stranger any more, or is over.
+  virtual void known(const socket_link* who) = 0;
+  virtual void over(const std::shared_ptr<socket_link>& who) = 0;
+  /// At the end of everything that is done: what has been asked for meanwhile.
+  virtual void drive_awake() = 0;
+  /// @}
+};
+
+/// One end of a connection through a socket. All but what a link has is for the thread of the network. It waits until
+/// the socket can be read or written, and then reads and writes itself: so the memory of bulk is touched in its
+/// functions alone, and is free whenever they have returned.
+class socket_link final : public driven_link, public std::enable_shared_from_this<socket_link> {
+ public:
+  /// @param proof nullptr: without TLS
+  socket_link(std::shared_ptr<link_thread> with, connection::setting s, std::shared_ptr<handler> told,
+              std::shared_ptr<const tls_identity> proof);
+  ~socket_link() override = default;
+
+  /// Finds the other end, again and again until then.
+  void seek(const place& where, std::int64_t until);
+  /// A connection that came.
+  void begin(stream_socket socket);
+  /// Does all that is to be done now.
+  void drive();
+  void stop();
+  /// One stranger too many.
+  void crowded_out();
+
+ protected:
+  void wake() override;
+  [[nodiscard]] bool is_here() const override;
+  [[nodiscard]] std::int64_t clock() const override;
+
+ private:
+  void try_next();
+  void try_again(std::string_view why);
+  void connected();
+  void fails(std::string_view how);
+  void wait_to_read();
+  void read();
+  void write();
+  [[nodiscard]] std::size_t read_some(std::size_t& room, boost::system::error_code& e);
+  void decipher();
+  void consider_memory();
+  void read_memory();
+  void write_memory();
+  void wake_other();
+  [[nodiscard]] bool writes_memory();
+  void go_on_soon();
+  void distrust(status_code code, std::string_view how);
+  void plan_timer();
+  void finish();
+  void drain();
+
+  const std::shared_ptr<link_thread> thread_;
+  stream_socket socket_;
+  net::steady_timer timer_, again_;
+  net::ip::tcp::resolver resolver_;
+  place where_{};
+  std::vector<endpoint> there_{};  // not tried yet
+  std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
+  bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;
+  bool deaf_ = false;  // the other end takes nothing any more
+  const side which_;
+  std::unique_ptr<tls_channel> tls_{};  // nullptr: without
+  std::unique_ptr<segment> memory_{};   // likewise
+  bool goes_on_ = false;                // it has had its turn, and there is more to do
+};
+
+}  // namespace tagma::transport::asio
+
+#endif
+
+// ---- tagma/transport/asio/socket_link.ipp
+
+/// @file
+/// Definitions of socket_link.hpp: in the compiled half, or else in each file that includes it.
+
+#if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace tagma::transport::asio {
+
+namespace detail {
+
+/// What one link may read before others have their turn.
+TAGMA_DECL constexpr std::size_t turn_bytes = 2 * 1024 * 1024;
+/// As what it counts to look whether there is something: the other end may say so again and again.
+TAGMA_DECL constexpr std::size_t least_turn = 4096;
+/// How long who has said why it closes waits for the other end to read that.
+TAGMA_DECL constexpr std::int64_t drain_ns = 1'000'000'000;
+
+}  // namespace detail
+
+TAGMA_DECL socket_link::socket_link(std::shared_ptr<link_thread> with, connection::setting s,
+                                    std::shared_ptr<handler> told, std::shared_ptr<const tls_identity> proof)
+    : driven_link(s, std::move(told), runtime::now_ns()),
+      thread_(std::move(with)),
+      socket_(thread_->context()),
+      timer_(thread_->context()),
+      again_(thread_->context()),
+      resolver_(thread_->context()),
+      which_(s.which) {
+  if (proof != nullptr) tls_ = std::make_unique<tls_channel>(which_, std::move(proof));
+}
+
+TAGMA_DECL void socket_link::wake() { thread_->wake(shared_from_this()); }
+
+TAGMA_DECL bool socket_link::is_here() const { return thread_->is_here(); }
+
+TAGMA_DECL std::int64_t socket_link::clock() const { return runtime::now_ns(); }
+
+TAGMA_DECL void socket_link::seek(const place& where, std::int64_t until) {
+  where_ = where;
+  until_ = until;
+  if (over_) return;
+  drive();  // calls that wait have deadlines
+  if (where.is_unix) {
+    there_ = {net::local::stream_protocol::endpoint(where.path)};
+    return try_next();
+  }
+  boost::system::error_code no;
+  const net::ip::address number = net::ip::make_address(where.host, no);
+  if (!no) {
+    there_ = {net::ip::tcp::endpoint(number, static_cast<std::uint16_t>(std::stoi(where.port)))};
+    return try_next();
+  }
+  // Nobody waits for names that a network no longer needs.
+  const auto found = [weak = weak_from_this()](boost::system::error_code e, const auto& entries) {
+    const std::shared_ptr<socket_link> self = weak.lock();
+    if (self == nullptr || self->over_) return;
+    for (const auto& entry : entries) self->there_.push_back(entry.endpoint());
+    e ? self->try_again("its name is not known: " + e.message()) : self->try_next();
+    self->thread_->drive_awake();
+  };
+  resolver_.async_resolve(where.host, where.port, found);
+}
+
+TAGMA_DECL void socket_link::try_next() {
+  const endpoint to = there_.front();
+  there_.erase(there_.begin());
+  boost::system::error_code e;
+  socket_.close(e);
+  socket_.open(to.protocol(), e);
+  if (e) return there_.empty() ? try_again(e.message()) : try_next();
+  // Where nobody answers, an attempt takes minutes; the time that is left is kept by a timer.
+  socket_.async_connect(to, [self = shared_from_this()](boost::system::error_code failed) {
+    if (self->over_) return;
+    if (failed && !self->there_.empty()) return self->try_next();
+    if (failed)
+      self->try_again(failed.message());
+    else
+      self->connected();
+    self->thread_->drive_awake();
+  });
+  plan_timer();
+}
+
+TAGMA_DECL void socket_link::try_again(std::string_view why) {
+  if (clock() >= until_) return fails(why);
+  const std::int64_t pause = std::min(pause_ns_, until_ - clock());
+  pause_ns_ = std::min<std::int64_t>(pause_ns_ * 2, 250'000'000);
+  again_.expires_after(std::chrono::nanoseconds(pause));
+  again_.async_wait([self = shared_from_this()](boost::system::error_code e) {
+    if (e || self->over_) return;
+    self->seek(self->where_, self->until_);
+    self->thread_->drive_awake();
+  });
+}
+
+TAGMA_DECL void socket_link::connected() {
+  boost::system::error_code e, f;
+  const endpoint own = socket_.local_endpoint(e), other = socket_.remote_endpoint(f);
+  // A port of this machine that nobody listens at may have been given to this very socket, which then talks to itself.
+  if (e || f || own == other) return try_again(e || f ? "the connection broke" : "nobody listens there");
+  begin(std::move(socket_));
+}
+
+TAGMA_DECL void socket_link::begin(stream_socket socket) {
+  socket_ = std::move(socket);
+  detail::make_ready(socket_);
+  running_ = true;
+  was_stranger_ = true;
+  with_connection([&](connection& c) { c.begin(clock()); });
+  if (tls_ != nullptr) tls_->meet();  // who connects speaks first
+  drive();
+  if (!over_) wait_to_read();
+}
+
+TAGMA_DECL void socket_link::wait_to_read() {
+  if (reading_ || over_) return;
+  reading_ = true;
+  socket_.async_wait(stream_socket::wait_read, [self = shared_from_this()](boost::system::error_code e) {
+    self->reading_ = false;
+    if (self->over_ || e == net::error::operation_aborted) return;
+    self->read();
+    self->thread_->drive_awake();
+  });
+}
+
+/// @param room for how many bytes there was room
+TAGMA_DECL std::size_t socket_link::read_some(std::size_t& room, boost::system::error_code& e) {
+  if (tls_ != nullptr) {
+    const std::span<std::byte> to = tls_->receive_into();
+    room = to.size();
+    const std::size_t n = socket_.read_some(net::buffer(to.data(), to.size()), e);
+    tls_->received(n);
+    if (n > 0) decipher();
+    return n;
+  }
+  return with_connection([&](connection& c) {
+    const inlet_room to = c.receive_into();
+    room = to.first.size() + to.second.size();
+    const std::array both{net::buffer(to.first.data(), to.first.size()),
+                          net::buffer(to.second.data(), to.second.size())};
+    const std::size_t n = to.second.empty() ? socket_.read_some(both[0], e) : socket_.read_some(both, e);
+    if (n > 0) c.received(n, clock());
+    return n;
+  });
+}
+
+TAGMA_DECL void socket_link::distrust(status_code code, std::string_view how) {
+  with_connection([&](connection& c) { c.distrust(code, how); });
+}
+
+/// What came through TLS.
+TAGMA_DECL void socket_link::decipher() {
+  if (tls_->heard_no_tls()) {
+    // Whoever speaks plainly is answered so, and is told that alone.
+    tls_.reset();
+    return distrust(status_code::permission_denied,
+                    which_ == side::connects
+                        ? "it speaks without TLS, and this end has certificates: give them to both, or to none"
+                        : "it speaks without TLS, which is needed here: give it certificates (--tls-ca, --tls-cert, "
+                          "--tls-key)");
+  }
+  const bool was_open = tls_->is_open();
+  tls_->meet();
+  if (tls_->is_open() && !was_open) with_connection([&](connection& c) { c.certified(tls_->names()); });
+  for (bool more = true; more;) {
+    more = with_connection([&](connection& c) {
+      if (c.is_over() || c.receives_there()) return false;
+      const std::size_t n = tls_->read(c.receive_into().first);
+      if (n > 0) c.received(n, clock());
+      return n > 0;
+    });
+  }
+  // Behind that are bytes which only wake.
+  if (with_connection([](const connection& c) { return c.receives_there(); })) return;
+  if (const std::optional<error>& why = tls_->failure(); why && why->code() != status_code::unavailable)
+    distrust(why->code(), sentence_of(*why));
+}
+
+/// Goes over to memory, as far as both ends are.
+TAGMA_DECL void socket_link::consider_memory() {
+  with_connection([&](connection& c) {
+    if (c.can_offer()) {
+      if (detail::is_one_host(socket_)) memory_ = segment::make();
+      memory_ != nullptr ? c.offer(memory_->where()) : c.stay();
+    } else if (const std::optional<std::string> where = c.offered()) {
+      std::optional<error> why = error(status_code::failed_precondition, "it is on another machine");
+      if (detail::is_one_host(socket_)) memory_ = segment::find(*where, why);
+      c.answer_offer(memory_ == nullptr ? why : std::nullopt);
+    } else if (memory_ != nullptr && c.stays()) {
+      memory_.reset();
+    } else if (memory_ != nullptr && c.receives_there()) {
+      memory_->found();
+    }
+  });
+}
+
+/// Bytes go to memory, and those that go to the socket only wake: nothing else waits to be sent there.
+TAGMA_DECL bool socket_link::writes_memory() {
+  return with_connection([](const connection& c) { return c.sends_there(); }) &&
+         (tls_ == nullptr || tls_->to_send().empty());
+}
+
+/// Whoever waits at the other end looks what there is. Who has bytes that it has not read is awake.
+TAGMA_DECL void socket_link::wake_other() {
+  const std::byte any{};
+  boost::system::error_code e;
+  if (writes_memory() && memory_->is_to_wake()) (void)socket_.write_some(net::buffer(&any, 1), e);
+}
+
+TAGMA_DECL void socket_link::go_on_soon() {
+  if (goes_on_) return;
+  goes_on_ = true;
+  net::post(thread_->context(), [self = shared_from_this()] {
+    self->goes_on_ = false;
+    if (self->over_) return;
+    self->read();
+    self->drive();
+    self->thread_->drive_awake();
+  });
+}
+
+TAGMA_DECL void socket_link::read_memory() {
+  std::array<std::byte, 256> scratch;
+  boost::system::error_code e;
+  (void)socket_.read_some(net::buffer(scratch.data(), scratch.size()), e);
+  const bool ended = e && e != net::error::would_block && e != net::error::interrupted;
+  bool more = true;
+  for (std::size_t turn = 0; more && !over_ && turn < detail::turn_bytes;) {
+    const std::size_t n = with_connection([&](connection& c) {
+      const std::size_t came = memory_->read(c.receive_into());
+      if (came > 0) c.received(came, clock());
+      return came;
+    });
+    if (memory_->is_broken())
+      distrust(status_code::data_loss, "it broke the protocol: its positions in shared memory are none");
+    wake_other();
+    drive();
+    turn += std::max(n, detail::least_turn);
+    more = n > 0 || (!over_ && !memory_->waits_to_read());
+  }
+  if (over_) return;
+  if (more)
+    go_on_soon();
+  else if (ended)
+    return fails(e == net::error::eof ? "it closed the connection" : e.message());
+  if (!ended) wait_to_read();
+}
+
+TAGMA_DECL void socket_link::write_memory() {
+  wake_other();  // which had to wait until it was sent that this end has moved
+  for (std::size_t turn = 0; turn < detail::turn_bytes;) {
+    std::span<const std::byte> pieces[16];
+    const std::size_t count = with_connection([&](connection& c) { return c.gather(pieces, clock()); });
+    if (count == 0) return;
+    const std::size_t n = memory_->write(std::span(pieces).first(count));
+    with_connection([&](connection& c) { c.sent(n, clock()); });
+    take_wishes();
+    wake_other();
+    if (memory_->is_broken())
+      return distrust(status_code::data_loss, "it broke the protocol: its positions in shared memory are none");
+    if (n == 0 && memory_->waits_to_write()) return;
+    turn += std::max(n, detail::least_turn);
+  }
+  go_on_soon();
+}
+
+TAGMA_DECL void socket_link::read() {
+  if (with_connection([](const connection& c) { return c.receives_there(); })) return read_memory();
+  std::size_t turn = 0;
+  while (!over_ && turn < detail::turn_bytes) {
+    boost::system::error_code e;
+    std::size_t room = 0;
+    const std::size_t n = read_some(room, e);
+    if (e && e != net::error::would_block && e != net::error::interrupted)
+      fails(e == net::error::eof ? "it closed the connection" : e.message());
+    else if (n > 0)
+      drive();
+    turn += n;
+    if (!over_ && with_connection([](const connection& c) { return c.receives_there(); })) return read_memory();
+    if (e || n < room) break;
+  }
+  wait_to_read();
+}
+
+TAGMA_DECL void socket_link::write() {
+  while (running_ && !writing_ && !deaf_) {
+    if (writes_memory()) return write_memory();
+    std::span<const std::byte> pieces[16];
+    std::size_t count = 0;
+    const bool is_ready = tls_ == nullptr || (tls_->is_open() && tls_->to_send().empty());
+    if (is_ready) count = with_connection([&](connection& c) { return c.gather(pieces, clock()); });
+    if (tls_ != nullptr) {
+      if (count > 0) {
+        const std::size_t said = tls_->write(std::span(pieces).first(count));
+        with_connection([&](connection& c) { c.sent(said, clock()); });
+        take_wishes();
+      }
+      pieces[0] = tls_->to_send();
+      count = pieces[0].empty() ? 0 : 1;
+    }
+    if (count == 0) return;
+    std::array<net::const_buffer, 16> buffers{};
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      buffers[i] = net::buffer(pieces[i].data(), pieces[i].size());
+      size += pieces[i].size();
+    }
+    boost::system::error_code e;
+    const std::size_t n = count == 1 ? socket_.write_some(buffers[0], e) : socket_.write_some(buffers, e);
+    if (e && e != net::error::would_block && e != net::error::interrupted) {
+      // The other end may have said why, which is read first.
+      deaf_ = true;
+      return;
+    }
+    if (tls_ != nullptr) {
+      tls_->sent(n);
+    } else {
+      with_connection([&](connection& c) { c.sent(n, clock()); });
+      take_wishes();
+    }
+    if (n == size) continue;
+    writing_ = true;
+    socket_.async_wait(stream_socket::wait_write, [self = shared_from_this()](boost::system::error_code failed) {
+      self->writing_ = false;
+      if (failed || self->over_) return;
+      self->drive();
+      self->thread_->drive_awake();
+    });
+  }
+}
+
+TAGMA_DECL void socket_link::drive() {
+  if (over_) return;
+  take_wishes();
+  with_connection([&](connection& c) {
+    if (c.next_timer() <= clock()) c.advance(clock());
+  });
+  take_wishes();
+  consider_memory();
+  write();
+  show();
+  bool open = false, ended = false;
+  with_connection([&](connection& c) {
+    open = c.is_open();
+    ended = c.is_over();
+  });
+  if (open && was_stranger_) {
+    was_stranger_ = false;
+    thread_->known(this);
+  }
+  ended ? finish() : plan_timer();
+}
+
+TAGMA_DECL void socket_link::plan_timer() {
+  const std::int64_t due =
+      std::min(with_connection([](connection& c) { return c.next_timer(); }), running_ ? INT64_MAX : until_);
+  if (due >= timer_due_ || over_) return;
+  timer_due_ = due;
+  timer_.expires_after(std::chrono::nanoseconds(std::max<std::int64_t>(due - clock(), 0)));
+  timer_.async_wait([self = shared_from_this()](boost::system::error_code e) {
+    if (e || self->over_) return;
+    self->timer_due_ = INT64_MAX;
+    // Bytes that came while this process slept are a sign of life.
+    if (self->running_) self->read();
+    if (!self->running_ && self->clock() >= self->until_)
+      self->fails("nobody answers there");
+    else
+      self->drive();
+    self->thread_->drive_awake();
+  });
+}
+
+TAGMA_DECL void socket_link::fails(std::string_view how) {
+  if (over_) return;
+  with_connection([&](connection& c) { c.broken(how, clock()); });
+  running_ = false;
+  finish();
+}
+
+/// The connection is over. What is still to be said is said, as far as the socket takes it at once.
+TAGMA_DECL void socket_link::finish() {
+  if (over_) return;
+  over_ = true;
+  memory_.reset();  // links may be kept for long
+  shut();
+  thread_->known(this);
+  timer_.cancel();
+  again_.cancel();
+  resolver_.cancel();
+  boost::system::error_code e;
+  if (!running_) {
+    socket_.close(e);
+    return thread_->over(shared_from_this());
+  }
+  if (tls_ != nullptr) {
+    tls_->close();
+    if (!writing_) (void)socket_.write_some(net::buffer(tls_->to_send().data(), tls_->to_send().size()), e);
+  }
+  // A socket that is closed with bytes unread takes back what it has sent last.
+  socket_.cancel(e);
+  socket_.shutdown(stream_socket::shutdown_send, e);
+  timer_.expires_after(std::chrono::nanoseconds(detail::drain_ns));
+  timer_.async_wait([self = shared_from_this()](boost::system::error_code) {
+    boost::system::error_code ignored;
+    self->socket_.close(ignored);
+  });
+  drain();
+}
+
+TAGMA_DECL void socket_link::drain() {
+  socket_.async_wait(stream_socket::wait_read, [self = shared_from_this()](boost::system::error_code e) {
+    std::array<std::byte, 4096> scratch;
+    for (int i = 0; i < 64 && !e; ++i) (void)self->socket_.read_some(net::buffer(scratch.data(), scratch.size()), e);
+    if (!e || e == net::error::would_block) return self->drain();
+    self->timer_.cancel();
+    self->socket_.close(e);
+    self->thread_->over(self);
+  });
+}
+
+TAGMA_DECL void socket_link::stop() {
+  if (!over_) {
+    with_connection(
+        [](connection& c) { c.abort(error(status_code::cancelled, "the network of the process was stopped")); });
+    drive();
+  }
+  boost::system::error_code e;
+  socket_.close(e);
+}
+
+TAGMA_DECL void socket_link::crowded_out() {
+  with_connection([](connection& c) {
+    c.abort(error(status_code::resource_exhausted, "too many connections have not proven who they are"));
+  });
+  drive();
+}
+
+}  // namespace tagma::transport::asio
+
+#endif
+// ---- tagma/transport/asio/tls_channel.hpp
+#ifndef TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_HPP
+#define TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_HPP
+
+/// @file
+/// TLS 1.3 as a state machine, by OpenSSL where TAGMA_WITH_TLS is 1: bytes of the other end go in and come out as what
+/// they say, and the other way round. It knows no sockets. What is written is taken at once, so that memory of bulk is
+/// free whenever its functions have returned.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#endif
+
+namespace tagma::transport::asio {
+
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+
+namespace detail {
+
+struct frees_openssl {
+  void operator()(SSL_CTX* p) const { ::SSL_CTX_free(p); }
+  void operator()(SSL* p) const { ::SSL_free(p); }
+  void operator()(BIO* p) const { ::BIO_free(p); }
+  void operator()(X509* p) const { ::X509_free(p); }
+  void operator()(GENERAL_NAMES* p) const { ::GENERAL_NAMES_free(p); }
+};
+template <class T>
+using openssl_ptr = std::unique_ptr<T, frees_openssl>;
+
+}  // namespace detail
+
+/// Certificates and keys as they were read.
+class tls_identity {
+ public:
+  explicit tls_identity(const tls_files& from);
+
+  tls_files files;
+  detail::openssl_ptr<SSL_CTX> context{};
+  certificate_names own{};
+
+ private:
+  [[noreturn]] static void refuse(const std::string& path, std::string_view why);
+};
+
+#else
+
+class tls_identity {};
+
+#endif
+
+/// Reads files, or has them already: those that have not changed since are not read again, and those that cannot be
+/// read any more stay as they were. For one thread at a time.
+class tls_identities {
+ public:
+  /// Throws `unimplemented` without OpenSSL, `invalid_argument` for files that are none, do not belong together, or are
+  /// not all there.
+  [[nodiscard]] std::shared_ptr<const tls_identity> read(const tls_files& files);
+  /// Whom the own certificate names.
+  [[nodiscard]] static certificate_names names(const tls_identity& of);
+
+ private:
+  struct entry {
+    std::array<std::array<std::int64_t, 3>, 3> stamps{};
+    std::shared_ptr<const tls_identity> what{};
+  };
+  std::map<std::array<std::string, 3>, entry> all_{};
+};
+
+/// One end of a stream. For one thread.
+class tls_channel {
+ public:
+  tls_channel(side which, std::shared_ptr<const tls_identity> own);
+  ~tls_channel();
+
+  /// @name Bytes of the other end, as they came
+  /// @{
+  /// Where the next ones go. Never empty, unless what came was not read.
+  [[nodiscard]] std::span<std::byte> receive_into();
+  void received(std::size_t n);
+  /// @}
+
+  /// Goes on with the handshake, as far as what has come leads.
+  void meet();
+  /// Both ends have shown their certificates, and this one believes the other.
+  [[nodiscard]] bool is_open() const;
+  /// Whom the certificate of the other end names.
+  [[nodiscard]] certificate_names names() const;
+  /// Whether what came first is the plain protocol.
+  [[nodiscard]] bool heard_no_tls() const;
+  /// Why it is over: a sentence without a subject, about the other end.
+  [[nodiscard]] const std::optional<error>& failure() const;
+
+  /// What the other end says. 0: no more for now.
+  [[nodiscard]] std::size_t read(std::span<std::byte> to);
+  /// Takes what this end says, from the beginning of the pieces.
+  /// @returns how many bytes; not all of them while much waits to be sent
+  [[nodiscard]] std::size_t write(std::span<const std::span<const std::byte>> pieces);
+  /// Says that there is no more to come.
+  void close();
+
+  /// @name Bytes for the other end
+  /// @{
+  [[nodiscard]] std::span<const std::byte> to_send() const;
+  void sent(std::size_t n);
+  /// @}
+
+ private:
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+  /// OpenSSL reads from `in` and writes to `out`, which takes all that it is given.
+  struct state {
+    std::shared_ptr<const tls_identity> own{};
+    detail::openssl_ptr<SSL> ssl{};
+    std::vector<std::byte> in{}, out{};
+    std::size_t in_begin = 0, in_end = 0, out_begin = 0;
+    std::array<char, 4> first{};
+    std::size_t heard = 0;  // bytes of `first`
+    bool open = false;
+    std::optional<error> failure{};
+    std::string dates{};  // of the certificate that is not good
+
+    static int verified(int good, X509_STORE_CTX* with);
+    static int take(BIO* b, char* to, int n);
+    static int give(BIO* b, const char* from, int n);
+    static long control(BIO* b, int what, long number, void* with);
+    [[nodiscard]] static BIO_METHOD* method();
+
+    void failed(int result);
+    [[nodiscard]] std::optional<error> distrusted() const;
+    [[nodiscard]] std::size_t say(std::span<const std::byte> what);
+  };
+#else
+  struct state {
+    std::optional<error> failure{};
+  };
+#endif
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace tagma::transport::asio
+
+// ---- tagma/transport/asio/tls_channel.ipp
+#ifndef TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_IPP
+#define TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_IPP
+
+/// @file
+/// Definitions of tls_channel.hpp: in the compiled half, or else in each file that includes it.
+
+#if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
+
+#include <openssl/err.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace tagma::transport::asio {
+
+namespace detail {
+
+/// What a record has at most of what is said, and how many bytes are kept that wait to be read or sent.
+TAGMA_DECL constexpr std::size_t record_bytes = 16 * 1024, kept_bytes = 256 * 1024;
+
+/// What OpenSSL says went wrong last.
+TAGMA_DECL std::string openssl_reason() {
+  const unsigned long e = ::ERR_peek_last_error();
+  const char* const text = ::ERR_reason_error_string(e);
+  return text != nullptr ? text : e != 0 ? "error " + std::to_string(e) : "nothing is known of why";
+}
+
+TAGMA_DECL certificate_names names_of(const X509* of) {
+  std::vector<std::string> uris;
+  const openssl_ptr<GENERAL_NAMES> all(
+      static_cast<GENERAL_NAMES*>(::X509_get_ext_d2i(of, NID_subject_alt_name, nullptr, nullptr)));
+  for (int i = 0; all != nullptr && i < sk_GENERAL_NAME_num(all.get()); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(all.get(), i);
+    if (name->type != GEN_URI) continue;
+    const ASN1_IA5STRING* const uri = name->d.uniformResourceIdentifier;
+    uris.emplace_back(reinterpret_cast<const char*>(::ASN1_STRING_get0_data(uri)),
+                      static_cast<std::size_t>(::ASN1_STRING_length(uri)));
+  }
+  return certificate_names(std::move(uris));
+}
+
+/// "Jan  1 00:00:00 2026 GMT".
+TAGMA_DECL std::string date_of(const ASN1_TIME* when) {
+  const openssl_ptr<BIO> text(::BIO_new(::BIO_s_mem()));
+  std::array<char, 64> bytes{};
+  if (text == nullptr || ::ASN1_TIME_print(text.get(), when) != 1) return "an unknown date";
+  const int n = ::BIO_read(text.get(), bytes.data(), static_cast<int>(bytes.size()));
+  return {bytes.data(), static_cast<std::size_t>(std::max(n, 0))};
+}
+
+/// What the other end has said before it closed, or 0.
+TAGMA_DECL int alert_of(unsigned long e) {
+  const int reason = ERR_GET_REASON(e);
+  return ERR_GET_LIB(e) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET ? reason - SSL_AD_REASON_OFFSET : 0;
+}
+
+/// When a file was written, and how long it is.
+TAGMA_DECL std::array<std::int64_t, 3> stamp_of(const std::string& path) {
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) return {};
+  return {s.st_mtim.tv_sec, s.st_mtim.tv_nsec, s.st_size};
+}
+
+}  // namespace detail
+
+TAGMA_DECL tls_identity::tls_identity(const tls_files& from) : files(from) {
+  ::ERR_clear_error();
+  if (files.authorities.empty() || files.certificate.empty() || files.key.empty())
+    fail(status_code::invalid_argument,
+         "TLS needs three files: certificates of authorities, a certificate of its own and the key to that");
+  context.reset(::SSL_CTX_new(::TLS_method()));
+  SSL_CTX* const c = context.get();
+  if (c == nullptr || ::SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) != 1 ||
+      ::SSL_CTX_set_ciphersuites(c, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256") != 1)
+    fail(status_code::internal, {"OpenSSL offers no TLS 1.3: ", detail::openssl_reason()});
+  if (::SSL_CTX_load_verify_locations(c, files.authorities.c_str(), nullptr) != 1)
+    refuse(files.authorities, "has no certificates of authorities");
+  if (::SSL_CTX_use_certificate_chain_file(c, files.certificate.c_str()) != 1)
+    refuse(files.certificate, "has no certificate");
+  if (::SSL_CTX_use_PrivateKey_file(c, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
+    refuse(files.key, "has no key of the certificate '" + files.certificate + "'");
+  if (::SSL_CTX_check_private_key(c) != 1)
+    refuse(files.key, "does not belong to the certificate '" + files.certificate + "'");
+  // A meeting that is resumed shows no certificate.
+  (void)::SSL_CTX_set_num_tickets(c, 0);
+  (void)::SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
+  (void)::SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  own = detail::names_of(::SSL_CTX_get0_certificate(c));
+  ::ERR_clear_error();
+}
+
+[[noreturn]] TAGMA_COLD TAGMA_DECL void tls_identity::refuse(const std::string& path, std::string_view why) {
+  const std::string reason = detail::openssl_reason();
+  ::ERR_clear_error();
+  fail(status_code::invalid_argument, {"TLS: '", path, "' ", why, " (", reason, ")"});
+}
+
+TAGMA_DECL std::shared_ptr<const tls_identity> tls_identities::read(const tls_files& files) {
+  entry& e = all_[{files.authorities, files.certificate, files.key}];
+  const std::array stamps{detail::stamp_of(files.authorities), detail::stamp_of(files.certificate),
+                          detail::stamp_of(files.key)};
+  if (e.what != nullptr && e.stamps == stamps) return e.what;
+  try {
+    e.what = std::make_shared<const tls_identity>(files);
+  } catch (const error&) {
+    if (e.what == nullptr) throw;  // else somebody is about to write the others
+    return e.what;
+  }
+  e.stamps = stamps;
+  return e.what;
+}
+
+TAGMA_DECL certificate_names tls_identities::names(const tls_identity& of) { return of.own; }
+
+/// Changes no verdict; what stands in the certificate is not to be had later.
+TAGMA_DECL int tls_channel::state::verified(int good, X509_STORE_CTX* with) {
+  const auto* const ssl =
+      static_cast<const SSL*>(::X509_STORE_CTX_get_ex_data(with, ::SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const X509* const shown = ::X509_STORE_CTX_get_current_cert(with);
+  if (good == 1 || ssl == nullptr || shown == nullptr) return good;
+  auto& s = *static_cast<state*>(::SSL_get_ex_data(ssl, 0));
+  s.dates =
+      sentence({::X509_STORE_CTX_get_error_depth(with) > 0 ? "that of an authority" : "it", " is good from ",
+                detail::date_of(::X509_get0_notBefore(shown)), " to ", detail::date_of(::X509_get0_notAfter(shown))});
+  return good;
+}
+
+TAGMA_DECL int tls_channel::state::take(BIO* b, char* to, int n) {
+  auto& s = *static_cast<state*>(::BIO_get_data(b));
+  ::BIO_clear_retry_flags(b);
+  const std::size_t size = std::min(s.in_end - s.in_begin, static_cast<std::size_t>(std::max(n, 0)));
+  if (size == 0) {
+    ::BIO_set_retry_read(b);
+    return -1;
+  }
+  std::memcpy(to, s.in.data() + s.in_begin, size);
+  s.in_begin += size;
+  return static_cast<int>(size);
+}
+
+TAGMA_DECL int tls_channel::state::give(BIO* b, const char* from, int n) {
+  auto& s = *static_cast<state*>(::BIO_get_data(b));
+  ::BIO_clear_retry_flags(b);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(from);
+  s.out.insert(s.out.end(), bytes, bytes + n);
+  return n;
+}
+
+TAGMA_DECL long tls_channel::state::control(BIO*, int what, long, void*) { return what == BIO_CTRL_FLUSH ? 1 : 0; }
+
+/// Of all channels, for as long as the process lives.
+TAGMA_DECL BIO_METHOD* tls_channel::state::method() {
+  static BIO_METHOD* const one = [] {
+    BIO_METHOD* const m = ::BIO_meth_new(::BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tagma");
+    (void)::BIO_meth_set_read(m, &take);
+    (void)::BIO_meth_set_write(m, &give);
+    (void)::BIO_meth_set_ctrl(m, &control);
+    return m;
+  }();
+  return one;
+}
+
+/// Why this end does not believe the certificate of the other.
+TAGMA_DECL std::optional<error> tls_channel::state::distrusted() const {
+  const long verdict = ::SSL_get_verify_result(ssl.get());
+  if (verdict == X509_V_OK) return std::nullopt;
+  std::string how;
+  switch (verdict) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      how = "its certificate has expired; " + dates;
+      break;
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      how = "its certificate is not good yet; " + dates;
+      break;
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+      how = "its certificate is from no authority that '" + own->files.authorities + "' has";
+      break;
+    case X509_V_ERR_INVALID_PURPOSE:
+      how = "its certificate is not for this use: it has to be for servers and clients alike";
+      break;
+    default:
+      how = "its certificate is not good: " + std::string(::X509_verify_cert_error_string(verdict));
+  }
+  return error(status_code::permission_denied, how);
+}
+
+TAGMA_DECL void tls_channel::state::failed(int result) {
+  const int kind = ::SSL_get_error(ssl.get(), result);
+  if (kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE) return;
+  const unsigned long e = ::ERR_peek_error();
+  const std::string reason = detail::openssl_reason();
+  ::ERR_clear_error();
+  if (kind == SSL_ERROR_ZERO_RETURN) {
+    failure = error(status_code::unavailable, "it closed the connection");
+  } else if (!open && distrusted()) {
+    failure = distrusted();
+  } else if (const int alert = detail::alert_of(e);
+             (alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_ACCESS_DENIED && alert != SSL_AD_ILLEGAL_PARAMETER) ||
+             alert == SSL_AD_CERTIFICATE_REQUIRED) {
+    failure = error(status_code::permission_denied,
+                    sentence({"it does not take the certificate of this end, '", own->files.certificate,
+                              "': it says \"", ::SSL_alert_desc_string_long(alert), "\""}));
+  } else if (!open && e != 0 && ERR_GET_REASON(e) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
+    failure = error(status_code::permission_denied, "it has shown no certificate");
+  } else {
+    failure = error(open ? status_code::data_loss : status_code::permission_denied,
+                    sentence({open ? "TLS broke: " : "there is no TLS with it: ", reason}));
+  }
+}
+
+TAGMA_DECL tls_channel::tls_channel(side which, std::shared_ptr<const tls_identity> own)
+    : state_(std::make_unique<state>()) {
+  state& s = *state_;
+  s.own = std::move(own);
+  s.ssl.reset(::SSL_new(s.own->context.get()));
+  BIO* const between = s.ssl == nullptr ? nullptr : ::BIO_new(state::method());
+  if (between == nullptr) fail(status_code::resource_exhausted, "OpenSSL has no memory for a connection");
+  ::BIO_set_data(between, &s);
+  ::BIO_set_init(between, 1);
+  ::SSL_set_bio(s.ssl.get(), between, between);
+  (void)::SSL_set_ex_data(s.ssl.get(), 0, &s);
+  ::SSL_set_verify(s.ssl.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, &state::verified);
+  which == side::connects ? ::SSL_set_connect_state(s.ssl.get()) : ::SSL_set_accept_state(s.ssl.get());
+}
+
+TAGMA_DECL std::span<std::byte> tls_channel::receive_into() {
+  state& s = *state_;
+  if (s.in_begin == s.in_end) s.in_begin = s.in_end = 0;
+  const std::size_t wanted = s.open ? detail::kept_bytes : detail::record_bytes;
+  if (s.in.size() < wanted) s.in.resize(wanted);
+  return std::span(s.in).subspan(s.in_end);
+}
+
+TAGMA_DECL void tls_channel::received(std::size_t n) {
+  state& s = *state_;
+  for (std::size_t i = 0; i < n && s.heard < s.first.size(); ++i)
+    s.first[s.heard++] = static_cast<char>(s.in[s.in_end + i]);
+  s.in_end += n;
+}
+
+TAGMA_DECL void tls_channel::meet() {
+  state& s = *state_;
+  if (s.open || s.failure) return;
+  ::ERR_clear_error();
+  const int result = ::SSL_do_handshake(s.ssl.get());
+  if (result == 1)
+    s.open = true;
+  else
+    s.failed(result);
+}
+
+TAGMA_DECL bool tls_channel::is_open() const { return state_->open; }
+
+TAGMA_DECL certificate_names tls_channel::names() const {
+  const X509* const shown = ::SSL_get0_peer_certificate(state_->ssl.get());
+  return shown == nullptr ? certificate_names() : detail::names_of(shown);
+}
+
+TAGMA_DECL bool tls_channel::heard_no_tls() const {
+  return state_->heard == 4 && std::memcmp(state_->first.data(), "tgm1", 4) == 0;
+}
+
+TAGMA_DECL const std::optional<error>& tls_channel::failure() const { return state_->failure; }
+
+TAGMA_DECL std::size_t tls_channel::read(std::span<std::byte> to) {
+  state& s = *state_;
+  if (!s.open || s.failure) return 0;
+  ::ERR_clear_error();
+  std::size_t n = 0;
+  const int result = ::SSL_read_ex(s.ssl.get(), to.data(), to.size(), &n);
+  if (result != 1) s.failed(result);
+  return n;
+}
+
+TAGMA_DECL std::size_t tls_channel::state::say(std::span<const std::byte> what) {
+  std::size_t n = 0;
+  ::ERR_clear_error();
+  const int result = ::SSL_write_ex(ssl.get(), what.data(), what.size(), &n);
+  if (result != 1) failed(result);
+  return n;
+}
+
+TAGMA_DECL std::size_t tls_channel::write(std::span<const std::span<const std::byte>> pieces) {
+  state& s = *state_;
+  std::size_t all = 0;
+  const auto has_room = [&] { return s.open && !s.failure && s.out.size() - s.out_begin < detail::kept_bytes; };
+  std::array<std::byte, detail::record_bytes> small;
+  for (std::size_t i = 0; i < pieces.size() && has_room();) {
+    std::span<const std::byte> one = pieces[i++];
+    if (i < pieces.size() && one.size() < small.size()) {
+      // Headers and short messages share a record with what is behind them.
+      std::size_t n = 0;
+      for (--i; i < pieces.size() && n < small.size(); ++i) {
+        one = pieces[i];
+        const std::size_t part = std::min(one.size(), small.size() - n);
+        std::memcpy(small.data() + n, one.data(), part);
+        n += part;
+        one = one.subspan(part);
+        if (!one.empty()) break;
+      }
+      const std::size_t said = s.say(std::span<const std::byte>(small).first(n));
+      all += said;
+      if (said < n) return all;
+      if (!one.empty()) ++i;
+    }
+    while (!one.empty() && has_room()) {
+      const std::size_t n = s.say(one.first(std::min(one.size(), detail::record_bytes)));
+      all += n;
+      if (n == 0) return all;
+      one = one.subspan(n);
+    }
+    if (!one.empty()) return all;
+  }
+  return all;
+}
+
+TAGMA_DECL void tls_channel::close() {
+  if (state_->open && !state_->failure) (void)::SSL_shutdown(state_->ssl.get());
+  ::ERR_clear_error();
+}
+
+TAGMA_DECL std::span<const std::byte> tls_channel::to_send() const {
+  return std::span<const std::byte>(state_->out).subspan(state_->out_begin);
+}
+
+TAGMA_DECL void tls_channel::sent(std::size_t n) {
+  state& s = *state_;
+  s.out_begin += n;
+  if (s.out_begin < s.out.size()) return;
+  s.out_begin = 0;
+  s.out.clear();
+}
+
+}  // namespace tagma::transport::asio
+
+#else
+
+namespace tagma::transport::asio {
+
+TAGMA_COLD TAGMA_DECL std::shared_ptr<const tls_identity> tls_identities::read(const tls_files&) {
+  fail(status_code::unimplemented,
+       "TLS needs OpenSSL: compile with TAGMA_WITH_TLS=1 and link ssl and crypto (with CMake, link tagma::tls; Debian: "
+       "libssl-dev)");
+}
+
+TAGMA_DECL certificate_names tls_identities::names(const tls_identity&) { return {}; }
+
+TAGMA_DECL tls_channel::tls_channel(side, std::shared_ptr<const tls_identity>) : state_(std::make_unique<state>()) {}
+TAGMA_DECL std::span<std::byte> tls_channel::receive_into() { return {}; }
+TAGMA_DECL void tls_channel::received(std::size_t) {}
+TAGMA_DECL void tls_channel::meet() {}
+TAGMA_DECL bool tls_channel::is_open() const { return false; }
+TAGMA_DECL certificate_names tls_channel::names() const { return {}; }
+TAGMA_DECL bool tls_channel::heard_no_tls() const { return false; }
+TAGMA_DECL const std::optional<error>& tls_channel::failure() const { return state_->failure; }
+TAGMA_DECL std::size_t tls_channel::read(std::span<std::byte>) { return 0; }
+TAGMA_DECL std::size_t tls_channel::write(std::span<const std::span<const std::byte>>) { return 0; }
+TAGMA_DECL void tls_channel::close() {}
+TAGMA_DECL std::span<const std::byte> tls_channel::to_send() const { return {}; }
+TAGMA_DECL void tls_channel::sent(std::size_t) {}
+
+}  // namespace tagma::transport::asio
+
+#endif
+
+namespace tagma::transport::asio {
+
+TAGMA_DECL tls_channel::~tls_channel() = default;
+
+}  // namespace tagma::transport::asio
+#endif  // TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_IPP
+#endif  // TAGMA_SINGLE_TRANSPORT_ASIO_TLS_CHANNEL_HPP
+
+namespace tagma::transport::asio {
 
 /// Listens at one address.
 struct listener : std::enable_shared_from_this<listener> {
@@ -1026,17 +2598,16 @@ struct listener : std::enable_shared_from_this<listener> {
 };
 
 /// What links and the thread share. Links may outlive the network; its thread does not.
-class core : public std::enable_shared_from_this<core> {
+class core final : public link_thread, public std::enable_shared_from_this<core> {
  public:
   explicit core(settings how) : how_(std::move(how)), work_(net::make_work_guard(context_)) {}
 
   void start();
   void stop();
 
-  [[nodiscard]] net::io_context& context() { return context_; }
-  [[nodiscard]] bool is_here() const { return thread_id_.load() == pthread_self(); }
-  /// Something is to be done for a link; by any thread.
-  void wake(std::shared_ptr<socket_link> whom);
+  [[nodiscard]] net::io_context& context() override { return context_; }
+  [[nodiscard]] bool is_here() const override { return thread_id_.load() == pthread_self(); }
+  void wake(std::shared_ptr<socket_link> whom) override;
 
   std::shared_ptr<link> connect(const std::string& address, options how, std::shared_ptr<handler> with,
                                 std::int64_t within_ns);
@@ -1044,14 +2615,9 @@ class core : public std::enable_shared_from_this<core> {
   void stop_listening(const std::string& address);
   void after(std::int64_t ns, std::function<void()> what);
 
-  /// @name For its thread
-  /// @{
-  /// A link is no stranger any more, or is over.
-  void known(const socket_link* who);
-  void over(const std::shared_ptr<socket_link>& who);
-  /// At the end of everything that is done: what has been asked for meanwhile.
-  void drive_awake();
-  /// @}
+  void known(const socket_link* who) override;
+  void over(const std::shared_ptr<socket_link>& who) override;
+  void drive_awake() override;
 
  private:
   void take(const std::shared_ptr<listener>& at);
@@ -1075,59 +2641,6 @@ class core : public std::enable_shared_from_this<core> {
   std::deque<const socket_link*> strangers_;
   std::map<std::uint64_t, std::unique_ptr<net::steady_timer>> timers_;
   std::uint64_t last_timer_ = 0;
-};
-
-/// One end of a connection through a socket. All but what a link has is for the thread of the network. It waits until
-/// the socket can be read or written, and then reads and writes itself: so the memory of bulk is touched in its
-/// functions alone, and is free whenever they have returned.
-class socket_link final : public driven_link, public std::enable_shared_from_this<socket_link> {
- public:
-  /// @param proof nullptr: without TLS
-  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
-              std::shared_ptr<const tls_identity> proof);
-  ~socket_link() override = default;
-
-  /// Finds the other end, again and again until then.
-  void seek(const place& where, std::int64_t until);
-  /// A connection that came.
-  void begin(stream_socket socket);
-  /// Does all that is to be done now.
-  void drive();
-  void stop();
-  /// One stranger too many.
-  void crowded_out();
-
- protected:
-  void wake() override { core_->wake(shared_from_this()); }
-  [[nodiscard]] bool is_here() const override { return core_->is_here(); }
-  [[nodiscard]] std::int64_t clock() const override;
-
- private:
-  void try_next();
-  void try_again(std::string_view why);
-  void connected();
-  void fails(std::string_view how);
-  void wait_to_read();
-  void read();
-  void write();
-  [[nodiscard]] std::size_t read_some(std::size_t& room, boost::system::error_code& e);
-  void decipher();
-  void distrust(status_code code, std::string_view how);
-  void plan_timer();
-  void finish();
-  void drain();
-
-  const std::shared_ptr<core> core_;
-  stream_socket socket_;
-  net::steady_timer timer_, again_;
-  net::ip::tcp::resolver resolver_;
-  place where_{};
-  std::vector<endpoint> there_{};  // not tried yet
-  std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
-  bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;
-  bool deaf_ = false;  // the other end takes nothing any more
-  const side which_;
-  std::unique_ptr<tls_channel> tls_{};  // nullptr: without
 };
 
 }  // namespace tagma::transport::asio
@@ -1245,7 +2758,7 @@ TAGMA_DECL std::shared_ptr<link> core::connect(const std::string& address, optio
   if (how.secret.empty() && (where.is_unix || where.host == "localhost" || (!no && number.is_loopback())))
     how.insecure = true;
   auto proof = proves(how);
-  const connection::setting s{side::connects, std::move(how), detail::draw_nonce(), address, true};
+  const connection::setting s{side::connects, std::move(how), detail::draw_nonce(), address, true, true};
   auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with), std::move(proof));
   net::post(context_, [this, made, where, until = runtime::now_ns() + within_ns] {
     links_.insert(made);
@@ -1366,7 +2879,8 @@ TAGMA_DECL void core::taken(const std::shared_ptr<listener>& at, stream_socket s
     return report(status_code::permission_denied, sentence({"a process of another user connected to ", at->address}));
   std::shared_ptr<handler> with = at->accept();
   if (with == nullptr) return;
-  const connection::setting s{side::accepts, at->how, detail::draw_nonce(), "who connects to " + at->address, true};
+  const connection::setting s{side::accepts, at->how, detail::draw_nonce(), "who connects to " + at->address,
+                              true,          true};
   const auto made = std::make_shared<socket_link>(shared_from_this(), s, std::move(with), proves(at->how));
   links_.insert(made);
   strangers_.push_back(made.get());
@@ -1391,334 +2905,6 @@ TAGMA_DECL void core::after(std::int64_t ns, std::function<void()> what) {
                 drive_awake();
               });
             });
-}
-
-namespace detail {
-
-/// What one link may read before others have their turn.
-TAGMA_DECL constexpr std::size_t turn_bytes = 2 * 1024 * 1024;
-/// How long who has said why it closes waits for the other end to read that.
-TAGMA_DECL constexpr std::int64_t drain_ns = 1'000'000'000;
-
-}  // namespace detail
-
-TAGMA_DECL socket_link::socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
-                                    std::shared_ptr<const tls_identity> proof)
-    : driven_link(s, std::move(told), runtime::now_ns()),
-      core_(std::move(with)),
-      socket_(core_->context()),
-      timer_(core_->context()),
-      again_(core_->context()),
-      resolver_(core_->context()),
-      which_(s.which) {
-  if (proof != nullptr) tls_ = std::make_unique<tls_channel>(which_, std::move(proof));
-}
-
-TAGMA_DECL std::int64_t socket_link::clock() const { return runtime::now_ns(); }
-
-TAGMA_DECL void socket_link::seek(const place& where, std::int64_t until) {
-  where_ = where;
-  until_ = until;
-  if (over_) return;
-  drive();  // calls that wait have deadlines
-  if (where.is_unix) {
-    there_ = {net::local::stream_protocol::endpoint(where.path)};
-    return try_next();
-  }
-  boost::system::error_code no;
-  const net::ip::address number = net::ip::make_address(where.host, no);
-  if (!no) {
-    there_ = {net::ip::tcp::endpoint(number, static_cast<std::uint16_t>(std::stoi(where.port)))};
-    return try_next();
-  }
-  // Nobody waits for names that a network no longer needs.
-  const auto found = [weak = weak_from_this()](boost::system::error_code e, const auto& entries) {
-    const std::shared_ptr<socket_link> self = weak.lock();
-    if (self == nullptr || self->over_) return;
-    for (const auto& entry : entries) self->there_.push_back(entry.endpoint());
-    e ? self->try_again("its name is not known: " + e.message()) : self->try_next();
-    self->core_->drive_awake();
-  };
-  resolver_.async_resolve(where.host, where.port, found);
-}
-
-TAGMA_DECL void socket_link::try_next() {
-  const endpoint to = there_.front();
-  there_.erase(there_.begin());
-  boost::system::error_code e;
-  socket_.close(e);
-  socket_.open(to.protocol(), e);
-  if (e) return there_.empty() ? try_again(e.message()) : try_next();
-  // Where nobody answers, an attempt takes minutes; the time that is left is kept by a timer.
-  socket_.async_connect(to, [self = shared_from_this()](boost::system::error_code failed) {
-    if (self->over_) return;
-    if (failed && !self->there_.empty()) return self->try_next();
-    if (failed)
-      self->try_again(failed.message());
-    else
-      self->connected();
-    self->core_->drive_awake();
-  });
-  plan_timer();
-}
-
-TAGMA_DECL void socket_link::try_again(std::string_view why) {
-  if (clock() >= until_) return fails(why);
-  const std::int64_t pause = std::min(pause_ns_, until_ - clock());
-  pause_ns_ = std::min<std::int64_t>(pause_ns_ * 2, 250'000'000);
-  again_.expires_after(std::chrono::nanoseconds(pause));
-  again_.async_wait([self = shared_from_this()](boost::system::error_code e) {
-    if (e || self->over_) return;
-    self->seek(self->where_, self->until_);
-    self->core_->drive_awake();
-  });
-}
-
-TAGMA_DECL void socket_link::connected() {
-  boost::system::error_code e, f;
-  const endpoint own = socket_.local_endpoint(e), other = socket_.remote_endpoint(f);
-  // A port of this machine that nobody listens at may have been given to this very socket, which then talks to itself.
-  if (e || f || own == other) return try_again(e || f ? "the connection broke" : "nobody listens there");
-  begin(std::move(socket_));
-}
-
-TAGMA_DECL void socket_link::begin(stream_socket socket) {
-  socket_ = std::move(socket);
-  detail::make_ready(socket_);
-  running_ = true;
-  was_stranger_ = true;
-  with_connection([&](connection& c) { c.begin(clock()); });
-  if (tls_ != nullptr) tls_->meet();  // who connects speaks first
-  drive();
-  if (!over_) wait_to_read();
-}
-
-TAGMA_DECL void socket_link::wait_to_read() {
-  if (reading_ || over_) return;
-  reading_ = true;
-  socket_.async_wait(stream_socket::wait_read, [self = shared_from_this()](boost::system::error_code e) {
-    self->reading_ = false;
-    if (self->over_ || e == net::error::operation_aborted) return;
-    self->read();
-    self->core_->drive_awake();
-  });
-}
-
-/// @param room for how many bytes there was room
-TAGMA_DECL std::size_t socket_link::read_some(std::size_t& room, boost::system::error_code& e) {
-  if (tls_ != nullptr) {
-    const std::span<std::byte> to = tls_->receive_into();
-    room = to.size();
-    const std::size_t n = socket_.read_some(net::buffer(to.data(), to.size()), e);
-    tls_->received(n);
-    if (n > 0) decipher();
-    return n;
-  }
-  return with_connection([&](connection& c) {
-    const inlet_room to = c.receive_into();
-    room = to.first.size() + to.second.size();
-    const std::array both{net::buffer(to.first.data(), to.first.size()),
-                          net::buffer(to.second.data(), to.second.size())};
-    const std::size_t n = to.second.empty() ? socket_.read_some(both[0], e) : socket_.read_some(both, e);
-    if (n > 0) c.received(n, clock());
-    return n;
-  });
-}
-
-TAGMA_DECL void socket_link::distrust(status_code code, std::string_view how) {
-  with_connection([&](connection& c) { c.distrust(code, how); });
-}
-
-/// What came through TLS.
-TAGMA_DECL void socket_link::decipher() {
-  if (tls_->heard_no_tls()) {
-    // Whoever speaks plainly is answered so, and is told that alone.
-    tls_.reset();
-    return distrust(status_code::permission_denied,
-                    which_ == side::connects
-                        ? "it speaks without TLS, and this end has certificates: give them to both, or to none"
-                        : "it speaks without TLS, which is needed here: give it certificates (--tls-ca, --tls-cert, "
-                          "--tls-key)");
-  }
-  const bool was_open = tls_->is_open();
-  tls_->meet();
-  if (tls_->is_open() && !was_open) with_connection([&](connection& c) { c.certified(tls_->names()); });
-  for (bool more = true; more;) {
-    more = with_connection([&](connection& c) {
-      if (c.is_over()) return false;
-      const std::size_t n = tls_->read(c.receive_into().first);
-      if (n > 0) c.received(n, clock());
-      return n > 0;
-    });
-  }
-  if (const std::optional<error>& why = tls_->failure(); why && why->code() != status_code::unavailable)
-    distrust(why->code(), sentence_of(*why));
-}
-
-TAGMA_DECL void socket_link::read() {
-  std::size_t turn = 0;
-  while (!over_ && turn < detail::turn_bytes) {
-    boost::system::error_code e;
-    std::size_t room = 0;
-    const std::size_t n = read_some(room, e);
-    if (e && e != net::error::would_block && e != net::error::interrupted)
-      fails(e == net::error::eof ? "it closed the connection" : e.message());
-    else if (n > 0)
-      drive();
-    turn += n;
-    if (e || n < room) break;
-  }
-  wait_to_read();
-}
-
-TAGMA_DECL void socket_link::write() {
-  while (running_ && !writing_ && !deaf_) {
-    std::span<const std::byte> pieces[16];
-    std::size_t count = 0;
-    const bool is_ready = tls_ == nullptr || (tls_->is_open() && tls_->to_send().empty());
-    if (is_ready) count = with_connection([&](connection& c) { return c.gather(pieces, clock()); });
-    if (tls_ != nullptr) {
-      if (count > 0) {
-        const std::size_t said = tls_->write(std::span(pieces).first(count));
-        with_connection([&](connection& c) { c.sent(said, clock()); });
-        take_wishes();
-      }
-      pieces[0] = tls_->to_send();
-      count = pieces[0].empty() ? 0 : 1;
-    }
-    if (count == 0) return;
-    std::array<net::const_buffer, 16> buffers{};
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      buffers[i] = net::buffer(pieces[i].data(), pieces[i].size());
-      size += pieces[i].size();
-    }
-    boost::system::error_code e;
-    const std::size_t n = count == 1 ? socket_.write_some(buffers[0], e) : socket_.write_some(buffers, e);
-    if (e && e != net::error::would_block && e != net::error::interrupted) {
-      // The other end may have said why, which is read first.
-      deaf_ = true;
-      return;
-    }
-    if (tls_ != nullptr) {
-      tls_->sent(n);
-    } else {
-      with_connection([&](connection& c) { c.sent(n, clock()); });
-      take_wishes();
-    }
-    if (n == size) continue;
-    writing_ = true;
-    socket_.async_wait(stream_socket::wait_write, [self = shared_from_this()](boost::system::error_code failed) {
-      self->writing_ = false;
-      if (failed || self->over_) return;
-      self->drive();
-      self->core_->drive_awake();
-    });
-  }
-}
-
-TAGMA_DECL void socket_link::drive() {
-  if (over_) return;
-  take_wishes();
-  with_connection([&](connection& c) {
-    if (c.next_timer() <= clock()) c.advance(clock());
-  });
-  take_wishes();
-  write();
-  show();
-  bool open = false, ended = false;
-  with_connection([&](connection& c) {
-    open = c.is_open();
-    ended = c.is_over();
-  });
-  if (open && was_stranger_) {
-    was_stranger_ = false;
-    core_->known(this);
-  }
-  ended ? finish() : plan_timer();
-}
-
-TAGMA_DECL void socket_link::plan_timer() {
-  const std::int64_t due =
-      std::min(with_connection([](connection& c) { return c.next_timer(); }), running_ ? INT64_MAX : until_);
-  if (due >= timer_due_ || over_) return;
-  timer_due_ = due;
-  timer_.expires_after(std::chrono::nanoseconds(std::max<std::int64_t>(due - clock(), 0)));
-  timer_.async_wait([self = shared_from_this()](boost::system::error_code e) {
-    if (e || self->over_) return;
-    self->timer_due_ = INT64_MAX;
-    // Bytes that came while this process slept are a sign of life.
-    if (self->running_) self->read();
-    if (!self->running_ && self->clock() >= self->until_)
-      self->fails("nobody answers there");
-    else
-      self->drive();
-    self->core_->drive_awake();
-  });
-}
-
-TAGMA_DECL void socket_link::fails(std::string_view how) {
-  if (over_) return;
-  with_connection([&](connection& c) { c.broken(how, clock()); });
-  running_ = false;
-  finish();
-}
-
-/// The connection is over. What is still to be said is said, as far as the socket takes it at once.
-TAGMA_DECL void socket_link::finish() {
-  if (over_) return;
-  over_ = true;
-  shut();
-  core_->known(this);
-  timer_.cancel();
-  again_.cancel();
-  resolver_.cancel();
-  boost::system::error_code e;
-  if (!running_) {
-    socket_.close(e);
-    return core_->over(shared_from_this());
-  }
-  if (tls_ != nullptr) {
-    tls_->close();
-    if (!writing_) (void)socket_.write_some(net::buffer(tls_->to_send().data(), tls_->to_send().size()), e);
-  }
-  // A socket that is closed with bytes unread takes back what it has sent last.
-  socket_.cancel(e);
-  socket_.shutdown(stream_socket::shutdown_send, e);
-  timer_.expires_after(std::chrono::nanoseconds(detail::drain_ns));
-  timer_.async_wait([self = shared_from_this()](boost::system::error_code) {
-    boost::system::error_code ignored;
-    self->socket_.close(ignored);
-  });
-  drain();
-}
-
-TAGMA_DECL void socket_link::drain() {
-  socket_.async_wait(stream_socket::wait_read, [self = shared_from_this()](boost::system::error_code e) {
-    std::array<std::byte, 4096> scratch;
-    for (int i = 0; i < 64 && !e; ++i) (void)self->socket_.read_some(net::buffer(scratch.data(), scratch.size()), e);
-    if (!e || e == net::error::would_block) return self->drain();
-    self->timer_.cancel();
-    self->socket_.close(e);
-    self->core_->over(self);
-  });
-}
-
-TAGMA_DECL void socket_link::stop() {
-  if (!over_) {
-    with_connection(
-        [](connection& c) { c.abort(error(status_code::cancelled, "the network of the process was stopped")); });
-    drive();
-  }
-  boost::system::error_code e;
-  socket_.close(e);
-}
-
-TAGMA_DECL void socket_link::crowded_out() {
-  with_connection([](connection& c) {
-    c.abort(error(status_code::resource_exhausted, "too many connections have not proven who they are"));
-  });
-  drive();
 }
 
 }  // namespace tagma::transport::asio

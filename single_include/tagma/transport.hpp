@@ -212,6 +212,7 @@ enum class mistake : std::uint8_t {
   chunks_not_in_turns,  ///< one transfer goes before all others
   rejected_goes_on,     ///< the sender of bulk that was refused goes on sending
   room_not_told,        ///< `writable` is forgotten
+  positions_believed,   ///< of the other end in shared memory
   // Of services of a cluster.
   answered_early,        ///< the answer of a run goes before the run is done
   wake_forgotten,        ///< a thread of a crew is not told that there is something to do
@@ -466,6 +467,7 @@ struct link_counters {
   std::uint64_t bulk_sent = 0, bulk_received = 0;  ///< bytes
   std::uint64_t queued = 0;                        ///< messages that wait, those whose bulk is on its way included
   std::uint64_t open_calls = 0;
+  bool shared_memory = false;        ///< bytes go both ways through memory that the ends share
   std::int64_t round_trip_ns = 0;    ///< smoothed; 0: not known yet
   std::int64_t clock_offset_ns = 0;  ///< the other end's clock less this one's, from the fastest round trip
   std::int64_t last_contact_ns = 0;  ///< on the clock of the network
@@ -677,6 +679,8 @@ struct options {
   std::int32_t wanted_task = -1;  ///< likewise; -1: any
   bool same_library = true;       ///< refuses other minor versions of the library
   bool checksums = true;          ///< of bulk; left out if both ends say so, where memory or TLS carries the bytes
+  /// Sockets of one machine: bytes go through memory that both ends share, if both are of one user and say so.
+  bool shared_memory = true;
   transport::limits limits{};
   transport::patience patience{};
 };
@@ -711,6 +715,8 @@ enum class frame_type : std::uint8_t {
   ping = 22,     ///< a reading of the sender's clock
   pong = 23,     ///< that reading, and one of the other clock
   goodbye = 24,  ///< no messages come behind this
+  segment = 25,  ///< memory that both ends could share, and where it is
+  moved = 26,    ///< what its sender says from now on is there; or `kind`, a status code, and a sentence: why not
 };
 
 /// Flags of a message. Those of the upper byte are critical: who does not know one refuses the frame.
@@ -786,8 +792,10 @@ struct frame_form {
     case frame_type::proof:
     case frame_type::accepted:
     case frame_type::goodbye:
+    case frame_type::segment:
       return {.known = true};
     case frame_type::refusal:
+    case frame_type::moved:
       return {.known = true, .kind = true};
     case frame_type::message:
       return {true, of_messages, true, true, true, true, true};
@@ -1014,8 +1022,11 @@ namespace detail {
     case frame_type::proof:
     case frame_type::accepted:
       return 32;
+    case frame_type::segment:
+      return 256;
     case frame_type::refusal:
     case frame_type::reject:
+    case frame_type::moved:
       return 1024;
     case frame_type::message:
       return most.body_bytes;
@@ -1037,6 +1048,8 @@ namespace detail {
   if (f.kind != 0 && !form.kind) return "a frame with a kind that its type has not";
   if ((f.kind > 15 || f.kind == 0) && (f.type == frame_type::refusal || f.type == frame_type::reject))
     return "a frame with an unknown status code";
+  if (f.type == frame_type::moved && (f.kind > 15 || (f.kind == 0) != (f.length == 0)))
+    return "a frame with an unknown status code, or with one and no reason";
   if (f.transfer != 0 && !form.transfer) return "a frame with a transfer that its type has not";
   if (f.request != 0 && !form.request) return "a frame with a request that its type has not";
   if (f.value != 0 && !form.value) return "a frame with a value that its type has not";
@@ -1480,8 +1493,9 @@ struct greeting {
   std::uint8_t oldest = oldest_protocol_version;
   std::uint8_t newest = protocol_version;
   bool has_secret = false;
-  bool insecure = false;  ///< goes without a secret
-  bool checksums = true;  ///< wants bulk to have them
+  bool insecure = false;       ///< goes without a secret
+  bool checksums = true;       ///< wants bulk to have them
+  bool shares_memory = false;  ///< can move to memory that both ends share
   identity who{};
   std::int32_t wanted_task = -1;
   std::string wanted_job{};
@@ -1567,7 +1581,8 @@ namespace detail {
 
 TAGMA_DECL constexpr std::size_t greeting_numbers = 80;  // bytes in front of the texts
 
-TAGMA_DECL constexpr std::uint8_t greeting_secret = 1, greeting_insecure = 2, greeting_unchecked = 4;
+TAGMA_DECL constexpr std::uint8_t greeting_secret = 1, greeting_insecure = 2, greeting_unchecked = 4,
+                                  greeting_memory = 8;
 
 /// Texts of a greeting: how long each may be.
 TAGMA_DECL constexpr std::size_t text_limits[] = {64, 64, 255, 64, 64};
@@ -1597,6 +1612,7 @@ TAGMA_DECL greeting greeting_of(const options& own, const digest& nonce) {
   g.has_secret = !own.secret.empty();
   g.insecure = own.insecure;
   g.checksums = own.checksums;
+  g.shares_memory = own.shared_memory;
   g.who = own.self;
   if (g.who.library.empty()) g.who.library = TAGMA_VERSION;
   g.wanted_task = own.wanted_task;
@@ -1610,9 +1626,9 @@ TAGMA_DECL std::string encode(const greeting& g) {
   std::string to;
   put_number(to, g.oldest);
   put_number(to, g.newest);
-  put_number(to, static_cast<std::uint8_t>((g.has_secret ? detail::greeting_secret : 0) |
-                                           (g.insecure ? detail::greeting_insecure : 0) |
-                                           (g.checksums ? 0 : detail::greeting_unchecked)));
+  put_number(to, static_cast<std::uint8_t>(
+                     (g.has_secret ? detail::greeting_secret : 0) | (g.insecure ? detail::greeting_insecure : 0) |
+                     (g.checksums ? 0 : detail::greeting_unchecked) | (g.shares_memory ? detail::greeting_memory : 0)));
   put_number(to, std::uint8_t{0});
   put_number(to, static_cast<std::uint32_t>(g.who.task));
   put_number(to, g.who.incarnation);
@@ -1640,6 +1656,7 @@ TAGMA_DECL std::optional<greeting> decode_greeting(std::string_view bytes) {
   g.has_secret = (flags & detail::greeting_secret) != 0;
   g.insecure = (flags & detail::greeting_insecure) != 0;
   g.checksums = (flags & detail::greeting_unchecked) == 0;
+  g.shares_memory = (flags & detail::greeting_memory) != 0;
   g.who.task = get_number<std::int32_t>(at + 4);
   g.who.incarnation = get_number<std::uint64_t>(at + 8);
   g.limits.body_bytes = get_number<std::uint32_t>(at + 16);
@@ -1840,6 +1857,63 @@ class inlet {
 };
 
 }  // namespace tagma::transport
+// ---- tagma/transport/moving.hpp
+
+/// @file
+/// How a connection goes over to memory that both ends share: who connects offers it, the other end looks whether it is
+/// there, and each says `moved` as the last thing that goes the old way.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tagma::transport {
+
+/// One end of that. Each function returns whether the other end may say this now.
+class moving {
+ public:
+  /// The handshake is over.
+  /// @param offers this end connects
+  /// @param both both ends have said that they could
+  void begin(bool offers, bool both) { stage_ = !both ? stage::stays : offers ? stage::may_offer : stage::may_take; }
+
+  /// @name This end
+  /// @{
+  [[nodiscard]] bool can_offer() const { return stage_ == stage::may_offer; }
+  void offers() { stage_ = stage::offered; }
+  /// What the other end has offered, once.
+  [[nodiscard]] std::optional<std::string> take() { return std::exchange(offer_, std::nullopt); }
+  void answers(bool moves) { stage_ = moves ? stage::agreed : stage::stays; }
+  /// @}
+
+  /// @name The other end
+  /// @{
+  [[nodiscard]] bool segment(std::string_view what) {
+    if (stage_ != stage::may_take) return false;
+    stage_ = stage::looks;
+    offer_ = what;
+    return true;
+  }
+  [[nodiscard]] bool moved(bool well) {
+    if (stage_ != stage::offered && !(stage_ == stage::agreed && well)) return false;
+    stage_ = well ? stage::moved : stage::stays;
+    return true;
+  }
+  /// @}
+
+  /// All that the other end says from now on comes the other way.
+  [[nodiscard]] bool has_moved() const { return stage_ == stage::moved; }
+  /// There will be no other way.
+  [[nodiscard]] bool stays() const { return stage_ == stage::stays; }
+
+ private:
+  enum class stage { stays, may_offer, may_take, offered, looks, agreed, moved };
+  stage stage_ = stage::stays;
+  std::optional<std::string> offer_{};
+};
+
+}  // namespace tagma::transport
 // ---- tagma/transport/outbox.hpp
 
 /// @file
@@ -1921,6 +1995,8 @@ class outbox {
   [[nodiscard]] std::size_t gather(std::span<std::span<const std::byte>> pieces, std::int64_t now);
   /// So many of them were taken.
   void sent(std::size_t bytes);
+  /// `moved` was sent: the next bytes go the other way. Until then there are none behind it.
+  [[nodiscard]] bool has_moved() const { return moved_; }
   /// Nothing waits to be sent: no message, no bulk.
   [[nodiscard]] bool is_idle() const { return queue_.empty() && transfers_.empty(); }
   /// All frames have gone.
@@ -1954,6 +2030,7 @@ class outbox {
     std::uint32_t transfer = 0;
     bool last = false;  ///< of the transfer
     receipt gives_back{};
+    bool moves = false;  ///< what is behind it goes another way
   };
 
   void push(piece&& p);
@@ -1967,7 +2044,7 @@ class outbox {
   limits own_, theirs_{};
   link_counters& counters_;
   send_room room_;
-  bool open_ = false, checksums_ = true, messages_turn_ = true;
+  bool open_ = false, checksums_ = true, messages_turn_ = true, moved_ = false;
   std::deque<piece> control_, pieces_;
   std::size_t begun_ = 0, ready_bytes_ = 0;  // of the first piece; of all
   std::deque<order> queue_, too_long_;
@@ -2048,6 +2125,7 @@ TAGMA_DECL void outbox::control(frame f, std::string_view payload, const receipt
   detail::append(p.own, encode(f));
   p.own += payload;
   p.gives_back = gives_back;
+  p.moves = f.type == frame_type::moved && f.kind == 0;
   control_.push_back(std::move(p));
 }
 
@@ -2198,6 +2276,7 @@ TAGMA_DECL void outbox::push_chunk() {
 TAGMA_DECL void outbox::fill(std::int64_t now) {
   while (ready_bytes_ < detail::ready_bytes) {
     if (!control_.empty()) {
+      checksums_ = checksums_ && !control_.front().moves;  // memory is not a wire
       push(std::move(control_.front()));
       control_.pop_front();
       continue;
@@ -2223,6 +2302,7 @@ TAGMA_DECL std::size_t outbox::gather(std::span<std::span<const std::byte>> to, 
       skip -= before;
       if (before < part.size()) to[count++] = part.subspan(before);
     }
+    if (p.moves) return count;
   }
   return count;
 }
@@ -2234,6 +2314,7 @@ TAGMA_DECL void outbox::sent(std::size_t bytes) {
   while (!pieces_.empty() && begun_ >= pieces_.front().own.size() + pieces_.front().bulk.size()) {
     const piece& p = pieces_.front();
     begun_ -= p.own.size() + p.bulk.size();
+    moved_ = moved_ || p.moves;
     ++counters_.frames_sent;
     const auto at = p.last ? transfers_.find(p.transfer) : transfers_.end();
     send_attempt* const attempt = at == transfers_.end() ? nullptr : at->second.attempt;
@@ -2280,6 +2361,7 @@ class connection {
     digest nonce{};       ///< random, of this connection alone
     std::string label{};  ///< how the other end is called until it has proven who it is, such as its address
     bool waits = false;   ///< there is no way to the other end yet: `begin` says when
+    bool moves = false;   ///< whoever carries the bytes can share memory with the other end
   };
 
   /// The handler and the link outlive the connection.
@@ -2296,7 +2378,9 @@ class connection {
   void certified(certificate_names names) { meeting_.certified(std::move(names)); }
   /// The other end cannot be believed; it is told so, if anything can be.
   /// @param how such as "its certificate has expired", behind how it is called
-  void distrust(status_code code, std::string_view how);
+  void distrust(status_code code, std::string_view how) {
+    if (!is_over()) refuse(error(code, sentence({name(), ": ", how})));
+  }
 
   /// @name Bytes
   /// @{
@@ -2314,6 +2398,28 @@ class connection {
   void sent(std::size_t n, std::int64_t now);
   /// @}
 
+  /// @name Another way for the bytes
+  /// Who connects may offer memory, which the other end takes, or says why not; then each direction moves by itself.
+  /// @{
+  [[nodiscard]] bool can_offer() const { return is_open() && moving_.can_offer(); }
+  /// @param where how the other end finds it, at most 256 bytes
+  void offer(std::string_view where) {
+    moving_.offers();
+    out_.control({.type = frame_type::segment}, where);
+  }
+  /// There is nothing to offer.
+  void stay() { moving_.answers(false); }
+  /// What the other end has offered; once, to be answered.
+  [[nodiscard]] std::optional<std::string> offered() { return moving_.take(); }
+  /// @param why nullopt: this end has it
+  void answer_offer(const std::optional<error>& why);
+  /// It has come to nothing, or nothing was offered yet.
+  [[nodiscard]] bool stays() const { return moving_.stays(); }
+  /// What comes and what goes from now on is there. Until it does, `gather` gives nothing behind that word.
+  [[nodiscard]] bool receives_there() const { return moving_.has_moved(); }
+  [[nodiscard]] bool sends_there() const { return out_.has_moved(); }
+  /// @}
+
   /// @name Time
   /// @{
   /// When `advance` is due.
@@ -2328,12 +2434,16 @@ class connection {
   void start(order what, call& with);
   void cancel(std::uint64_t number, std::int64_t now);
   void discard(std::uint32_t transfer);
-  void consumed(const receipt& of);
+  void consumed(const receipt& of) {
+    if (!is_over()) give_back(of);
+  }
   void close(std::int64_t now);
-  void abort(const error& why);
+  void abort(const error& why) { refuse(why); }
   [[nodiscard]] send_room& room() { return out_.room(); }
   /// Says `writable`, where it is due.
-  void tell_room();
+  void tell_room() {
+    if (!is_closing() && is_open() && out_.room().told()) guarded([&] { handler_.writable(self_); });
+  }
   /// @}
 
   /// Nothing comes any more, and the handler knows. What `gather` still gives should be sent, if it can be soon.
@@ -2373,6 +2483,12 @@ class connection {
     bool checked = true;
   };
 
+  /// What is not possible is not said.
+  [[nodiscard]] static setting able(setting s) {
+    s.how.shared_memory = s.how.shared_memory && s.moves;
+    return s;
+  }
+
   void parse(std::int64_t now);
   void handle(const frame& f, std::string_view payload, std::int64_t now);
   void meet(const frame& f, std::string_view payload, std::int64_t now);
@@ -2390,13 +2506,17 @@ class connection {
   void want_buffers();
   void dropped(std::uint32_t transfer);
   void rejected(const frame& f, std::string_view why);
+  void moved(const frame& f);
   void pong(const frame& f, std::int64_t now);
   void goodbye(std::int64_t now);
   void lost(std::string_view how, std::int64_t now);
   void settle(std::int64_t now);
 
   void deliver(incoming& m, call* with);
-  void give_back(const receipt& of);
+  void give_back(const receipt& of) {
+    granted_ += of.credit;
+    buffered_ -= of.buffered < buffered_ ? of.buffered : buffered_;
+  }
   void fail_call(std::uint64_t number, const error& why);
   void refuse(const error& why);
   void violated(std::string_view how);
@@ -2424,6 +2544,7 @@ class connection {
   chunk chunk_{};
   stage stage_ = stage::waits;
   meeting meeting_;
+  moving moving_{};
   identity peer_{};
   std::uint32_t last_transfer_ = 0;
   std::uint64_t granted_, told_granted_, used_ = 0, buffered_ = 0;
@@ -2453,7 +2574,7 @@ TAGMA_DECL constexpr std::size_t friends_bytes = 64 * 1024;
 }  // namespace detail
 
 TAGMA_DECL connection::connection(setting s, handler& with, link& self, std::int64_t now)
-    : set_(std::move(s)),
+    : set_(able(std::move(s))),
       handler_(with),
       self_(self),
       out_(set_.how.limits, counters_),
@@ -2570,6 +2691,11 @@ TAGMA_DECL void connection::handle(const frame& f, std::string_view payload, std
       return pong(f, now);
     case frame_type::goodbye:
       return goodbye(now);
+    case frame_type::segment:
+      if (!moving_.segment(payload)) violated("memory to share that it may not offer");
+      return;
+    case frame_type::moved:
+      return moved(f);
     default:
       return violated("a frame that belongs into a handshake");
   }
@@ -2591,6 +2717,7 @@ TAGMA_DECL void connection::open(std::int64_t now) {
   known_ = true;
   in_.widen(detail::friends_bytes);
   out_.open(theirs.limits, set_.how.checksums || theirs.checksums);
+  moving_.begin(set_.which == side::connects, set_.how.shared_memory && theirs.shares_memory);
   next_ping_ns_ = now;
   guarded([&] { handler_.connected(self_); });
 }
@@ -2728,7 +2855,8 @@ TAGMA_DECL void connection::begin_chunk(const frame& f) {
   if (f.value != a.offset || f.length > a.header.value - a.offset)
     return violated("a chunk at another place than the next");
   const bool checked = (f.flags & frame_unchecked) == 0;
-  if (!checked && (set_.how.checksums || meeting_.other().checksums)) return violated("a chunk without a checksum");
+  if (!checked && !receives_there() && (set_.how.checksums || meeting_.other().checksums))
+    return violated("a chunk without a checksum");
   chunk_ = {f.transfer, f.length, 0, f.payload_crc, checked};
 }
 
@@ -2805,6 +2933,19 @@ TAGMA_DECL void connection::pong(const frame& f, std::int64_t now) {
   counters_.clock_offset_ns = static_cast<std::int64_t>(f.value - f.request) - trip / 2;
 }
 
+TAGMA_DECL void connection::answer_offer(const std::optional<error>& why) {
+  moving_.answers(!why);
+  const auto code = static_cast<std::uint16_t>(why ? why->code() : status_code::ok);
+  if (!is_over()) out_.control({.type = frame_type::moved, .kind = code}, why ? sentence_of(*why) : "");
+}
+
+TAGMA_DECL void connection::moved(const frame& f) {
+  if (!moving_.moved(f.kind == 0)) return violated("that it has moved to memory which it may not use");
+  if (f.kind != 0) return;
+  in_.take(in_.view().size());  // only wakes this end
+  if (set_.which == side::connects) out_.control({.type = frame_type::moved});
+}
+
 TAGMA_DECL void connection::goodbye(std::int64_t now) {
   if (heard_goodbye_ || !arriving_.empty()) return violated("good-bye twice, or before the end of what it sends");
   heard_goodbye_ = true;
@@ -2845,15 +2986,6 @@ TAGMA_DECL void connection::settle(std::int64_t now) {
                               " after the connection was to be closed"}));
     refuse(why);
   }
-}
-
-TAGMA_DECL void connection::tell_room() {
-  if (!is_closing() && stage_ == stage::open && out_.room().told()) guarded([&] { handler_.writable(self_); });
-}
-
-TAGMA_DECL void connection::give_back(const receipt& of) {
-  granted_ += of.credit;
-  buffered_ -= std::min(of.buffered, buffered_);
 }
 
 TAGMA_DECL std::size_t connection::gather(std::span<std::span<const std::byte>> pieces, std::int64_t now) {
@@ -2938,10 +3070,6 @@ TAGMA_DECL void connection::discard(std::uint32_t transfer) {
   (f.flags & frame_is_reply) != 0 ? fail_call(f.request, why) : skip(transfer, why);
 }
 
-TAGMA_DECL void connection::consumed(const receipt& of) {
-  if (!is_over()) give_back(of);
-}
-
 TAGMA_DECL void connection::fail_call(std::uint64_t number, const error& why) {
   const std::uint32_t transfer = calls_.transfer_of(number);
   call* const with = calls_.take(number);
@@ -2961,18 +3089,12 @@ TAGMA_DECL void connection::close(std::int64_t now) {
   settle(now);
 }
 
-TAGMA_DECL void connection::abort(const error& why) { refuse(why); }
-
 TAGMA_DECL void connection::broken(std::string_view how, std::int64_t now) {
   if (is_over()) return;
   if (said_goodbye_ && heard_goodbye_) return finish(nullptr);
   if (stage_ == stage::open) return lost(how, now);
   const error why(status_code::unavailable, sentence({name(), " cannot be reached: ", how}));
   finish(&why);
-}
-
-TAGMA_DECL void connection::distrust(status_code code, std::string_view how) {
-  if (!is_over()) refuse(error(code, sentence({name(), ": ", how})));
 }
 
 TAGMA_DECL void connection::lost(std::string_view how, std::int64_t now) {
@@ -3020,6 +3142,7 @@ TAGMA_DECL link_counters connection::counters() const {
   c.queued = out_.room().messages() + out_.transfers();
   c.open_calls = calls_.size();
   c.last_contact_ns = heard_ns_;
+  c.shared_memory = receives_there() && sends_there();
   return c;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,7 @@ class question final : public transport::call {
 class end final : public transport::driven_link {
  public:
   end(transport::side which, const transport::options& how, std::shared_ptr<service> with)
-      : driven_link({which, how, transport::digest{}, "there", false}, with, 0) {}
+      : driven_link({which, how, transport::digest{}, "there", false, true}, with, 0) {}
   template <class F>
   auto with(const F& f) {
     take_wishes();
@@ -114,6 +115,9 @@ void feed(end& e, std::string_view bytes, std::size_t step) {
     const std::size_t n = std::min(step, bytes.size());
     e.with([&](transport::connection& c) {
       c.receive(bytes.substr(0, n), e.now);
+      if (const auto where = c.offered())
+        c.answer_offer(where->size() % 2 == 0 ? std::nullopt
+                                              : std::optional(tagma::error(tagma::status_code::not_found, "no")));
       // What has come and its own growth, and nothing that was only said.
       fuzz::expect(c.buffer_bytes() < 100'000 + 2 * 70'000, "memory is limited");
     });

@@ -118,7 +118,7 @@ SERVER_STATUS = {
     "runs_begun": U64, "runs_failed": U64, "devices": many({"name": TEXT, "bytes": U64}),
     "connections": many({"incoming": U8, "peer": TASK, "role": TEXT, "incarnation": U64, "bytes_sent": U64,
                          "bytes_received": U64, "messages_sent": U64, "messages_received": U64, "queued": U64,
-                         "open_calls": U64, "round_trip": I64, "silent": I64}),
+                         "open_calls": U64, "round_trip": I64, "silent": I64, "shared_memory": U8}),
 }
 CONTAINER_LIST = {"containers": many({"name": TEXT, "variables_apart": U8, "variables": U64, "bytes": U64, "others": U64,
                                       "graphs": U32})}
@@ -226,7 +226,7 @@ def bodies():
         "restored_shard": w().u32(2).text("saved", "2026-01-01T00:00:00Z", "name", "model-5").data,
         "server_status": w().task("ps", 0).u64(0x0123456789ABCDEF).text("tagma").i64(90_000_000_000).u64(4096).u32(2, 1)
                             .u64(12, 3).u32(1).text("/job:ps/replica:0/task:0/device:CPU:0").u64(24).u32(1).u8(1)
-                            .task("client", 0).text("client").u64(42, 100, 200, 3, 4, 1, 2).i64(50_000, 1_000_000).data,
+                            .task("client", 0).text("client").u64(42, 100, 200, 3, 4, 1, 2).i64(50_000, 1_000_000).u8(1).data,
         "container_list": w().u32(2).text("").u8(1).u64(2, 24, 1).u32(1).text("trial").u8(0).u64(0, 0, 0).u32(0).data,
         "resource_list": w().u32(2).text("queue", "q", "FIFO queue 'q' of int32 []").spec(NONE).u8(0, 1).i64(3, 8).u32(0, 2)
                             .text("variable", "w", "variable 'w' float32 [3]").spec(FLOAT32, 3).u8(1, 0).i64(12, -1)

@@ -46,7 +46,7 @@ void each_service_sample(const F& f) {
   s.self = {"ps", 0}, s.incarnation = 0x0123456789abcdef, s.build = "tagma", s.uptime_ns = 90'000'000'000;
   s.resident_bytes = 4096, s.graphs = 2, s.runs = 1, s.runs_begun = 12, s.runs_failed = 3;
   s.devices = {{"/job:ps/replica:0/task:0/device:CPU:0", 24}};
-  s.connections = {{true, {"client", 0}, "client", 42, 100, 200, 3, 4, 1, 2, 50'000, 1'000'000}};
+  s.connections = {{true, {"client", 0}, "client", 42, 100, 200, 3, 4, 1, 2, 50'000, 1'000'000, true}};
   f("server_status", s);
   f("container_list",
     container_list{{{"", isolation::variables, 2, 24, 1, 1}, {"trial", isolation::runs, 0, 0, 0, 0}}});

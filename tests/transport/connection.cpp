@@ -421,4 +421,128 @@ TEST_CASE("a silent peer is lost, with the time of the last contact") {
   CHECK(p.a.send({.kind = 1}).status == send_status::closed);
 }
 
+namespace {
+
+/// Two ends that can share memory and have met.
+struct sharing : both {
+  sharing() : both(shares(task("worker")), shares(task("ps"))) { run(); }
+  static options shares(options o) {
+    o.shared_memory = true;
+    return o;
+  }
+  /// The next bytes of an end, and no others.
+  static std::string once(end& of) {
+    std::span<const std::byte> pieces[16];
+    return of.with([&](connection& c) {
+      std::string bytes;
+      for (std::size_t i = 0, count = c.gather(pieces, 0); i < count; ++i)
+        bytes.append(reinterpret_cast<const char*>(pieces[i].data()), pieces[i].size());
+      c.sent(bytes.size(), 0);
+      return bytes;
+    });
+  }
+  void offers() {
+    REQUIRE(a.with([](connection& c) { return c.can_offer(); }));
+    a.with([](connection& c) { c.offer("there"); });
+    b.in(a.out());
+  }
+};
+
+/// How bytes of an end go: come there, go there.
+std::pair<bool, bool> ways(end& of) {
+  return of.with([](connection& c) { return std::pair(c.receives_there(), c.sends_there()); });
+}
+
+}  // namespace
+
+TEST_CASE("ends go over to memory, each direction by itself, and nothing is lost between") {
+  sharing p;
+  CHECK(!p.b.with([](connection& c) { return c.can_offer(); }));
+  p.offers();
+  CHECK(!p.a.with([](connection& c) { return c.can_offer(); }));
+  CHECK(p.b.with([](connection& c) { return c.offered(); }) == "there");
+  CHECK(p.b.with([](connection& c) { return c.offered(); }) == std::nullopt);
+  const std::vector<std::byte> bulk = pattern(600'000);
+  std::vector<std::byte> to(bulk.size());
+  for (const auto& at : {p.at_a, p.at_b}) at->places = [&](link&, const incoming&) { return placement::at(to.data()); };
+  REQUIRE(p.b.send({.kind = 1, .bulk = bulk}));
+  p.b.with([](connection& c) { c.answer_offer(std::nullopt); });
+  // What was ready before goes before; the last of it is that word.
+  CHECK(ways(p.b) == std::pair(false, false));
+  const std::string old_way = sharing::once(p.b);
+  CHECK(frames_in(old_way).back().first.type == frame_type::moved);
+  CHECK(ways(p.b) == std::pair(false, true));
+  REQUIRE(p.a.send({.kind = 2, .body = "on its way"}));
+  (void)p.a.with([](connection&) { return 0; });
+  p.a.in(old_way + "bytes that only wake");
+  CHECK(ways(p.a) == std::pair(true, false));
+  const std::string back = sharing::once(p.a);
+  CHECK(frames_in(back).back().first.type == frame_type::moved);
+  CHECK(ways(p.a) == std::pair(true, true));
+  p.b.in(back);
+  CHECK(ways(p.b) == std::pair(true, true));
+  CHECK(p.a.counters().shared_memory);
+  p.run();
+  REQUIRE(p.at_a->size() == 1);
+  CHECK(to == bulk);
+  CHECK(p.at_b->size() == 1);
+  // No checksums there: memory is no wire.
+  REQUIRE(p.a.send({.kind = 3, .bulk = bulk}));
+  const std::string bytes = p.a.out();
+  for (const auto& [f, payload] : frames_in(bytes)) {
+    if (f.type != frame_type::chunk) continue;
+    CHECK(f.flags == frame_unchecked);
+    CHECK(f.payload_crc == 0);
+  }
+  to.assign(to.size(), std::byte{0});
+  p.b.in(bytes);
+  p.run();
+  CHECK(p.at_b->size() == 2);
+  CHECK(to == bulk);
+}
+
+TEST_CASE("memory that is not there is no loss") {
+  sharing p;
+  p.offers();
+  p.b.with([](connection& c) { c.answer_offer(error(status_code::failed_precondition, "another machine")); });
+  p.run();
+  CHECK(p.a.with([](connection& c) { return c.stays(); }));
+  REQUIRE(p.a.send({.kind = 1}));
+  p.run();
+  CHECK(p.at_b->size() == 1);
+  CHECK(!p.a.counters().shared_memory);
+}
+
+TEST_CASE("memory is offered once, by who connects, to who can") {
+  const std::string segment = frame_of({.type = frame_type::segment}, "x"),
+                    moved = frame_of({.type = frame_type::moved}),
+                    no = frame_of({.type = frame_type::moved, .kind = 9}, "no");
+  const auto ends = [](auto&& of, const std::string& bytes) {
+    of.in(bytes);
+    return of.is_over();
+  };
+  CHECK(!ends(sharing().b, segment));
+  CHECK(ends(sharing().b, segment + segment));
+  CHECK(ends(sharing().b, segment + moved));
+  CHECK(ends(sharing().b, moved));
+  CHECK(ends(sharing().b, no));
+  CHECK(ends(sharing().a, segment));
+  CHECK(ends(sharing().a, moved));
+  both apart;
+  apart.run();
+  CHECK(ends(apart.b, segment));
+  for (const std::string& then : {moved, no, segment}) {
+    sharing p;
+    p.offers();
+    CHECK(!ends(p.a, no));
+    CHECK(ends(p.a, then));
+  }
+  // Who has taken it is not told that it is not there.
+  sharing p;
+  p.offers();
+  p.b.with([](connection& c) { c.answer_offer(std::nullopt); });
+  CHECK(ends(p.b, no));
+  CHECK_THAT(p.at_b->last(), Catch::Matchers::Contains("it sent that it has moved to memory which it may not use"));
+}
+
 }  // namespace tagma::transport::test

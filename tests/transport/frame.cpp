@@ -41,6 +41,9 @@ std::vector<frame> good_frames() {
   all.push_back({.type = frame_type::ping, .value = 77});
   all.push_back({.type = frame_type::pong, .request = 77, .value = 78});
   all.push_back({.type = frame_type::goodbye});
+  all.push_back({.type = frame_type::segment, .length = 56, .payload_crc = 3});
+  all.push_back({.type = frame_type::moved});
+  all.push_back({.type = frame_type::moved, .length = 3, .payload_crc = 3, .kind = 9});
   return all;
 }
 
@@ -98,7 +101,7 @@ TEST_CASE("each field is checked") {
   CHECK(decode_frame(changed(ping, 18, 1), {}).reason == "a frame with a reserved field that is not 0");
   CHECK(decode_frame(changed(ping, 5, 0), {}).reason == "a frame of an unknown type");
   CHECK(decode_frame(changed(ping, 5, 6), {}).reason == "a frame of an unknown type");
-  CHECK(decode_frame(changed(ping, 5, 25), {}).reason == "a frame of an unknown type");
+  CHECK(decode_frame(changed(ping, 5, 27), {}).reason == "a frame of an unknown type");
   CHECK(reason({.type = type::ping, .flags = 0x8000}) == "a frame with a critical flag that is not known");
   CHECK(reason({.type = type::ping, .flags = 0x0100}) == "a frame with a critical flag that is not known");
   CHECK(reason({.type = type::ping, .flags = 0x00ff}).empty());
@@ -113,6 +116,10 @@ TEST_CASE("each field is checked") {
   CHECK(reason({.type = type::ping, .kind = 1}) == "a frame with a kind that its type has not");
   CHECK(reason({.type = type::refusal}) == "a frame with an unknown status code");
   CHECK(reason({.type = type::refusal, .kind = 16}) == "a frame with an unknown status code");
+  for (const frame& f : {frame{.type = type::moved, .length = 1, .kind = 16}, frame{.type = type::moved, .kind = 1},
+                         frame{.type = type::moved, .length = 1}})
+    CHECK(reason(f) == "a frame with an unknown status code, or with one and no reason");
+  CHECK(reason({.type = type::segment, .length = 257}) == "a frame that is longer than its type may be");
   CHECK(reason({.type = type::ping, .transfer = 1}) == "a frame with a transfer that its type has not");
   CHECK(reason({.type = type::ping, .request = 1}) == "a frame with a request that its type has not");
   CHECK(reason({.type = type::goodbye, .value = 1}) == "a frame with a value that its type has not");

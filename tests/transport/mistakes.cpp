@@ -5,11 +5,14 @@
 
 #include "tagma/transport/mistakes.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "tagma/transport/asio/segment.hpp"
 #include "transport/pair.hpp"
 #include "transport/simulated/random_worlds.hpp"
 
@@ -179,6 +182,17 @@ bool the_last_byte_is_one_too_many() {
   return p.b.is_over();
 }
 
+/// Whether bytes are read that nobody wrote.
+bool nonsense_is_read() {
+  const auto memory = asio::segment::make(4096);
+  REQUIRE(memory != nullptr);
+  const auto file = static_cast<int>(get_number<std::uint64_t>(memory->where().data() + 8));
+  const std::uint64_t written = 5000;
+  REQUIRE(::pwrite(file, &written, sizeof written, 320) == sizeof written);  // in the lane of the other end
+  std::byte to[8];
+  return memory->read({to, {}}) > 0;
+}
+
 struct trap {
   mistake what;
   const char* name;
@@ -201,6 +215,7 @@ TEST_CASE("every mistake is found") {
       {mistake::chunks_not_in_turns, "chunks_not_in_turns", the_large_starve_the_small},
       {mistake::rejected_goes_on, "rejected_goes_on", rejected_bulk_goes_on},
       {mistake::room_not_told, "room_not_told", nobody_says_that_there_is_room},
+      {mistake::positions_believed, "positions_believed", nonsense_is_read},
       {mistake::credit_off_by_one, "credit_off_by_one", the_last_byte_is_one_too_many},
       {mistake::credit_forgotten, "credit_forgotten", random_worlds_find},
       {mistake::offset_not_kept, "offset_not_kept", random_worlds_find},

@@ -20,8 +20,8 @@ namespace tagma::transport::test {
 class end final : public driven_link {
  public:
   end(side which, const options& how, std::shared_ptr<service> with, const std::int64_t& now, unsigned nonce = 1)
-      : driven_link({which, how, nonce_of(which, nonce), which == side::connects ? "there" : "a stranger", false}, with,
-                    now),
+      : driven_link({which, how, nonce_of(which, nonce), which == side::connects ? "there" : "a stranger", false, true},
+                    with, now),
         now_(now) {}
 
   static digest nonce_of(side which, unsigned n) {

@@ -29,6 +29,7 @@ inline options task(const std::string& job, std::int32_t number = 0) {
   options o;
   o.self = {.job = job, .task = number, .role = "test", .cluster = "a cluster", .incarnation = 7};
   o.insecure = true;
+  o.shared_memory = false;  // unless a test is about that
   return o;
 }
 

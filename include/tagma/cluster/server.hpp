@@ -35,6 +35,7 @@ struct server_options {
   int intra_op_threads = 0;  ///< of each program, as of a session
   int inter_op_threads = 0;
   transport::patience patience{};
+  bool shared_memory = true;  ///< with clients and servers of the same user on its machine, if they do, too
   std::string checkpoints{};  ///< a directory for checkpoints, one for all servers; empty: none are made
   int checkpoint_chain = 8;   ///< a checkpoint has no variable from one that is so many older
   std::int64_t checkpoint_every_ns =
@@ -137,6 +138,7 @@ TAGMA_COLD inline service::worker_options worker_options_of(const role& who, con
   w.link.chief_secret = options.chief_secret;
   w.link.tls = options.tls;
   w.link.patience = options.patience;
+  w.link.shared_memory = options.shared_memory;
   w.intra_op_threads = options.intra_op_threads;
   w.inter_op_threads = options.inter_op_threads;
   w.checkpoints = options.checkpoints;

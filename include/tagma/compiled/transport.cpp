@@ -2,6 +2,8 @@
 #include "tagma/transport/asio/core.ipp"
 #include "tagma/transport/asio/network.ipp"
 #include "tagma/transport/asio/place.ipp"
+#include "tagma/transport/asio/segment.ipp"
+#include "tagma/transport/asio/socket_link.ipp"
 #include "tagma/transport/asio/tls_channel.ipp"
 #include "tagma/transport/calls.ipp"
 #include "tagma/transport/certificate_names.ipp"

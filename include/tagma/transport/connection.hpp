@@ -25,6 +25,7 @@
 #include "tagma/transport/handshake.hpp"
 #include "tagma/transport/inlet.hpp"
 #include "tagma/transport/link.hpp"
+#include "tagma/transport/moving.hpp"
 #include "tagma/transport/options.hpp"
 #include "tagma/transport/outbox.hpp"
 #include "tagma/transport/sentences.hpp"
@@ -40,6 +41,7 @@ class connection {
     digest nonce{};       ///< random, of this connection alone
     std::string label{};  ///< how the other end is called until it has proven who it is, such as its address
     bool waits = false;   ///< there is no way to the other end yet: `begin` says when
+    bool moves = false;   ///< whoever carries the bytes can share memory with the other end
   };
 
   /// The handler and the link outlive the connection.
@@ -56,7 +58,9 @@ class connection {
   void certified(certificate_names names) { meeting_.certified(std::move(names)); }
   /// The other end cannot be believed; it is told so, if anything can be.
   /// @param how such as "its certificate has expired", behind how it is called
-  void distrust(status_code code, std::string_view how);
+  void distrust(status_code code, std::string_view how) {
+    if (!is_over()) refuse(error(code, sentence({name(), ": ", how})));
+  }
 
   /// @name Bytes
   /// @{
@@ -74,6 +78,28 @@ class connection {
   void sent(std::size_t n, std::int64_t now);
   /// @}
 
+  /// @name Another way for the bytes
+  /// Who connects may offer memory, which the other end takes, or says why not; then each direction moves by itself.
+  /// @{
+  [[nodiscard]] bool can_offer() const { return is_open() && moving_.can_offer(); }
+  /// @param where how the other end finds it, at most 256 bytes
+  void offer(std::string_view where) {
+    moving_.offers();
+    out_.control({.type = frame_type::segment}, where);
+  }
+  /// There is nothing to offer.
+  void stay() { moving_.answers(false); }
+  /// What the other end has offered; once, to be answered.
+  [[nodiscard]] std::optional<std::string> offered() { return moving_.take(); }
+  /// @param why nullopt: this end has it
+  void answer_offer(const std::optional<error>& why);
+  /// It has come to nothing, or nothing was offered yet.
+  [[nodiscard]] bool stays() const { return moving_.stays(); }
+  /// What comes and what goes from now on is there. Until it does, `gather` gives nothing behind that word.
+  [[nodiscard]] bool receives_there() const { return moving_.has_moved(); }
+  [[nodiscard]] bool sends_there() const { return out_.has_moved(); }
+  /// @}
+
   /// @name Time
   /// @{
   /// When `advance` is due.
@@ -88,12 +114,16 @@ class connection {
   void start(order what, call& with);
   void cancel(std::uint64_t number, std::int64_t now);
   void discard(std::uint32_t transfer);
-  void consumed(const receipt& of);
+  void consumed(const receipt& of) {
+    if (!is_over()) give_back(of);
+  }
   void close(std::int64_t now);
-  void abort(const error& why);
+  void abort(const error& why) { refuse(why); }
   [[nodiscard]] send_room& room() { return out_.room(); }
   /// Says `writable`, where it is due.
-  void tell_room();
+  void tell_room() {
+    if (!is_closing() && is_open() && out_.room().told()) guarded([&] { handler_.writable(self_); });
+  }
   /// @}
 
   /// Nothing comes any more, and the handler knows. What `gather` still gives should be sent, if it can be soon.
@@ -133,6 +163,12 @@ class connection {
     bool checked = true;
   };
 
+  /// What is not possible is not said.
+  [[nodiscard]] static setting able(setting s) {
+    s.how.shared_memory = s.how.shared_memory && s.moves;
+    return s;
+  }
+
   void parse(std::int64_t now);
   void handle(const frame& f, std::string_view payload, std::int64_t now);
   void meet(const frame& f, std::string_view payload, std::int64_t now);
@@ -150,13 +186,17 @@ class connection {
   void want_buffers();
   void dropped(std::uint32_t transfer);
   void rejected(const frame& f, std::string_view why);
+  void moved(const frame& f);
   void pong(const frame& f, std::int64_t now);
   void goodbye(std::int64_t now);
   void lost(std::string_view how, std::int64_t now);
   void settle(std::int64_t now);
 
   void deliver(incoming& m, call* with);
-  void give_back(const receipt& of);
+  void give_back(const receipt& of) {
+    granted_ += of.credit;
+    buffered_ -= of.buffered < buffered_ ? of.buffered : buffered_;
+  }
   void fail_call(std::uint64_t number, const error& why);
   void refuse(const error& why);
   void violated(std::string_view how);
@@ -184,6 +224,7 @@ class connection {
   chunk chunk_{};
   stage stage_ = stage::waits;
   meeting meeting_;
+  moving moving_{};
   identity peer_{};
   std::uint32_t last_transfer_ = 0;
   std::uint64_t granted_, told_granted_, used_ = 0, buffered_ = 0;

@@ -24,7 +24,7 @@ TAGMA_DECL constexpr std::size_t friends_bytes = 64 * 1024;
 }  // namespace detail
 
 TAGMA_DECL connection::connection(setting s, handler& with, link& self, std::int64_t now)
-    : set_(std::move(s)),
+    : set_(able(std::move(s))),
       handler_(with),
       self_(self),
       out_(set_.how.limits, counters_),
@@ -141,6 +141,11 @@ TAGMA_DECL void connection::handle(const frame& f, std::string_view payload, std
       return pong(f, now);
     case frame_type::goodbye:
       return goodbye(now);
+    case frame_type::segment:
+      if (!moving_.segment(payload)) violated("memory to share that it may not offer");
+      return;
+    case frame_type::moved:
+      return moved(f);
     default:
       return violated("a frame that belongs into a handshake");
   }
@@ -162,6 +167,7 @@ TAGMA_DECL void connection::open(std::int64_t now) {
   known_ = true;
   in_.widen(detail::friends_bytes);
   out_.open(theirs.limits, set_.how.checksums || theirs.checksums);
+  moving_.begin(set_.which == side::connects, set_.how.shared_memory && theirs.shares_memory);
   next_ping_ns_ = now;
   guarded([&] { handler_.connected(self_); });
 }
@@ -299,7 +305,8 @@ TAGMA_DECL void connection::begin_chunk(const frame& f) {
   if (f.value != a.offset || f.length > a.header.value - a.offset)
     return violated("a chunk at another place than the next");
   const bool checked = (f.flags & frame_unchecked) == 0;
-  if (!checked && (set_.how.checksums || meeting_.other().checksums)) return violated("a chunk without a checksum");
+  if (!checked && !receives_there() && (set_.how.checksums || meeting_.other().checksums))
+    return violated("a chunk without a checksum");
   chunk_ = {f.transfer, f.length, 0, f.payload_crc, checked};
 }
 
@@ -376,6 +383,19 @@ TAGMA_DECL void connection::pong(const frame& f, std::int64_t now) {
   counters_.clock_offset_ns = static_cast<std::int64_t>(f.value - f.request) - trip / 2;
 }
 
+TAGMA_DECL void connection::answer_offer(const std::optional<error>& why) {
+  moving_.answers(!why);
+  const auto code = static_cast<std::uint16_t>(why ? why->code() : status_code::ok);
+  if (!is_over()) out_.control({.type = frame_type::moved, .kind = code}, why ? sentence_of(*why) : "");
+}
+
+TAGMA_DECL void connection::moved(const frame& f) {
+  if (!moving_.moved(f.kind == 0)) return violated("that it has moved to memory which it may not use");
+  if (f.kind != 0) return;
+  in_.take(in_.view().size());  // only wakes this end
+  if (set_.which == side::connects) out_.control({.type = frame_type::moved});
+}
+
 TAGMA_DECL void connection::goodbye(std::int64_t now) {
   if (heard_goodbye_ || !arriving_.empty()) return violated("good-bye twice, or before the end of what it sends");
   heard_goodbye_ = true;
@@ -416,15 +436,6 @@ TAGMA_DECL void connection::settle(std::int64_t now) {
                               " after the connection was to be closed"}));
     refuse(why);
   }
-}
-
-TAGMA_DECL void connection::tell_room() {
-  if (!is_closing() && stage_ == stage::open && out_.room().told()) guarded([&] { handler_.writable(self_); });
-}
-
-TAGMA_DECL void connection::give_back(const receipt& of) {
-  granted_ += of.credit;
-  buffered_ -= std::min(of.buffered, buffered_);
 }
 
 TAGMA_DECL std::size_t connection::gather(std::span<std::span<const std::byte>> pieces, std::int64_t now) {
@@ -509,10 +520,6 @@ TAGMA_DECL void connection::discard(std::uint32_t transfer) {
   (f.flags & frame_is_reply) != 0 ? fail_call(f.request, why) : skip(transfer, why);
 }
 
-TAGMA_DECL void connection::consumed(const receipt& of) {
-  if (!is_over()) give_back(of);
-}
-
 TAGMA_DECL void connection::fail_call(std::uint64_t number, const error& why) {
   const std::uint32_t transfer = calls_.transfer_of(number);
   call* const with = calls_.take(number);
@@ -532,18 +539,12 @@ TAGMA_DECL void connection::close(std::int64_t now) {
   settle(now);
 }
 
-TAGMA_DECL void connection::abort(const error& why) { refuse(why); }
-
 TAGMA_DECL void connection::broken(std::string_view how, std::int64_t now) {
   if (is_over()) return;
   if (said_goodbye_ && heard_goodbye_) return finish(nullptr);
   if (stage_ == stage::open) return lost(how, now);
   const error why(status_code::unavailable, sentence({name(), " cannot be reached: ", how}));
   finish(&why);
-}
-
-TAGMA_DECL void connection::distrust(status_code code, std::string_view how) {
-  if (!is_over()) refuse(error(code, sentence({name(), ": ", how})));
 }
 
 TAGMA_DECL void connection::lost(std::string_view how, std::int64_t now) {
@@ -591,6 +592,7 @@ TAGMA_DECL link_counters connection::counters() const {
   c.queued = out_.room().messages() + out_.transfers();
   c.open_calls = calls_.size();
   c.last_contact_ns = heard_ns_;
+  c.shared_memory = receives_there() && sends_there();
   return c;
 }
 

@@ -45,6 +45,8 @@ enum class frame_type : std::uint8_t {
   ping = 22,     ///< a reading of the sender's clock
   pong = 23,     ///< that reading, and one of the other clock
   goodbye = 24,  ///< no messages come behind this
+  segment = 25,  ///< memory that both ends could share, and where it is
+  moved = 26,    ///< what its sender says from now on is there; or `kind`, a status code, and a sentence: why not
 };
 
 /// Flags of a message. Those of the upper byte are critical: who does not know one refuses the frame.
@@ -120,8 +122,10 @@ struct frame_form {
     case frame_type::proof:
     case frame_type::accepted:
     case frame_type::goodbye:
+    case frame_type::segment:
       return {.known = true};
     case frame_type::refusal:
+    case frame_type::moved:
       return {.known = true, .kind = true};
     case frame_type::message:
       return {true, of_messages, true, true, true, true, true};

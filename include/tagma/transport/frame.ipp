@@ -25,8 +25,11 @@ namespace detail {
     case frame_type::proof:
     case frame_type::accepted:
       return 32;
+    case frame_type::segment:
+      return 256;
     case frame_type::refusal:
     case frame_type::reject:
+    case frame_type::moved:
       return 1024;
     case frame_type::message:
       return most.body_bytes;
@@ -48,6 +51,8 @@ namespace detail {
   if (f.kind != 0 && !form.kind) return "a frame with a kind that its type has not";
   if ((f.kind > 15 || f.kind == 0) && (f.type == frame_type::refusal || f.type == frame_type::reject))
     return "a frame with an unknown status code";
+  if (f.type == frame_type::moved && (f.kind > 15 || (f.kind == 0) != (f.length == 0)))
+    return "a frame with an unknown status code, or with one and no reason";
   if (f.transfer != 0 && !form.transfer) return "a frame with a transfer that its type has not";
   if (f.request != 0 && !form.request) return "a frame with a request that its type has not";
   if (f.value != 0 && !form.value) return "a frame with a value that its type has not";

@@ -39,8 +39,9 @@ struct greeting {
   std::uint8_t oldest = oldest_protocol_version;
   std::uint8_t newest = protocol_version;
   bool has_secret = false;
-  bool insecure = false;  ///< goes without a secret
-  bool checksums = true;  ///< wants bulk to have them
+  bool insecure = false;       ///< goes without a secret
+  bool checksums = true;       ///< wants bulk to have them
+  bool shares_memory = false;  ///< can move to memory that both ends share
   identity who{};
   std::int32_t wanted_task = -1;
   std::string wanted_job{};

@@ -19,7 +19,8 @@ namespace detail {
 
 TAGMA_DECL constexpr std::size_t greeting_numbers = 80;  // bytes in front of the texts
 
-TAGMA_DECL constexpr std::uint8_t greeting_secret = 1, greeting_insecure = 2, greeting_unchecked = 4;
+TAGMA_DECL constexpr std::uint8_t greeting_secret = 1, greeting_insecure = 2, greeting_unchecked = 4,
+                                  greeting_memory = 8;
 
 /// Texts of a greeting: how long each may be.
 TAGMA_DECL constexpr std::size_t text_limits[] = {64, 64, 255, 64, 64};
@@ -49,6 +50,7 @@ TAGMA_DECL greeting greeting_of(const options& own, const digest& nonce) {
   g.has_secret = !own.secret.empty();
   g.insecure = own.insecure;
   g.checksums = own.checksums;
+  g.shares_memory = own.shared_memory;
   g.who = own.self;
   if (g.who.library.empty()) g.who.library = TAGMA_VERSION;
   g.wanted_task = own.wanted_task;
@@ -62,9 +64,9 @@ TAGMA_DECL std::string encode(const greeting& g) {
   std::string to;
   put_number(to, g.oldest);
   put_number(to, g.newest);
-  put_number(to, static_cast<std::uint8_t>((g.has_secret ? detail::greeting_secret : 0) |
-                                           (g.insecure ? detail::greeting_insecure : 0) |
-                                           (g.checksums ? 0 : detail::greeting_unchecked)));
+  put_number(to, static_cast<std::uint8_t>(
+                     (g.has_secret ? detail::greeting_secret : 0) | (g.insecure ? detail::greeting_insecure : 0) |
+                     (g.checksums ? 0 : detail::greeting_unchecked) | (g.shares_memory ? detail::greeting_memory : 0)));
   put_number(to, std::uint8_t{0});
   put_number(to, static_cast<std::uint32_t>(g.who.task));
   put_number(to, g.who.incarnation);
@@ -92,6 +94,7 @@ TAGMA_DECL std::optional<greeting> decode_greeting(std::string_view bytes) {
   g.has_secret = (flags & detail::greeting_secret) != 0;
   g.insecure = (flags & detail::greeting_insecure) != 0;
   g.checksums = (flags & detail::greeting_unchecked) == 0;
+  g.shares_memory = (flags & detail::greeting_memory) != 0;
   g.who.task = get_number<std::int32_t>(at + 4);
   g.who.incarnation = get_number<std::uint64_t>(at + 8);
   g.limits.body_bytes = get_number<std::uint32_t>(at + 16);

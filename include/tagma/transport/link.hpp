@@ -196,6 +196,7 @@ struct link_counters {
   std::uint64_t bulk_sent = 0, bulk_received = 0;  ///< bytes
   std::uint64_t queued = 0;                        ///< messages that wait, those whose bulk is on its way included
   std::uint64_t open_calls = 0;
+  bool shared_memory = false;        ///< bytes go both ways through memory that the ends share
   std::int64_t round_trip_ns = 0;    ///< smoothed; 0: not known yet
   std::int64_t clock_offset_ns = 0;  ///< the other end's clock less this one's, from the fastest round trip
   std::int64_t last_contact_ns = 0;  ///< on the clock of the network

@@ -28,6 +28,7 @@ enum class mistake : std::uint8_t {
   chunks_not_in_turns,  ///< one transfer goes before all others
   rejected_goes_on,     ///< the sender of bulk that was refused goes on sending
   room_not_told,        ///< `writable` is forgotten
+  positions_believed,   ///< of the other end in shared memory
   // Of services of a cluster.
   answered_early,        ///< the answer of a run goes before the run is done
   wake_forgotten,        ///< a thread of a crew is not told that there is something to do

@@ -57,6 +57,8 @@ struct options {
   std::int32_t wanted_task = -1;  ///< likewise; -1: any
   bool same_library = true;       ///< refuses other minor versions of the library
   bool checksums = true;          ///< of bulk; left out if both ends say so, where memory or TLS carries the bytes
+  /// Sockets of one machine: bytes go through memory that both ends share, if both are of one user and say so.
+  bool shared_memory = true;
   transport::limits limits{};
   transport::patience patience{};
 };

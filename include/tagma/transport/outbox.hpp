@@ -86,6 +86,8 @@ class outbox {
   [[nodiscard]] std::size_t gather(std::span<std::span<const std::byte>> pieces, std::int64_t now);
   /// So many of them were taken.
   void sent(std::size_t bytes);
+  /// `moved` was sent: the next bytes go the other way. Until then there are none behind it.
+  [[nodiscard]] bool has_moved() const { return moved_; }
   /// Nothing waits to be sent: no message, no bulk.
   [[nodiscard]] bool is_idle() const { return queue_.empty() && transfers_.empty(); }
   /// All frames have gone.
@@ -119,6 +121,7 @@ class outbox {
     std::uint32_t transfer = 0;
     bool last = false;  ///< of the transfer
     receipt gives_back{};
+    bool moves = false;  ///< what is behind it goes another way
   };
 
   void push(piece&& p);
@@ -132,7 +135,7 @@ class outbox {
   limits own_, theirs_{};
   link_counters& counters_;
   send_room room_;
-  bool open_ = false, checksums_ = true, messages_turn_ = true;
+  bool open_ = false, checksums_ = true, messages_turn_ = true, moved_ = false;
   std::deque<piece> control_, pieces_;
   std::size_t begun_ = 0, ready_bytes_ = 0;  // of the first piece; of all
   std::deque<order> queue_, too_long_;

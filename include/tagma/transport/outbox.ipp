@@ -72,6 +72,7 @@ TAGMA_DECL void outbox::control(frame f, std::string_view payload, const receipt
   detail::append(p.own, encode(f));
   p.own += payload;
   p.gives_back = gives_back;
+  p.moves = f.type == frame_type::moved && f.kind == 0;
   control_.push_back(std::move(p));
 }
 
@@ -222,6 +223,7 @@ TAGMA_DECL void outbox::push_chunk() {
 TAGMA_DECL void outbox::fill(std::int64_t now) {
   while (ready_bytes_ < detail::ready_bytes) {
     if (!control_.empty()) {
+      checksums_ = checksums_ && !control_.front().moves;  // memory is not a wire
       push(std::move(control_.front()));
       control_.pop_front();
       continue;
@@ -247,6 +249,7 @@ TAGMA_DECL std::size_t outbox::gather(std::span<std::span<const std::byte>> to, 
       skip -= before;
       if (before < part.size()) to[count++] = part.subspan(before);
     }
+    if (p.moves) return count;
   }
   return count;
 }
@@ -258,6 +261,7 @@ TAGMA_DECL void outbox::sent(std::size_t bytes) {
   while (!pieces_.empty() && begun_ >= pieces_.front().own.size() + pieces_.front().bulk.size()) {
     const piece& p = pieces_.front();
     begun_ -= p.own.size() + p.bulk.size();
+    moved_ = moved_ || p.moves;
     ++counters_.frames_sent;
     const auto at = p.last ? transfers_.find(p.transfer) : transfers_.end();
     send_attempt* const attempt = at == transfers_.end() ? nullptr : at->second.attempt;

@@ -18,7 +18,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/comes.hpp"
@@ -74,9 +77,28 @@ class stranger {
   bool connected_ = false;
 };
 
+/// The same, which others of this machine may share memory with.
+options sharing_memory(const std::string& job) {
+  options o = without_secret(job);
+  o.shared_memory = true;
+  return o;
+}
+
+/// How many mappings of this process are shared memory of connections, and how many descriptors are.
+std::pair<int, int> shared_here() {
+  std::pair<int, int> n;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) n.first += line.find("memfd:tagma") != std::string::npos ? 1 : 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    n.second += std::filesystem::read_symlink(entry.path(), gone).string().find("memfd:tagma") != std::string::npos;
+  }
+  return n;
+}
+
 /// A server that echoes, at a port of its own.
 struct echo_server {
-  explicit echo_server(asio::settings how = {}, options o = without_secret("ps")) : net(std::move(how)) {
+  explicit echo_server(asio::settings how = {}, options o = sharing_memory("ps")) : net(std::move(how)) {
     address = net.listen("127.0.0.1:0", o, [this] {
       auto made = std::make_shared<service>();
       made->receives = echo;
@@ -272,6 +294,7 @@ class other_process {
     ::waitpid(child_, &status, 0);
   }
   void stop() const { REQUIRE(::kill(child_, SIGSTOP) == 0); }
+  void kill() const { REQUIRE(::kill(child_, SIGKILL) == 0); }
 
   std::string address{};
 
@@ -302,6 +325,50 @@ TEST_CASE("sockets: a process that is stopped is lost, and what waits for it end
     return true;
   });
   CHECK(seen);
+}
+
+TEST_CASE("sockets: a process that is killed is lost, and no memory that was shared with it is left") {
+  const std::vector<std::byte> bulk = pattern(3'000'000);
+  for (const bool busy : {false, true}) {
+    INFO(busy);
+    asked first, second;
+    watched w;
+    asio::network net;
+    const auto told = std::make_shared<service>();
+    {
+      const other_process other;
+      const auto l = net.connect(other.address, patient(sharing_memory("worker")), told, 60 * s);
+      REQUIRE(l->start({.kind = 1, .bulk = bulk}, 60 * s, first));
+      REQUIRE(comes([&] { return first.ends() == 1 && l->counters().shared_memory; }));
+      CHECK(first.bulk() == bulk);
+      CHECK(comes([] { return shared_here() == std::pair(1, 0); }));
+      if (busy) other.stop();  // then the ring is full
+      REQUIRE(l->start({.kind = 1, .bulk = bulk, .attempt = &w}, 3600 * s, second));
+      if (!busy) REQUIRE(comes([&] { return second.ends() == 1; }));
+      other.kill();
+      REQUIRE(comes([&] { return told->has("lost"); }));
+    }
+    CHECK_THAT(told->last(), Contains("Unavailable: /job:ps/task:0 was lost: ") && !Contains("nothing came"));
+    CHECK(second.ends() == 1);
+    CHECK(w.ends() == 1);
+    CHECK(comes([] { return shared_here() == std::pair(0, 0); }));
+  }
+}
+
+TEST_CASE("sockets: where one end wants no shared memory, there is none") {
+  for (const bool at_server : {false, true}) {
+    echo_server server({}, at_server ? sharing_memory("ps") : without_secret("ps"));
+    asio::network client;
+    const auto told = std::make_shared<service>();
+    const auto l =
+        client.connect(server.address, at_server ? without_secret("worker") : sharing_memory("worker"), told, 60 * s);
+    asked call;
+    REQUIRE(l->start({.kind = 1, .body = "?"}, 60 * s, call));
+    REQUIRE(comes([&] { return call.ends() == 1; }));
+    CHECK(call.body() == "?");
+    CHECK(!l->counters().shared_memory);
+    CHECK(shared_here() == std::pair(0, 0));
+  }
 }
 
 #if defined(TAGMA_PYTHON) && defined(TAGMA_WIRE_PEER)

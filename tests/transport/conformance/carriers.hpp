@@ -30,6 +30,8 @@ class carrier {
   [[nodiscard]] virtual std::string address() = 0;
   /// An address where nobody listens.
   [[nodiscard]] virtual std::string nowhere() = 0;
+  /// Whether bytes go through memory that both ends share, as soon as they are open.
+  [[nodiscard]] virtual bool shares_memory() const { return false; }
   /// What an end needs besides.
   virtual void prepare(options&) {}
   /// Waits until it is so, or for long.
@@ -71,8 +73,12 @@ class memory_carrier final : public carrier {
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
 class socket_carrier : public carrier {
  public:
-  explicit socket_carrier(bool is_unix) : unix_(is_unix) {}
-  std::string name() const override { return unix_ ? "Unix sockets" : "TCP"; }
+  socket_carrier(bool is_unix, bool shares_memory) : unix_(is_unix), memory_(shares_memory) {}
+  std::string name() const override {
+    return std::string(unix_ ? "Unix sockets" : "TCP") + (memory_ ? " and shared memory" : "");
+  }
+  bool shares_memory() const override { return memory_; }
+  void prepare(options& o) override { o.shared_memory = memory_; }
   network& client() override { return client_; }
   network& server() override { return server_; }
   std::string address() override {
@@ -82,7 +88,7 @@ class socket_carrier : public carrier {
   bool comes(const std::function<bool()>& so) override { return tagma::test::comes(so); }
 
  private:
-  bool unix_;
+  bool unix_, memory_;
   int addresses_ = 0;
   tagma::test::temporary_directory directory_;
   asio::network client_, server_;
@@ -91,9 +97,12 @@ class socket_carrier : public carrier {
 #if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
 class tls_carrier final : public socket_carrier {
  public:
-  tls_carrier() : socket_carrier(false) {}
-  std::string name() const override { return "TLS"; }
-  void prepare(options& o) override { o.tls = authority_.of_task(o.self.job, o.self.task); }
+  explicit tls_carrier(bool shares_memory) : socket_carrier(false, shares_memory) {}
+  std::string name() const override { return "TLS over " + socket_carrier::name(); }
+  void prepare(options& o) override {
+    socket_carrier::prepare(o);
+    o.tls = authority_.of_task(o.self.job, o.self.task);
+  }
 
  private:
   tagma::test::authority authority_{};
@@ -107,11 +116,13 @@ inline void with_each_carrier(const std::function<void(carrier&)>& f) {
                                                              [] { return std::make_unique<simulated_carrier>(true); },
                                                              [] { return std::make_unique<memory_carrier>(); }};
 #if defined(TAGMA_WITH_ASIO) && TAGMA_WITH_ASIO
-  all.emplace_back([] { return std::make_unique<socket_carrier>(false); });
-  all.emplace_back([] { return std::make_unique<socket_carrier>(true); });
+  for (const bool memory : {false, true}) {
+    all.emplace_back([memory] { return std::make_unique<socket_carrier>(false, memory); });
+    all.emplace_back([memory] { return std::make_unique<socket_carrier>(true, memory); });
 #if defined(TAGMA_WITH_TLS) && TAGMA_WITH_TLS
-  all.emplace_back([] { return std::make_unique<tls_carrier>(); });
+    all.emplace_back([memory] { return std::make_unique<tls_carrier>(memory); });
 #endif
+  }
 #endif
   for (const auto& make : all) f(*make());
 }

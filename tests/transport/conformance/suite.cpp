@@ -70,6 +70,7 @@ TEST_CASE("conformance: ends meet and know each other") {
     scene on(c, task("ps", 3));
     const auto l = on.connected();
     CHECK(c.comes([&] { return to_string(l->peer()) == "/job:ps/task:3"; }));
+    if (c.shares_memory()) CHECK(c.comes([&] { return l->counters().shared_memory; }));
   });
 }
 

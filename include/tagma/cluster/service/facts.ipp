@@ -62,6 +62,7 @@ TAGMA_COLD TAGMA_DECL server_status::connection connection_of(const transport::l
   c.messages_sent = seen.messages_sent, c.messages_received = seen.messages_received;
   c.queued = seen.queued, c.open_calls = seen.open_calls;
   c.round_trip_ns = seen.round_trip_ns, c.silent_ns = now_ns > seen.last_contact_ns ? now_ns - seen.last_contact_ns : 0;
+  c.shared_memory = seen.shared_memory;
   return c;
 }
 

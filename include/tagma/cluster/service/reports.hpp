@@ -36,6 +36,7 @@ struct server_status {
     std::uint64_t open_calls = 0;    ///< questions of this end without an answer
     std::int64_t round_trip_ns = 0;  ///< 0: not known yet
     std::int64_t silent_ns = 0;      ///< since the last byte came
+    bool shared_memory = false;      ///< its bytes go through memory that both processes share
   };
 
   task_id self;

@@ -23,7 +23,7 @@ TAGMA_DECL std::string server_status::body() const {
     to.flag(c.incoming), to.text(c.peer.job), to.number(static_cast<std::int32_t>(c.peer.task)), to.text(c.role);
     to.number(c.incarnation), to.number(c.bytes_sent), to.number(c.bytes_received);
     to.number(c.messages_sent), to.number(c.messages_received), to.number(c.queued), to.number(c.open_calls);
-    to.number(c.round_trip_ns), to.number(c.silent_ns);
+    to.number(c.round_trip_ns), to.number(c.silent_ns), to.flag(c.shared_memory);
   }
   return to.take();
 }
@@ -37,7 +37,7 @@ TAGMA_DECL server_status server_status::read(std::string_view body) {
   m.runs_begun = from.number<std::uint64_t>(), m.runs_failed = from.number<std::uint64_t>();
   m.devices.resize(from.count(12));
   for (device& d : m.devices) d.name = from.text(), d.variable_bytes = from.number<std::uint64_t>();
-  m.connections.resize(from.count(85));
+  m.connections.resize(from.count(86));
   for (connection& c : m.connections) {
     c.incoming = from.flag(), c.peer.job = from.text(), c.peer.task = from.number<std::int32_t>();
     c.role = from.text(), c.incarnation = from.number<std::uint64_t>();
@@ -45,6 +45,7 @@ TAGMA_DECL server_status server_status::read(std::string_view body) {
     c.messages_sent = from.number<std::uint64_t>(), c.messages_received = from.number<std::uint64_t>();
     c.queued = from.number<std::uint64_t>(), c.open_calls = from.number<std::uint64_t>();
     c.round_trip_ns = from.number<std::int64_t>(), c.silent_ns = from.number<std::int64_t>();
+    c.shared_memory = from.flag();
   }
   from.end();
   return m;

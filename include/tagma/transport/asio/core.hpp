@@ -32,13 +32,11 @@
 #include "tagma/runtime/mutex.hpp"
 #include "tagma/transport/asio/place.hpp"
 #include "tagma/transport/asio/settings.hpp"
+#include "tagma/transport/asio/socket_link.hpp"
 #include "tagma/transport/asio/tls_channel.hpp"
-#include "tagma/transport/driven_link.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::transport::asio {
-
-class socket_link;
 
 /// Listens at one address.
 struct listener : std::enable_shared_from_this<listener> {
@@ -53,17 +51,16 @@ struct listener : std::enable_shared_from_this<listener> {
 };
 
 /// What links and the thread share. Links may outlive the network; its thread does not.
-class core : public std::enable_shared_from_this<core> {
+class core final : public link_thread, public std::enable_shared_from_this<core> {
  public:
   explicit core(settings how) : how_(std::move(how)), work_(net::make_work_guard(context_)) {}
 
   void start();
   void stop();
 
-  [[nodiscard]] net::io_context& context() { return context_; }
-  [[nodiscard]] bool is_here() const { return thread_id_.load() == pthread_self(); }
-  /// Something is to be done for a link; by any thread.
-  void wake(std::shared_ptr<socket_link> whom);
+  [[nodiscard]] net::io_context& context() override { return context_; }
+  [[nodiscard]] bool is_here() const override { return thread_id_.load() == pthread_self(); }
+  void wake(std::shared_ptr<socket_link> whom) override;
 
   std::shared_ptr<link> connect(const std::string& address, options how, std::shared_ptr<handler> with,
                                 std::int64_t within_ns);
@@ -71,14 +68,9 @@ class core : public std::enable_shared_from_this<core> {
   void stop_listening(const std::string& address);
   void after(std::int64_t ns, std::function<void()> what);
 
-  /// @name For its thread
-  /// @{
-  /// A link is no stranger any more, or is over.
-  void known(const socket_link* who);
-  void over(const std::shared_ptr<socket_link>& who);
-  /// At the end of everything that is done: what has been asked for meanwhile.
-  void drive_awake();
-  /// @}
+  void known(const socket_link* who) override;
+  void over(const std::shared_ptr<socket_link>& who) override;
+  void drive_awake() override;
 
  private:
   void take(const std::shared_ptr<listener>& at);
@@ -102,59 +94,6 @@ class core : public std::enable_shared_from_this<core> {
   std::deque<const socket_link*> strangers_;
   std::map<std::uint64_t, std::unique_ptr<net::steady_timer>> timers_;
   std::uint64_t last_timer_ = 0;
-};
-
-/// One end of a connection through a socket. All but what a link has is for the thread of the network. It waits until
-/// the socket can be read or written, and then reads and writes itself: so the memory of bulk is touched in its
-/// functions alone, and is free whenever they have returned.
-class socket_link final : public driven_link, public std::enable_shared_from_this<socket_link> {
- public:
-  /// @param proof nullptr: without TLS
-  socket_link(std::shared_ptr<core> with, connection::setting s, std::shared_ptr<handler> told,
-              std::shared_ptr<const tls_identity> proof);
-  ~socket_link() override = default;
-
-  /// Finds the other end, again and again until then.
-  void seek(const place& where, std::int64_t until);
-  /// A connection that came.
-  void begin(stream_socket socket);
-  /// Does all that is to be done now.
-  void drive();
-  void stop();
-  /// One stranger too many.
-  void crowded_out();
-
- protected:
-  void wake() override { core_->wake(shared_from_this()); }
-  [[nodiscard]] bool is_here() const override { return core_->is_here(); }
-  [[nodiscard]] std::int64_t clock() const override;
-
- private:
-  void try_next();
-  void try_again(std::string_view why);
-  void connected();
-  void fails(std::string_view how);
-  void wait_to_read();
-  void read();
-  void write();
-  [[nodiscard]] std::size_t read_some(std::size_t& room, boost::system::error_code& e);
-  void decipher();
-  void distrust(status_code code, std::string_view how);
-  void plan_timer();
-  void finish();
-  void drain();
-
-  const std::shared_ptr<core> core_;
-  stream_socket socket_;
-  net::steady_timer timer_, again_;
-  net::ip::tcp::resolver resolver_;
-  place where_{};
-  std::vector<endpoint> there_{};  // not tried yet
-  std::int64_t until_ = 0, pause_ns_ = 10'000'000, timer_due_ = INT64_MAX;
-  bool running_ = false, reading_ = false, writing_ = false, over_ = false, was_stranger_ = false;
-  bool deaf_ = false;  // the other end takes nothing any more
-  const side which_;
-  std::unique_ptr<tls_channel> tls_{};  // nullptr: without
 };
 
 }  // namespace tagma::transport::asio

@@ -38,6 +38,9 @@ namespace detail {
 /// Whether a Unix socket is one that nobody listens at any more.
 [[nodiscard]] bool is_left_over(net::io_context& in, const endpoint& there);
 
+/// Whether both ends of a connection are on this machine, as far as addresses tell.
+[[nodiscard]] bool is_one_host(const stream_socket& socket);
+
 /// Reads and writes wait for nothing from now on, neither here nor in the system.
 void make_ready(stream_socket& socket);
 

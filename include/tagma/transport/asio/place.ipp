@@ -46,6 +46,18 @@ TAGMA_DECL void make_ready(stream_socket& socket) {
   (void)::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);  // fails on Unix sockets
 }
 
+TAGMA_DECL bool is_one_host(const stream_socket& socket) {
+  boost::system::error_code e, f;
+  const endpoint own = socket.local_endpoint(e), other = socket.remote_endpoint(f);
+  if (e || f) return false;
+  if (is_local(other)) return true;
+  net::ip::tcp::endpoint ends[2];
+  if (own.size() > ends[0].capacity() || own.size() != other.size()) return false;
+  std::copy_n(reinterpret_cast<const char*>(own.data()), own.size(), reinterpret_cast<char*>(ends[0].data()));
+  std::copy_n(reinterpret_cast<const char*>(other.data()), other.size(), reinterpret_cast<char*>(ends[1].data()));
+  return ends[0].address() == ends[1].address();
+}
+
 }  // namespace detail
 
 TAGMA_DECL place place_of(const std::string& address) {
