@@ -8,12 +8,13 @@
 //
 //     train_cluster --ps_hosts=a:2222,b:2222 --worker_hosts=c:2222,d:2222 --job=ps --task=0      # on a, and so on
 //
-// Of all other ways to say so (TF_CONFIG, Slurm, ...) see docs/cluster.md. By itself it is a cluster of one.
-// run: --data {fashion_mnist} --epochs 1
+// Of all other ways to say so (TF_CONFIG, Slurm, ...) see docs/cluster.md. By itself it is a cluster of one. Between
+// machines it needs a secret, `--secret-file FILE`. run: --data {fashion_mnist} --epochs 1
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "tagma/data/fashion_mnist.hpp"
@@ -33,7 +34,7 @@ constexpr auto accuracy = tg::mean(tg::cast<float>(tg::equal(tg::argmax(logits),
 constexpr auto finished = tg::variable<"finished", int>(tg::zeros);
 
 struct settings {
-  std::string data;
+  std::string data, secret;
   int epochs = 1, batch = 64;
 };
 
@@ -46,7 +47,10 @@ void work(const tg::role& role, const tg::server& own, const settings& s) {
   const auto program = tg::compile([=] {
     return tg::on<tg::replica_device_setter{.ps_tasks = Servers}>(tg::outputs(loss, accuracy, train, finished, finish));
   });
-  tg::remote_session session(program, own.target(), {.seed = 42});
+  tg::cluster_session_options how;
+  how.seed = 42;
+  how.link.secret = s.secret;
+  tg::remote_session session(program, own.target(), how);
 
   const tg::fashion_mnist_data data = s.data.empty() ? tg::fashion_mnist() : tg::fashion_mnist(s.data);
   const int workers = Servers == 0 ? 1 : static_cast<int>(role.cluster().num_tasks("worker"));
@@ -69,17 +73,27 @@ void work(const tg::role& role, const tg::server& own, const settings& s) {
   std::printf("test accuracy %.4f\n", static_cast<double>(right));
 }
 
+std::string read_line(const char* path) {
+  std::ifstream in(path);
+  std::string line;
+  if (!std::getline(in, line)) tg::fail(tg::status_code::not_found, {"--secret-file: cannot read '", path, "'"});
+  return line;
+}
+
 int main(int argc, char** argv) try {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   settings s;
   for (int i = 1; i + 1 < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--data") s.data = argv[i + 1];
+    if (option == "--secret-file") s.secret = read_line(argv[i + 1]);
     if (option == "--epochs") s.epochs = std::atoi(argv[i + 1]);
     if (option == "--batch") s.batch = std::atoi(argv[i + 1]);
   }
   const tg::role role = tg::role_from(argc, argv);
-  const tg::server server(role);
+  tg::server_options how;
+  how.secret = s.secret;
+  const tg::server server(role, how);
   std::printf("serves at %s\n", server.target().c_str());
   if (!role.is_ps()) switch (tg::setter_of(role.cluster()).ps_tasks) {
       case 0:
