@@ -42,6 +42,7 @@ template <class Graph>
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> find_frozen(const graph_view& g) {
   fixed_array<bool, N> updated{}, frozen{};
+  if constexpr (N == heap_room) make_room(g.nodes.size(), updated, frozen);
   for (node_id i = 0; i < g.size(); ++i)
     if (g.info(i).is(op_kind::update)) detail::note_updated(g.nodes.data(), g.edges.data(), g[i], updated.data());
   for (node_id i = 0; i < g.size(); ++i)
