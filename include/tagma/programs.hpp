@@ -42,4 +42,6 @@
 
 #include "tagma/plan/print_any.hpp"
 
+#include "tagma/plan/rewritten_program.hpp"
+
 #include "tagma/base/epilogue.hpp"

@@ -81,7 +81,7 @@ TEST_CASE("plans that keep what depends on frozen variables alone") {
   const auto into = tg::variable<"into", float, 3, 8>(tg::random_normal(0, 0.5));
   const auto found = tg::boolean_mask(tg::reshape<tg::dyn, 3>(series), tg::reshape<tg::dyn>(keep));
   kept(tg::matmul(found, tg::matmul(into, product)));
-  kept(tg::sum<0>(tg::cast<float>(tg::nonzero(tg::relu(m)))) * tg::sum(x));  // extents that a kept step finds
+  kept(tg::sum<0>(tg::cast<float>(tg::nonzero(tg::relu(m)))) * tg::sum(x));
 }
 
 template <int Seed>
