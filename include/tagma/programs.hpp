@@ -42,6 +42,4 @@
 
 #include "tagma/plan/print_any.hpp"
 
-#include "tagma/plan/rewritten_program.hpp"
-
 #include "tagma/base/epilogue.hpp"

@@ -209,6 +209,7 @@ TEST_CASE("attributes by name are those in order") {
       {"sum", {l.x}, {{"axes", 0b10}}, in_order(0b10, 0)},
       {"sum", {l.x}, {{"kept axes", {1}}, {"axes", {1, 0}}}, in_order(0b11, 0b10)},
       {"mean", {l.x}, {{"axes", {0, 1}}}, in_order(0b11, 0)},
+      {"sum", {l.x}, {{"axes", {}}, {"kept axes", {}}}, in_order(0, 0)},
       {"argmax", {l.x}, {{"axes", {1}}}, in_order(0b10, 0)},
       {"cast", {l.x}, {{"element type", dtype::int32}}, in_order(dtype::int32)},
       {"one_hot", {rows}, {{"element type", dtype::float32}, {"depth", 7}}, in_order(7, dtype::float32)},
@@ -284,6 +285,7 @@ TEST_CASE("what is wrong with an attribute by name is said with what it may be")
   says("graph_builder: cast: attribute element type is an integer, and needs to be an element type", "cast", {l.x},
        {{"element type", 3}});
   says("graph_builder: top_k: attribute k has too many values, 2", "top_k", {l.x}, {{"k", {2, 3}}});
+  says("graph_builder: reshape: attribute extent has no values", "reshape", {l.w}, {{"extent", {}}});
   says("graph_builder: top_k: attribute k is given twice", "top_k", {l.x}, {{"k", 2}, {"k", 2}});
   says("graph_builder: transpose: attribute axis has too few values, 1", "transpose", {l.x}, {{"axis", {1}}});
   says("TAGMA-E111 top_k: attribute k is 0, not 1 to 72057594037927936", "top_k", {l.x}, {{"k", 0}});

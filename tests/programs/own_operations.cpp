@@ -10,8 +10,8 @@
 #include "support/errors.hpp"
 #include "tagma/filter.hpp"
 #include "tagma/own_operations.hpp"
-#include "tagma/passes.hpp"
 #include "tagma/program_files.hpp"
+#include "tagma/program_passes.hpp"
 #include "tagma/programs.hpp"
 
 namespace {

@@ -106,26 +106,17 @@ class attribute_sorter : ir::attribute_listener {
         if (given_[i].name == given_[k].name) refuse(given_[i].name, " is given twice");
     for (;;) {
       const ir::refusal refused = ask();
-      moved_ = false;
-      const ir::asked_attribute* missing = nullptr;
-      for (const ir::asked_attribute& a : asked_) {
-        const auto at = static_cast<std::size_t>(a.position);
-        if (at < bits_.size())
-          bring(a, at);
-        else if (missing == nullptr)
-          missing = &a;
-      }
-      if (missing != nullptr) {
-        add(*missing);
-      } else if (const std::size_t next = unused(); next < given_.size()) {
+      if (settles()) continue;
+      if (const std::size_t next = unused(); next < given_.size()) {
         // Where an operation takes any number of them, it asks once they are there.
         take(next);
-      } else if (!moved_) {
-        if (!refused || refused.why == ir::refusal::reason::attributes)
-          for (const origin& o : names_)
-            if (!o.settled) surplus(given_[o.given]);
-        return bits_;
+        continue;
       }
+      const bool counted = !refused || refused.why == ir::refusal::reason::attributes;
+      if (counted && settled_ < bits_.size()) surplus(given_[from_[settled_].given]);
+      for (const named_attribute& n : given_)
+        if (n.values.empty() && !is_asked(n.name)) refuse(n.name, " has no values");
+      return bits_;
     }
   }
 
@@ -133,7 +124,6 @@ class attribute_sorter : ir::attribute_listener {
   /// Where an attribute comes from.
   struct origin {
     std::size_t given = 0, value = 0;
-    bool settled = false;  ///< the operation has asked for it by this name
   };
 
   [[nodiscard]] ir::refusal ask() {
@@ -147,25 +137,39 @@ class attribute_sorter : ir::attribute_listener {
     return i;
   }
   void take(std::size_t i) {
-    names_.push_back({i, used_[i], false});
+    from_.push_back({i, used_[i]});
     bits_.push_back(given_[i].values[used_[i]++].bits());
+  }
+  /// Goes along with what is asked for, from the first attribute that is not where it belongs. True if one was added or
+  /// moved: then the operation is to be asked again.
+  [[nodiscard]] bool settles() {
+    for (const ir::asked_attribute& a : asked_) {
+      const auto at = static_cast<std::size_t>(a.position);
+      if (at < settled_) continue;
+      if (at == bits_.size()) return add(a), true;
+      std::size_t found = at;
+      while (found < bits_.size() && given_[from_[found].given].name != a.name) ++found;
+      if (found == bits_.size()) return false;
+      const bool moved = found > at;
+      for (; found > at; --found) std::swap(from_[found], from_[found - 1]), std::swap(bits_[found], bits_[found - 1]);
+      settle(a);
+      if (moved) return true;
+    }
+    return false;
   }
   /// The next one is asked for: by this name, or it may be left out.
   void add(const ir::asked_attribute& a) {
     const std::string_view name = a.name;
     for (std::size_t i = 0; i < given_.size(); ++i) {
-      if (given_[i].name != name || used_[i] == given_[i].values.size()) continue;
-      if (a.what == kind::axes && given_[i].listed) return add_axes(i, a);
+      if (given_[i].name != name) continue;
+      if (a.what == kind::axes && given_[i].listed && used_[i] == 0) return add_axes(i, a);
+      if (used_[i] == given_[i].values.size()) continue;
       take(i);
-      return settle(a, bits_.size() - 1);
+      return settle(a);
     }
     for (const named_attribute& n : given_)
-      if (n.name == name && !n.values.empty())
-        refuse(name, sentence({" has too few values, ", n.values.size()}));
-    if (a.optional) {
-      names_.push_back({0, 0, true});
-      return bits_.push_back(a.least);
-    }
+      if (n.name == name && !n.values.empty()) refuse(name, sentence({" has too few values, ", n.values.size()}));
+    if (a.optional) return add_settled({}, a.least);
     for (std::size_t i = 0; i < given_.size(); ++i)
       if (used_[i] == 0 && !is_asked(given_[i].name)) unknown(given_[i].name);
     refuse(name, sentence({" is not given, and needs to be ", text_of(a)}));
@@ -180,36 +184,30 @@ class attribute_sorter : ir::attribute_listener {
       mask |= ir::attribute{1} << v.bits();
     }
     used_[i] = given_[i].values.size();
-    names_.push_back({i, 0, true});
-    bits_.push_back(mask);
+    add_settled({i, 0}, mask);
+  }
+  void add_settled(const origin& from, ir::attribute bits) {
+    from_.push_back(from);
+    bits_.push_back(bits);
+    ++settled_;
   }
   [[nodiscard]] bool is_asked(std::string_view name) const {
     for (const ir::asked_attribute& a : asked_)
       if (a.name == name) return true;
     return false;
   }
-  /// The operation asks for an attribute that is there: it or a later one has that name, or what is behind it comes
-  /// yet.
-  void bring(const ir::asked_attribute& a, std::size_t at) {
-    if (names_[at].settled) return;
-    std::size_t found = at;
-    while (found < names_.size() && (names_[found].settled || given_[names_[found].given].name != a.name)) ++found;
-    if (found == names_.size()) return;
-    for (moved_ = moved_ || found > at; found > at; --found)
-      std::swap(names_[found], names_[found - 1]), std::swap(bits_[found], bits_[found - 1]);
-    settle(a, at);
-  }
-  void settle(const ir::asked_attribute& a, std::size_t at) {
-    origin& from = names_[at];
+  /// The operation asks for the first attribute that is not settled, which has that name.
+  void settle(const ir::asked_attribute& a) {
+    const origin& from = from_[settled_];
     const named_attribute& n = given_[from.given];
-    from.settled = true;
     const attribute_value& v = n.values[from.value];
     const bool whole = v.is() == kind::integer;
     bool fits = v.is() == a.what || (a.what == kind::axes && whole);
     if (a.what == kind::integer) fits = whole || v.is() == kind::element_type;
     if (a.what == kind::flag || a.what == kind::number) fits = fits || whole;
     if (!fits) refuse(n.name, sentence({" is ", text_of(v.is()), ", and needs to be ", text_of(a)}));
-    if (a.what == kind::number && whole) bits_[at] = ir::as_attribute(static_cast<double>(v.bits()));
+    if (a.what == kind::number && whole) bits_[settled_] = ir::as_attribute(static_cast<double>(v.bits()));
+    ++settled_;
   }
 
   [[nodiscard]] static std::string_view text_of(kind what) {
@@ -265,8 +263,8 @@ class attribute_sorter : ir::attribute_listener {
   std::vector<std::size_t> used_;  // of each that is given, how many values
   std::vector<ir::asked_attribute> asked_;
   std::vector<ir::attribute> bits_;
-  std::vector<origin> names_;  // of each of `bits_`
-  bool moved_ = false;         // an attribute, since the operation was asked
+  std::vector<origin> from_;  // of each of `bits_`
+  std::size_t settled_ = 0;   // so many of the first are where they belong
 };
 
 }  // namespace detail

@@ -30,8 +30,9 @@ class heap_tables {
     std::size_t room = 64;
     while (!fits(room) && room < most_heap_nodes) room *= 2;
     if (!fits(room) || g.requests.size() > std::size(built_.requests) || g.loops.size() > std::size(built_.loops))
-      fail(status_code::resource_exhausted, {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(),
-                                             " devices and ", g.loops.size(), " loops is larger than a process builds"});
+      fail(status_code::resource_exhausted,
+           {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(), " devices and ", g.loops.size(),
+            " loops is larger than a process builds"});
     built_.allocate(room, g.roots.size());
     const auto copy = [](auto* to, const auto& from) {
       for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];

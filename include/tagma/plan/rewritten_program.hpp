@@ -30,7 +30,7 @@ namespace detail {
 
 /// The program with another graph, for one that was read, built or made of a compiled one:
 /// `behind_passes(read_program("net.tagma"), passes<fold_batch_norm, fold_frozen>)`. The passes come with
-/// <tagma/passes.hpp>. An output that is fed is fed to those who read it in that graph.
+/// <tagma/program_passes.hpp>. An output that is fed is fed to those who read it in that graph.
 /// Throws InvalidArgument with TAGMA-E210, E211 or E271 for what a pass does wrong, and ResourceExhausted for a graph
 /// that gets too large. Raises TAGMA-E212, when compiled, for what is no pass.
 template <class... Pass>
