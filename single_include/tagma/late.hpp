@@ -1357,9 +1357,8 @@ template <class Graph>
 [[nodiscard]] constexpr bool is_frozen(const Graph& g, node_id id, const bool* updated, const bool* frozen) {
   const op_info& op = g.info(id);
   if (op.is(op_kind::variable)) return !updated[id];
-  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.late &&
-             !op.is(op_kind::placeholder) && !op.is(op_kind::resource) && !op.is(op_kind::update) &&
-             !op.is(op_kind::control);
+  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.late && !op.is(op_kind::placeholder) &&
+             !op.is(op_kind::resource) && !op.is(op_kind::update) && !op.is(op_kind::control);
   for (const node_id in : g.inputs(id)) all = all && frozen[in];
   return all;
 }
