@@ -353,14 +353,31 @@ struct resource_input {
   attribute_list attributes{};
 };
 
+/// What an operation asks of one attribute.
+struct asked_attribute {
+  enum class kind : std::uint8_t { integer, flag, number, element_type, axes };
+
+  const char* name = "";
+  kind what = kind::integer;
+  extent least = 0, most = 0;
+  int position = 0;       ///< among the attributes; there may be none
+  bool optional = false;  ///< who gives attributes by name may leave it out: then it is `least`
+};
+/// Hears what an operation asks for while nothing is refused.
+struct attribute_listener {
+  void (*hear)(attribute_listener& self, const asked_attribute& asked);
+};
+
 /// The arguments of one node, asked one after another. The first answer that is no is kept; what is asked afterwards is
 /// answered with something harmless, so that an operation lists what it takes without looking back.
 class arguments {
  public:
   /// @param of the inputs and attributes; `out` is the claimed result, for operations whose type is given
   /// @param things an element for each input, or none if no input is a thing of a container
-  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {})
-      : of_(of), things_(things) {
+  /// @param listener to attributes; nullptr: nobody
+  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {},
+                               attribute_listener* listener = nullptr)
+      : of_(of), things_(things), listener_(listener) {
     if (of.in.size() > static_cast<std::size_t>(most_inputs)) refuse_count(refusal::reason::inputs, 0, most_inputs);
     if (of.attributes.size() > static_cast<std::size_t>(most_inputs))
       refuse_count(refusal::reason::attributes, 0, most_inputs);
@@ -446,9 +463,7 @@ class arguments {
 
   /// The next attribute, from `least` to `most`. Returns `least` where it is not there.
   constexpr extent attribute(const char* name, extent least, extent most) {
-    if (rest() < 1) missing_ = true;
-    if (!fine() || rest() < 1) return ++next_, least;
-    return within(name, of_.attributes[next_++], least, most);
+    return ask(asked_attribute::kind::integer, name, least, most);
   }
   /// An extent or a count; the most is what a tensor can have.
   constexpr extent size(const char* name, extent least = 0) { return attribute(name, least, max_bytes); }
@@ -466,19 +481,22 @@ class arguments {
   [[nodiscard]] constexpr attribute_list rest_of_attributes() const {
     return fine() && rest() > 0 ? of_.attributes.subspan(next_) : attribute_list{};
   }
-  constexpr bool flag(const char* name) { return attribute(name, 0, 1) != 0; }
+  constexpr bool flag(const char* name) { return ask(asked_attribute::kind::flag, name, 0, 1) != 0; }
   /// An axis of a tensor of `rank` axes.
   constexpr int axis(const char* name, int rank) {
     const number_for own(*this, "TAGMA-E020");
     return static_cast<int>(attribute(name, 0, rank - 1));
   }
   /// A set of axes of a tensor of `rank` axes, one bit each.
-  constexpr std::uint64_t mask(const char* name, int rank) {
+  /// @param optional none where nobody says
+  constexpr std::uint64_t mask(const char* name, int rank, bool optional = false) {
     const number_for own(*this, "TAGMA-E020");
-    return static_cast<std::uint64_t>(attribute(name, 0, (extent{1} << rank) - 1));
+    return static_cast<std::uint64_t>(ask(asked_attribute::kind::axes, name, 0, (extent{1} << rank) - 1, optional));
   }
   /// The number of a floating value: any bits.
-  constexpr double number(const char* name) { return as_double(attribute(name, INT64_MIN, INT64_MAX)); }
+  constexpr double number(const char* name) {
+    return as_double(ask(asked_attribute::kind::number, name, INT64_MIN, INT64_MAX));
+  }
   /// An element type: not a string, or a floating one.
   /// @{
   constexpr void element_type(const char* name) {
@@ -530,7 +548,14 @@ class arguments {
 
   constexpr dtype type_in(const char* name) {
     constexpr extent last = static_cast<extent>(tagma::detail::dtype_count) - 1;
-    return static_cast<dtype>(attribute(name, 1, last));
+    return static_cast<dtype>(ask(asked_attribute::kind::element_type, name, 1, last));
+  }
+  constexpr extent ask(asked_attribute::kind what, const char* name, extent least, extent most, bool optional = false) {
+    optional = optional || what == asked_attribute::kind::flag || least == most;
+    if (listener_ != nullptr && fine()) listener_->hear(*listener_, {name, what, least, most, next_, optional});
+    if (rest() < 1) missing_ = true;
+    if (!fine() || rest() < 1) return ++next_, least;
+    return within(name, of_.attributes[next_++], least, most);
   }
   static constexpr bool is_any(dtype t) { return t != dtype::none; }
   static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
@@ -562,6 +587,7 @@ class arguments {
 
   const infer_args& of_;
   array_view<const resource_input> things_;
+  attribute_listener* listener_;
   refusal refused_;
   const char* rule_ = "";
   input_roles roles_;
@@ -617,12 +643,13 @@ inline constexpr operation_face face{&rules<Op>, &detail::take<Op>, detail::vers
 /// @param args inputs, attributes, and which result is asked for; its `out` becomes the spec of that. Where the type of
 /// the result is given, `out` is checked
 /// @param roles written, if it is given and nothing is refused
-/// @param things as of `arguments`
+/// @param things,listener as of `arguments`
 /// @return what is refused
 [[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args,
                                                            input_roles* roles = nullptr,
-                                                           array_view<const resource_input> things = {}) {
-  arguments t(args, things);
+                                                           array_view<const resource_input> things = {},
+                                                           attribute_listener* listener = nullptr) {
+  arguments t(args, things, listener);
   if (t.fine()) {
     const int results = of.info().outputs;
     t.within("output", args.output, 0, results > 0 ? results - 1 : 0);
@@ -2869,6 +2896,8 @@ template <expression E, class... F, class Place = TAGMA_FRESH_TYPE(E)>
 /// Builds flat graphs when a program runs, in memory of the heap: what walks the records is what the compiler runs, and
 /// so are the tables.
 
+#include <iterator>
+
 // ---- tagma/base/heap_room.hpp
 #ifndef TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
 #define TAGMA_SINGLE_BASE_HEAP_ROOM_HPP
@@ -3128,13 +3157,14 @@ constexpr void note_updated(const node* nodes, const node_id* edges, const node&
     updated[written] = true;
   }
 }
-/// True if a node has the same value in all runs until somebody assigns a variable.
+/// True if a node has the same value in all runs until somebody assigns a variable, in the same place: extents that a
+/// kernel finds are found in each run, and decide where things are.
 /// @param frozen of the nodes before it
 template <class Graph>
 [[nodiscard]] constexpr bool is_frozen(const Graph& g, node_id id, const bool* updated, const bool* frozen) {
   const op_info& op = g.info(id);
   if (op.is(op_kind::variable)) return !updated[id];
-  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.is(op_kind::placeholder) &&
+  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.late && !op.is(op_kind::placeholder) &&
              !op.is(op_kind::resource) && !op.is(op_kind::update) && !op.is(op_kind::control);
   for (const node_id in : g.inputs(id)) all = all && frozen[in];
   return all;
@@ -3147,6 +3177,7 @@ template <class Graph>
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> find_frozen(const graph_view& g) {
   fixed_array<bool, N> updated{}, frozen{};
+  if constexpr (N == heap_room) make_room(g.nodes.size(), updated, frozen);
   for (node_id i = 0; i < g.size(); ++i)
     if (g.info(i).is(op_kind::update)) detail::note_updated(g.nodes.data(), g.edges.data(), g[i], updated.data());
   for (node_id i = 0; i < g.size(); ++i)
@@ -3188,7 +3219,7 @@ class rewriter {
   /// How often the graph before this pass read the node: as an operand, to wait for it, or as an output of the program.
   [[nodiscard]] constexpr int readers(node_id id) const { return readers_[id]; }
   /// True if the value is the same in all runs until somebody assigns a variable: it depends on numbers and on
-  /// variables that no update of the program writes, and on nothing else.
+  /// variables that no update of the program writes, on nothing else, and on no extents that a kernel finds.
   [[nodiscard]] constexpr bool is_frozen(node_id id) { return look_at(id), frozen_[id]; }
   /// The same of a value of the body of a loop, in each iteration by itself: it depends on what loops that are around
   /// it go over, such as variables of repeated blocks, but on nothing that they carry.
@@ -3425,8 +3456,84 @@ namespace tagma::ir {
 /// The most nodes that a process builds a graph of.
 inline constexpr std::size_t most_heap_nodes = std::size_t{1} << 21;
 
+/// A graph under construction in a process: what it was built into, and what passes make of it.
+class heap_tables {
+ public:
+  /// A finished graph, for passes. Throws ResourceExhausted for one that a process would not have built, and
+  /// `no_memory`.
+  explicit heap_tables(const graph_view& g) {
+    const auto fits = [&](std::size_t room) {
+      return g.nodes.size() <= room && g.edges.size() <= 4 * room && g.attribute_pool.size() <= 4 * room &&
+             g.back_edges.size() <= room / 2;
+    };
+    std::size_t room = 64;
+    while (!fits(room) && room < most_heap_nodes) room *= 2;
+    if (!fits(room) || g.requests.size() > std::size(built_.requests) || g.loops.size() > std::size(built_.loops))
+      fail(status_code::resource_exhausted,
+           {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(), " devices and ", g.loops.size(),
+            " loops is larger than a process builds"});
+    built_.allocate(room, g.roots.size());
+    const auto copy = [](auto* to, const auto& from) {
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+      return static_cast<int>(from.size());
+    };
+    built_.nodes = copy(built_.storage.nodes.data(), g.nodes);
+    built_.edges = copy(built_.storage.edges.data(), g.edges);
+    built_.attributes = copy(built_.storage.attributes.data(), g.attribute_pool);
+    copy(built_.roots.data(), g.roots);
+    built_.request_count = copy(built_.requests, g.requests);
+    built_.loop_count = copy(built_.loops, g.loops);
+    built_.back_edge_count = copy(built_.back_edges.data(), g.back_edges);
+    copy(built_.loop_of.data(), g.loop_of);
+  }
+
+  [[nodiscard]] const build_status& status() const { return built_.status; }
+  /// The finished tables, as the compiler has them; empty if there was a problem.
+  [[nodiscard]] graph_view view() const {
+    if (!status().good()) return {};
+    graph_view g{{built_.storage.nodes.data(), built_.nodes},
+                 {built_.storage.edges.data(), built_.edges},
+                 {built_.storage.attributes.data(), built_.attributes},
+                 built_.roots};
+    g.requests = {built_.requests, built_.request_count};
+    g.loops = {built_.loops, built_.loop_count};
+    g.back_edges = {built_.back_edges.data(), built_.back_edge_count};
+    if (built_.loop_count > 0) g.loop_of = {built_.loop_of.data(), built_.nodes};
+    return g;
+  }
+  /// Which record became which node, until a pass has rewritten the graph.
+  [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
+
+  /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
+  void rewrite(void (*pass)(rewriter&)) {
+    std::size_t expected = 64;
+    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
+      expected *= 2;
+    built_ = in_enough_room(expected, [&](std::size_t room) {
+      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
+    });
+  }
+
+ protected:
+  using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
+
+  heap_tables() = default;
+
+  /// What `build(room)` makes, with more and more room for nodes until that is enough.
+  /// @param expected a power of two
+  template <class Build>
+  [[nodiscard]] static graph_on_heap in_enough_room(std::size_t expected, const Build& build) {
+    for (std::size_t room = expected;; room *= 2) {
+      graph_on_heap built = build(room);
+      if (differ(built.status.problem, build_problem::too_large) || room >= most_heap_nodes) return built;
+    }
+  }
+
+  graph_on_heap built_;
+};
+
 /// The graph behind some outputs, built by a process.
-class heap_build {
+class heap_build : public heap_tables {
  public:
   /// Throws `no_memory`.
   /// @param roots as they are placed; @param named the same as their handles name them
@@ -3443,24 +3550,6 @@ class heap_build {
     });
   }
 
-  [[nodiscard]] const build_status& status() const { return built_.status; }
-  /// The finished tables, as the compiler has them; empty if there was a problem.
-  [[nodiscard]] graph_view view() const {
-    if (!status().good()) return {};
-    graph_view g{{built_.storage.nodes.data(), built_.nodes},
-                 {built_.storage.edges.data(), built_.edges},
-                 {built_.storage.attributes.data(), built_.attributes},
-                 built_.roots};
-    if (survey_.found.scoped) g.requests = {built_.requests, built_.request_count};
-    if (survey_.found.looped) {
-      g.loops = {built_.loops, built_.loop_count};
-      g.back_edges = {built_.back_edges.data(), built_.back_edge_count};
-    }
-    if (built_.loop_count > 0) g.loop_of = {built_.loop_of.data(), built_.nodes};
-    return g;
-  }
-  /// Which record became which node, until a pass has rewritten the graph.
-  [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
   /// The records that take a number of the program, in the order of the numbers.
   [[nodiscard]] array_view<const record* const> owners() const { return survey_.owners.view(); }
   /// How the numbers are found that the outputs carry.
@@ -3468,32 +3557,9 @@ class heap_build {
     return {survey_.places.view(), survey_.parts.view(), root_place_, survey_.found.values};
   }
 
-  /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
-  void rewrite(void (*pass)(rewriter&)) {
-    std::size_t expected = 64;
-    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
-      expected *= 2;
-    built_ = in_enough_room(expected, [&](std::size_t room) {
-      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
-    });
-  }
-
  private:
-  using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
-
-  /// What `build(room)` makes, with more and more room for nodes until that is enough.
-  /// @param expected a power of two
-  template <class Build>
-  [[nodiscard]] static graph_on_heap in_enough_room(std::size_t expected, const Build& build) {
-    for (std::size_t room = expected;; room *= 2) {
-      graph_on_heap built = build(room);
-      if (differ(built.status.problem, build_problem::too_large) || room >= most_heap_nodes) return built;
-    }
-  }
-
   detail::surveyor survey_;
   std::int32_t root_place_ = -1;
-  graph_on_heap built_;
 };
 
 }  // namespace tagma::ir
@@ -3870,9 +3936,12 @@ class planned_heap_graph {
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
   [[nodiscard]] const ir::graph_view& view() const { return view_; }
+  /// Of each node, whether it is frozen, if plans keep what is; else nothing. They do if the graph has an `ir::keep`.
+  [[nodiscard]] array_view<const bool> frozen() const { return frozen_; }
 
  private:
   ir::detail::late_tables<heap_room, heap_room> tables_;
+  fixed_array<bool, heap_room> frozen_;
   ir::graph_view view_;
 };
 
@@ -3895,12 +3964,14 @@ struct heap_order {
 class heap_plan {
  public:
   /// Throws `no_memory`.
-  /// @param g,where outlive it
+  /// @param planned,where outlive it
   heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
   [[nodiscard]] plan_view view() const;
+  /// True for a step whose result holds until somebody writes a variable.
+  [[nodiscard]] bool keeps(std::int32_t step) const;
   /// The tensors that a fused step reads, beside its operands.
   [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
@@ -3917,6 +3988,7 @@ class heap_plan {
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
   array_view<const std::int32_t> numbers_;  // of the graph
+  array_view<const bool> frozen_;
 };
 
 }  // namespace tagma::plan
@@ -3986,10 +4058,52 @@ struct receive_open : receive {
 
 }  // namespace tagma::op
 #endif  // TAGMA_SINGLE_EXPR_OP_EXCHANGE_HPP
+// ---- tagma/plan/kept_steps.hpp
+#ifndef TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+#define TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+
+/// @file
+/// Which steps of a plan are kept, for programs that keep values: they come first.
+
+namespace tagma::plan {
+
+// A step is kept if its result is frozen: then all that it reads is. So kept steps need no other, may come first, and
+// then no block that is written later can lie where their results are.
+
+/// The order of steps, those that are kept first.
+/// @param frozen of each node of the graph, as `ir::find_frozen`
+template <class Order>
+[[nodiscard]] constexpr Order kept_first(const Order& order, array_view<const bool> frozen) {
+  Order result = order;
+  int count = 0;
+  for (const bool kept : {true, false})
+    for (int i = 0; i < order.count; ++i)
+      if (frozen[order.order[i]] == kept) result.order[count++] = order.order[i];
+  return result;
+}
+/// True for a step of a plan that is kept.
+template <class Raw>
+[[nodiscard]] constexpr bool is_kept(const Raw& p, std::int32_t s, array_view<const bool> frozen) {
+  const plan_node& n = p.nodes[p.steps[s].node];
+  return n.op != &ir::info<transfer> && n.op->has_step() && frozen[n.source];
+}
+/// How many steps there are up to the last that is kept.
+template <class Raw>
+[[nodiscard]] constexpr std::int32_t kept_count(const Raw& p, array_view<const bool> frozen) {
+  std::int32_t n = 0;
+  for (std::int32_t s = 0; s < p.sizes.steps; ++s)
+    if (is_kept(p, s, frozen)) n = s + 1;
+  return n;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
 
 namespace tagma::plan {
 
 TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  for (ir::node_id i = 0; i < g.size() && frozen_.size() == 0; ++i)
+    if (g.info(i).key == &ir::key<ir::keep>) frozen_ = ir::find_frozen<heap_room>(g);
   if (!ir::has_late(g)) return;
   tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
   view_.nodes = tables_.node;
@@ -4026,20 +4140,27 @@ TAGMA_DECL bool has_order(const ir::graph_view& g, array_view<const node_id> fet
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where), numbers_(planned.view().numbers) {
+    : where_(where), numbers_(planned.view().numbers), frozen_(planned.frozen()) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
   for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
   const auto needs = ir::prune<heap_room>(g, fetches);
-  const heap_order in(g, needs, fetches, where);
+  heap_order in(g, needs, fetches, where);
+  const bool keeps = !frozen_.empty();
+  if (keeps) in.order = kept_first(in.order, frozen_);
   auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, in.fusion, in.order, where.device);
   if (where.devices.size() > 1 && !tables.contradictory)
     tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  const std::int32_t kept = keeps ? kept_count(tables, frozen_) : 0;
   if (g.loops.empty())
-    static_cast<raw&>(tables_) = assign_storage(tables);
+    static_cast<raw&>(tables_) = assign_storage(tables, kept);
   else
-    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs, kept);
+}
+
+TAGMA_DECL bool heap_plan::keeps(std::int32_t step) const {
+  return !frozen_.empty() && is_kept(tables_, step, frozen_);
 }
 
 TAGMA_DECL plan_view heap_plan::view() const {
@@ -4370,6 +4491,20 @@ namespace tagma::detail {
   fail(large ? status_code::resource_exhausted : status_code::invalid_argument, text);
 }
 
+/// Throws what `compile` says of a finished graph, as InvalidArgument.
+TAGMA_COLD inline void check_sound(const ir::heap_tables& built) {
+  const ir::graph_view g = built.view();
+  if (const ir::build_status found = status_of(built.status(), g); !found.good()) refuse_graph(found);
+  if (!g.loops.empty() && ir::has_late_in_loop(g))
+    fail(status_code::invalid_argument,
+         "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero and "
+         "unique do");
+  if (const std::string_view shared = ir::find_shared_name(g); !shared.empty())
+    fail(status_code::invalid_argument,
+         {"TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer: ",
+          shared});
+}
+
 /// The graph behind some outputs, as a process builds it. Throws what `compile` says of a type, InvalidArgument, and
 /// `no_memory`.
 /// @param roots,named as of `ir::heap_build`
@@ -4381,16 +4516,7 @@ namespace tagma::detail {
     auto built = make_owned<ir::heap_build>(roots, named);
     for (void (*const pass)(ir::rewriter&) : passes)
       if (built->status().good()) built->rewrite(pass);
-    const ir::graph_view g = built->view();
-    if (const ir::build_status found = status_of(built->status(), g); !found.good()) refuse_graph(found);
-    if (!g.loops.empty() && ir::has_late_in_loop(g))
-      fail(status_code::invalid_argument,
-           "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero and "
-           "unique do");
-    if (const std::string_view shared = ir::find_shared_name(g); !shared.empty())
-      fail(status_code::invalid_argument,
-           {"TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer: ",
-            shared});
+    check_sound(*built);
     return built;
   } catch (const char* problem) {  // what `infer` says of a node that a gradient adds
     fail(status_code::internal, {"compile: the graph cannot be built: ", problem});
@@ -4773,6 +4899,309 @@ TAGMA_COLD inline void verify(const graph_view& g, operation_faces faces, std::s
 #include <utility>
 #include <vector>
 
+// ---- tagma/device/graph_node.hpp
+
+/// @file
+/// Nodes of graphs that a process builds.
+
+#include <string_view>
+
+namespace tagma {
+
+/// A node of the graph of a `graph_builder`: a tensor, an update, or something that only orders others. Valid while the
+/// builder is.
+class graph_node {
+ public:
+  graph_node() = default;
+
+  /// The type and shape of its value, `dyn` where an extent is open; no type where there is no value.
+  [[nodiscard]] const tensor_spec& spec() const { return record_->spec; }
+  [[nodiscard]] dtype type() const { return spec().type; }
+  [[nodiscard]] const shape& dims() const { return spec().dims; }
+  /// The name of its operation.
+  [[nodiscard]] std::string_view operation() const { return record_->op->info->name; }
+
+ private:
+  friend class graph_builder;
+  graph_node(const ir::record* record, const void* owner) : record_(record), owner_(owner) {}
+
+  const ir::record* record_ = nullptr;
+  const void* owner_ = nullptr;
+};
+
+/// An output of a program, by name.
+struct named_output {
+  std::string_view name;
+  graph_node node;
+};
+
+}  // namespace tagma
+// ---- tagma/device/named_attributes.hpp
+
+/// @file
+/// Attributes of operations by their names. Which ones there are, and where from and to, the operation says itself: its
+/// `takes` is asked again with one attribute more until it has all that it asks for.
+
+#include <bit>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tagma {
+
+/// An attribute of an operation: an integer, a flag, an element type, or a floating number; the padding of a window.
+class attribute_value {
+ public:
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_same_v<T, dtype>)
+  attribute_value(T value) : bits_(ir::as_attribute(value)), is_(kind_of<T>()) {}
+  attribute_value(const window_padding& p) : bits_(op::window_plane::pack_padding(p)) {}
+  [[nodiscard]] ir::attribute bits() const { return bits_; }
+  [[nodiscard]] ir::asked_attribute::kind is() const { return is_; }
+
+ private:
+  template <class T>
+  [[nodiscard]] static constexpr ir::asked_attribute::kind kind_of() {
+    using kind = ir::asked_attribute::kind;
+    if constexpr (std::is_same_v<T, dtype>)
+      return kind::element_type;
+    else if constexpr (std::is_same_v<T, bool>)
+      return kind::flag;
+    else
+      return std::is_floating_point_v<T> ? kind::number : kind::integer;
+  }
+
+  ir::attribute bits_;
+  ir::asked_attribute::kind is_ = ir::asked_attribute::kind::integer;
+};
+
+/// The attribute "steps" of convolutions and pooling: how far a window moves, and how far apart its elements are.
+/// Throws InvalidArgument for numbers that are below 1 or above 65535 (dilations: 32767).
+[[nodiscard]] TAGMA_COLD inline attribute_value window_steps(const window& stride, const window& dilation = 1) {
+  for (const int s : {stride.height, stride.width})
+    if (s < 1 || s > 0xffff) fail(status_code::invalid_argument, {"window_steps: a stride is ", s, ", not 1 to 65535"});
+  for (const int d : {dilation.height, dilation.width})
+    if (d < 1 || d > 0x7fff)
+      fail(status_code::invalid_argument, {"window_steps: a dilation is ", d, ", not 1 to 32767"});
+  return op::window_plane::pack_steps(stride, dilation);
+}
+
+/// An attribute by name: `{"axis", 1}`. Several values are for an operation that asks for that name several times,
+/// `{"extent", {8, 1}}`, and for a set of axes: `{"axes", {0, 1}}`, which as a number has a bit for each, 0b11.
+struct named_attribute {
+  named_attribute(std::string_view called, const attribute_value& value) : name(called), values{value} {}
+  named_attribute(std::string_view called, std::initializer_list<attribute_value> all)
+      : name(called), values(all), listed(true) {}
+  named_attribute(std::string_view called, std::vector<attribute_value> all)
+      : name(called), values(static_cast<std::vector<attribute_value>&&>(all)), listed(true) {}
+
+  std::string_view name;
+  std::vector<attribute_value> values;
+  bool listed = false;
+};
+
+/// The attributes of one node by their names, in any order.
+class named_attributes {
+ public:
+  named_attributes(std::initializer_list<named_attribute> list) : list_(list) {}
+  explicit named_attributes(std::vector<named_attribute> list)
+      : list_(static_cast<std::vector<named_attribute>&&>(list)) {}
+  [[nodiscard]] const std::vector<named_attribute>& list() const { return list_; }
+
+ private:
+  std::vector<named_attribute> list_;
+};
+
+namespace detail {
+
+/// Puts attributes that have names in the order of their operation.
+class attribute_sorter : ir::attribute_listener {
+ public:
+  using kind = ir::asked_attribute::kind;
+
+  attribute_sorter(const ir::operation_face& face, array_view<const tensor_spec> in,
+                   array_view<const ir::resource_input> things, const named_attributes& given)
+      : attribute_listener{[](attribute_listener& self, const ir::asked_attribute& asked) {
+          static_cast<attribute_sorter&>(self).asked_.push_back(asked);
+        }},
+        face_(face),
+        in_(in),
+        things_(things),
+        given_(given.list()),
+        used_(given_.size()) {}
+
+  /// Throws InvalidArgument.
+  [[nodiscard]] TAGMA_COLD std::vector<ir::attribute> sorted() {
+    for (std::size_t i = 0; i < given_.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (given_[i].name == given_[k].name) refuse(given_[i].name, " is given twice");
+    for (;;) {
+      const ir::refusal refused = ask();
+      if (settles()) continue;
+      if (const std::size_t next = unused(); next < given_.size()) {
+        // Where an operation takes any number of them, it asks once they are there.
+        take(next);
+        continue;
+      }
+      const bool counted = !refused || refused.why == ir::refusal::reason::attributes;
+      if (counted && settled_ < bits_.size()) surplus(given_[from_[settled_].given]);
+      for (const named_attribute& n : given_)
+        if (n.values.empty() && !is_asked(n.name)) refuse(n.name, " has no values");
+      return bits_;
+    }
+  }
+
+ private:
+  /// Where an attribute comes from.
+  struct origin {
+    std::size_t given = 0, value = 0;
+  };
+
+  [[nodiscard]] ir::refusal ask() {
+    asked_.clear();
+    ir::infer_args args{in_, bits_, {}};
+    return check_arguments(face_, args, nullptr, things_, this);
+  }
+  [[nodiscard]] std::size_t unused() const {
+    std::size_t i = 0;
+    while (i < given_.size() && used_[i] == given_[i].values.size()) ++i;
+    return i;
+  }
+  void take(std::size_t i) {
+    from_.push_back({i, used_[i]});
+    bits_.push_back(given_[i].values[used_[i]++].bits());
+  }
+  /// Goes along with what is asked for, from the first attribute that is not where it belongs. True if one was added or
+  /// moved: then the operation is to be asked again.
+  [[nodiscard]] bool settles() {
+    for (const ir::asked_attribute& a : asked_) {
+      const auto at = static_cast<std::size_t>(a.position);
+      if (at < settled_) continue;
+      if (at == bits_.size()) return add(a), true;
+      std::size_t found = at;
+      while (found < bits_.size() && given_[from_[found].given].name != a.name) ++found;
+      if (found == bits_.size()) return false;
+      const bool moved = found > at;
+      for (; found > at; --found) std::swap(from_[found], from_[found - 1]), std::swap(bits_[found], bits_[found - 1]);
+      settle(a);
+      if (moved) return true;
+    }
+    return false;
+  }
+  /// The next one is asked for: by this name, or it may be left out.
+  void add(const ir::asked_attribute& a) {
+    const std::string_view name = a.name;
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+      if (given_[i].name != name) continue;
+      if (a.what == kind::axes && given_[i].listed && used_[i] == 0) return add_axes(i, a);
+      if (used_[i] == given_[i].values.size()) continue;
+      take(i);
+      return settle(a);
+    }
+    for (const named_attribute& n : given_)
+      if (n.name == name && !n.values.empty()) refuse(name, sentence({" has too few values, ", n.values.size()}));
+    if (a.optional) return add_settled({}, a.least);
+    for (std::size_t i = 0; i < given_.size(); ++i)
+      if (used_[i] == 0 && !is_asked(given_[i].name)) unknown(given_[i].name);
+    refuse(name, sentence({" is not given, and needs to be ", text_of(a)}));
+  }
+  void add_axes(std::size_t i, const ir::asked_attribute& a) {
+    ir::attribute mask = 0;
+    for (const attribute_value& v : given_[i].values) {
+      if (v.is() != kind::integer)
+        refuse(a.name, sentence({" has ", text_of(v.is()), ", and needs to be ", text_of(a)}));
+      if (v.bits() < 0 || v.bits() >= max_rank || (ir::attribute{1} << v.bits()) > a.most)
+        refuse(a.name, sentence({" has axis ", v.bits(), ", and needs to be ", text_of(a)}));
+      mask |= ir::attribute{1} << v.bits();
+    }
+    used_[i] = given_[i].values.size();
+    add_settled({i, 0}, mask);
+  }
+  void add_settled(const origin& from, ir::attribute bits) {
+    from_.push_back(from);
+    bits_.push_back(bits);
+    ++settled_;
+  }
+  [[nodiscard]] bool is_asked(std::string_view name) const {
+    for (const ir::asked_attribute& a : asked_)
+      if (a.name == name) return true;
+    return false;
+  }
+  /// The operation asks for the first attribute that is not settled, which has that name.
+  void settle(const ir::asked_attribute& a) {
+    const origin& from = from_[settled_];
+    const named_attribute& n = given_[from.given];
+    const attribute_value& v = n.values[from.value];
+    const bool whole = v.is() == kind::integer;
+    bool fits = v.is() == a.what || (a.what == kind::axes && whole);
+    if (a.what == kind::integer) fits = whole || v.is() == kind::element_type;
+    if (a.what == kind::flag || a.what == kind::number) fits = fits || whole;
+    if (!fits) refuse(n.name, sentence({" is ", text_of(v.is()), ", and needs to be ", text_of(a)}));
+    if (a.what == kind::number && whole) bits_[settled_] = ir::as_attribute(static_cast<double>(v.bits()));
+    ++settled_;
+  }
+
+  [[nodiscard]] static std::string_view text_of(kind what) {
+    switch (what) {
+      case kind::integer:
+        return "an integer";
+      case kind::flag:
+        return "a flag";
+      case kind::number:
+        return "a floating number";
+      case kind::axes:
+        return "a set of axes";
+      case kind::element_type:
+        break;
+    }
+    return "an element type";
+  }
+  [[nodiscard]] static std::string text_of(const ir::asked_attribute& a) {
+    std::string text(text_of(a.what));
+    if (a.what == kind::axes && a.most == 0) return text + ", of which there are none";
+    if (a.what == kind::axes)
+      return sentence({text, " from 0 to ", std::bit_width(static_cast<std::uint64_t>(a.most)) - 1});
+    if (a.what != kind::integer) return text;
+    if (a.least == a.most) return sentence({a.least});
+    if (a.least > -max_bytes) append_parts(text, {" from ", a.least});
+    if (a.most < max_bytes) append_parts(text, {a.least > -max_bytes ? " to " : " up to ", a.most});
+    return text;
+  }
+  /// One that nobody asked for.
+  [[noreturn]] void surplus(const named_attribute& n) const {
+    if (!is_asked(n.name)) unknown(n.name);
+    refuse(n.name, sentence({" has too many values, ", n.values.size()}));
+  }
+  [[noreturn]] void unknown(std::string_view name) const {
+    std::string known;
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      bool again = false;
+      for (std::size_t k = 0; k < i; ++k) again = again || std::string_view(asked_[k].name) == asked_[i].name;
+      if (!again)
+        append_parts(known, {known.empty() ? "; it takes " : ", ", asked_[i].name, " (", text_of(asked_[i]), ")"});
+    }
+    fail(status_code::invalid_argument, {"graph_builder: ", face_.info().name, ": there is no attribute ", name,
+                                         known.empty() ? "; it takes none" : "", known});
+  }
+  [[noreturn]] void refuse(std::string_view name, std::string_view problem) const {
+    fail(status_code::invalid_argument, {"graph_builder: ", face_.info().name, ": attribute ", name, problem});
+  }
+
+  const ir::operation_face& face_;
+  array_view<const tensor_spec> in_;
+  array_view<const ir::resource_input> things_;
+  const std::vector<named_attribute>& given_;
+  std::vector<std::size_t> used_;  // of each that is given, how many values
+  std::vector<ir::asked_attribute> asked_;
+  std::vector<ir::attribute> bits_;
+  std::vector<origin> from_;  // of each of `bits_`
+  std::size_t settled_ = 0;   // so many of the first are where they belong
+};
+
+}  // namespace detail
+}  // namespace tagma
 // ---- tagma/device/operations_to_build.hpp
 #ifndef TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
 #define TAGMA_SINGLE_DEVICE_OPERATIONS_TO_BUILD_HPP
@@ -5021,7 +5450,8 @@ using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &
                      row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
 
 /// What plans have beside the operations of programs.
-using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>>;
+using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
+                        row<ir::keep, &same<&is_any, 1>>>;
 
 /// All operations of programs, in the order of the table.
 template <class... Family>
@@ -5452,52 +5882,13 @@ class any_tensor {
 
 namespace tagma {
 
-/// A node of the graph of a `graph_builder`: a tensor, an update, or something that only orders others. Valid while the
-/// builder is.
-class graph_node {
- public:
-  graph_node() = default;
-
-  /// The type and shape of its value, `dyn` where an extent is open; no type where there is no value.
-  [[nodiscard]] const tensor_spec& spec() const { return record_->spec; }
-  [[nodiscard]] dtype type() const { return spec().type; }
-  [[nodiscard]] const shape& dims() const { return spec().dims; }
-  /// The name of its operation.
-  [[nodiscard]] std::string_view operation() const { return record_->op->info->name; }
-
- private:
-  friend class graph_builder;
-  graph_node(const ir::record* record, const void* owner) : record_(record), owner_(owner) {}
-
-  const ir::record* record_ = nullptr;
-  const void* owner_ = nullptr;
-};
-
-/// An attribute of an operation: an integer, a flag, an element type, or a floating number.
-class attribute_value {
- public:
-  template <class T>
-    requires(std::is_arithmetic_v<T> || std::is_same_v<T, dtype>)
-  attribute_value(T value) : bits_(ir::as_attribute(value)) {}
-  [[nodiscard]] ir::attribute bits() const { return bits_; }
-
- private:
-  ir::attribute bits_;
-};
-
-/// An output of a program, by name.
-struct named_output {
-  std::string_view name;
-  graph_node node;
-};
-
 /// Builds a graph, node by node, and makes a program of it:
 ///
 ///     graph_builder b;
 ///     const auto x = b.placeholder("x", dtype::float32, {dyn, 8});
 ///     const auto w = b.variable("w", dtype::float32, {8, 1}, glorot_uniform);
-///     const auto y = b.add("matmul", {x, w}, {false, false});
-///     const auto loss = b.add("mean", {b.add("square", {y})}, {0b11, false});
+///     const auto y = b.add("matmul", {x, w}, {{"transpose_a", false}});
+///     const auto loss = b.add("mean", {b.add("square", {y})}, {{"axes", {0, 1}}});
 ///     const any_program program = b.build({{"loss", loss}, {"train", b.minimize(loss, sgd{})}});
 ///
 /// Types and shapes are inferred, and rules checked, where a node is added; every member that adds one throws
@@ -5551,33 +5942,38 @@ class graph_builder {
   }
 
   /// A node of an operation, by its name in docs/operations.md.
-  /// @param attributes in the order in which the operation takes them, as program files have them
+  /// @param attributes by name, in any order, flags that are false left out; or all in the order in which the operation
+  /// takes them, as program files have them
   /// Throws NotFound if there is no operation of that name.
+  /// @{
   graph_node add(std::string_view operation, const node_list& inputs = {},
                  std::initializer_list<attribute_value> attributes = {}) {
     return add(operation, inputs, std::vector<attribute_value>(attributes));
   }
   graph_node add(std::string_view operation, const node_list& inputs, const std::vector<attribute_value>& attributes) {
-    const ir::operation_face* const face = device::operations::find_face_to_build(operation);
-    if (face == nullptr)
-      fail(status_code::not_found,
-           {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
+    const ir::operation_face* const face = face_called(operation);
     std::vector<ir::attribute> bits;
     for (const attribute_value& a : attributes) bits.push_back(a.bits());
     return keep(make(face, inputs, bits, {}));
   }
+  graph_node add(std::string_view operation, const node_list& inputs, const named_attributes& attributes) {
+    const ir::operation_face* const face = face_called(operation);
+    const node_operands of = operands_of(face->info(), inputs);
+    return keep(make(face, inputs, detail::attribute_sorter(*face, of.specs, of.things, attributes).sorted(), {}));
+  }
+  /// @}
   /// A thing of the session's container, such as a queue, by its name; the same one whenever it is asked for with the
   /// same attributes. Raises TAGMA-E160, and E060 if something else has that name.
   /// @param operation "queue", "reader" or another resource of docs/operations.md
+  /// @{
+  graph_node resource(std::string_view operation, std::string_view name, const named_attributes& attributes) {
+    return call_thing(add(operation, {}, attributes), name);
+  }
   graph_node resource(std::string_view operation, std::string_view name,
                       const std::vector<attribute_value>& attributes) {
-    (void)add(operation, {}, attributes);
-    own_record& r = *records_.back();
-    if (!r.op->info->is(ir::op_kind::resource))
-      fail(status_code::invalid_argument, {"graph_builder: ", operation, " is no thing of a container"});
-    call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
-    return keep(r);
+    return call_thing(add(operation, {}, attributes), name);
   }
+  /// @}
   /// A result of an operation that has several.
   graph_node result(const graph_node& of, int index) {
     const ir::record& whole = record_of(of, "result");
@@ -5834,26 +6230,41 @@ class graph_builder {
     r.scopes = devices_;
     return r;
   }
+  [[nodiscard]] static const ir::operation_face* face_called(std::string_view operation) {
+    const ir::operation_face* const face = device::operations::find_face_to_build(operation);
+    if (face == nullptr)
+      fail(status_code::not_found,
+           {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
+    return face;
+  }
+  struct node_operands {
+    std::vector<const ir::record*> from;
+    std::vector<tensor_spec> specs;
+    std::vector<ir::resource_input> things;
+  };
+  [[nodiscard]] node_operands operands_of(const ir::op_info& op, const node_list& inputs) const {
+    node_operands all;
+    for (const graph_node& n : inputs) {
+      const ir::record& r = record_of(n, op.name);
+      const ir::op_info& of = *r.op->info;
+      if (of.outputs > 0)
+        fail(status_code::invalid_argument, {op.name, ": input ", all.from.size(), ", ", of.name,
+                                             ", has several results: take one with result(node, i)"});
+      all.from.push_back(&r), all.specs.push_back(n.spec());
+      all.things.push_back(of.is(ir::op_kind::resource) ? ir::resource_input{of.name, r.attributes}
+                                                        : ir::resource_input{});
+    }
+    return all;
+  }
   /// A record of an operation whose arguments have been checked.
   /// @param given its type, where that is given
   /// @param value what the program carries for it; nullptr if nothing
   own_record& make(const ir::operation_face* face, const node_list& inputs, array_view<const ir::attribute> attributes,
                    const tensor_spec& given, const carried_value* value = nullptr) {
     const ir::op_info& op = face->info();
-    std::vector<tensor_spec> specs;
-    std::vector<const ir::record*> from;
-    std::vector<ir::resource_input> things;
-    for (const graph_node& n : inputs) from.push_back(&record_of(n, op.name)), specs.push_back(n.spec());
-    for (const ir::record* r : from) {
-      const bool is_thing = r->op->info->is(ir::op_kind::resource);
-      things.push_back(is_thing ? ir::resource_input{r->op->info->name, r->attributes} : ir::resource_input{});
-    }
+    const auto [from, specs, things] = operands_of(op, inputs);
     ir::infer_args args{specs, attributes, given};
     ir::input_roles roles;
-    for (std::size_t i = 0; i < from.size(); ++i)
-      if (from[i]->op->info->outputs > 0)
-        fail(status_code::invalid_argument, {op.name, ": input ", i, ", ", from[i]->op->info->name,
-                                             ", has several results: take one with result(node, i)"});
     for (int k = 0; k < (op.outputs > 0 ? op.outputs : 1); ++k) {
       args.output = k;
       args.out = given;
@@ -5914,6 +6325,14 @@ class graph_builder {
     return keep(r);
   }
 
+  /// The node that was added last, under a name, if it stands for a thing of a container.
+  graph_node call_thing(const graph_node& added, std::string_view name) {
+    own_record& r = *records_.back();
+    if (!r.op->info->is(ir::op_kind::resource))
+      fail(status_code::invalid_argument, {"graph_builder: ", added.operation(), " is no thing of a container"});
+    call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
+    return keep(r);
+  }
   void call(own_record& r, std::string_view name) {
     if (!is_name(name))
       fail(status_code::invalid_argument, {"TAGMA-E160 ", r.op->info->name, ": '", name, "' is no name"});

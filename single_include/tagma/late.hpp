@@ -353,14 +353,31 @@ struct resource_input {
   attribute_list attributes{};
 };
 
+/// What an operation asks of one attribute.
+struct asked_attribute {
+  enum class kind : std::uint8_t { integer, flag, number, element_type, axes };
+
+  const char* name = "";
+  kind what = kind::integer;
+  extent least = 0, most = 0;
+  int position = 0;       ///< among the attributes; there may be none
+  bool optional = false;  ///< who gives attributes by name may leave it out: then it is `least`
+};
+/// Hears what an operation asks for while nothing is refused.
+struct attribute_listener {
+  void (*hear)(attribute_listener& self, const asked_attribute& asked);
+};
+
 /// The arguments of one node, asked one after another. The first answer that is no is kept; what is asked afterwards is
 /// answered with something harmless, so that an operation lists what it takes without looking back.
 class arguments {
  public:
   /// @param of the inputs and attributes; `out` is the claimed result, for operations whose type is given
   /// @param things an element for each input, or none if no input is a thing of a container
-  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {})
-      : of_(of), things_(things) {
+  /// @param listener to attributes; nullptr: nobody
+  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {},
+                               attribute_listener* listener = nullptr)
+      : of_(of), things_(things), listener_(listener) {
     if (of.in.size() > static_cast<std::size_t>(most_inputs)) refuse_count(refusal::reason::inputs, 0, most_inputs);
     if (of.attributes.size() > static_cast<std::size_t>(most_inputs))
       refuse_count(refusal::reason::attributes, 0, most_inputs);
@@ -446,9 +463,7 @@ class arguments {
 
   /// The next attribute, from `least` to `most`. Returns `least` where it is not there.
   constexpr extent attribute(const char* name, extent least, extent most) {
-    if (rest() < 1) missing_ = true;
-    if (!fine() || rest() < 1) return ++next_, least;
-    return within(name, of_.attributes[next_++], least, most);
+    return ask(asked_attribute::kind::integer, name, least, most);
   }
   /// An extent or a count; the most is what a tensor can have.
   constexpr extent size(const char* name, extent least = 0) { return attribute(name, least, max_bytes); }
@@ -466,19 +481,22 @@ class arguments {
   [[nodiscard]] constexpr attribute_list rest_of_attributes() const {
     return fine() && rest() > 0 ? of_.attributes.subspan(next_) : attribute_list{};
   }
-  constexpr bool flag(const char* name) { return attribute(name, 0, 1) != 0; }
+  constexpr bool flag(const char* name) { return ask(asked_attribute::kind::flag, name, 0, 1) != 0; }
   /// An axis of a tensor of `rank` axes.
   constexpr int axis(const char* name, int rank) {
     const number_for own(*this, "TAGMA-E020");
     return static_cast<int>(attribute(name, 0, rank - 1));
   }
   /// A set of axes of a tensor of `rank` axes, one bit each.
-  constexpr std::uint64_t mask(const char* name, int rank) {
+  /// @param optional none where nobody says
+  constexpr std::uint64_t mask(const char* name, int rank, bool optional = false) {
     const number_for own(*this, "TAGMA-E020");
-    return static_cast<std::uint64_t>(attribute(name, 0, (extent{1} << rank) - 1));
+    return static_cast<std::uint64_t>(ask(asked_attribute::kind::axes, name, 0, (extent{1} << rank) - 1, optional));
   }
   /// The number of a floating value: any bits.
-  constexpr double number(const char* name) { return as_double(attribute(name, INT64_MIN, INT64_MAX)); }
+  constexpr double number(const char* name) {
+    return as_double(ask(asked_attribute::kind::number, name, INT64_MIN, INT64_MAX));
+  }
   /// An element type: not a string, or a floating one.
   /// @{
   constexpr void element_type(const char* name) {
@@ -530,7 +548,14 @@ class arguments {
 
   constexpr dtype type_in(const char* name) {
     constexpr extent last = static_cast<extent>(tagma::detail::dtype_count) - 1;
-    return static_cast<dtype>(attribute(name, 1, last));
+    return static_cast<dtype>(ask(asked_attribute::kind::element_type, name, 1, last));
+  }
+  constexpr extent ask(asked_attribute::kind what, const char* name, extent least, extent most, bool optional = false) {
+    optional = optional || what == asked_attribute::kind::flag || least == most;
+    if (listener_ != nullptr && fine()) listener_->hear(*listener_, {name, what, least, most, next_, optional});
+    if (rest() < 1) missing_ = true;
+    if (!fine() || rest() < 1) return ++next_, least;
+    return within(name, of_.attributes[next_++], least, most);
   }
   static constexpr bool is_any(dtype t) { return t != dtype::none; }
   static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
@@ -562,6 +587,7 @@ class arguments {
 
   const infer_args& of_;
   array_view<const resource_input> things_;
+  attribute_listener* listener_;
   refusal refused_;
   const char* rule_ = "";
   input_roles roles_;
@@ -617,12 +643,13 @@ inline constexpr operation_face face{&rules<Op>, &detail::take<Op>, detail::vers
 /// @param args inputs, attributes, and which result is asked for; its `out` becomes the spec of that. Where the type of
 /// the result is given, `out` is checked
 /// @param roles written, if it is given and nothing is refused
-/// @param things as of `arguments`
+/// @param things,listener as of `arguments`
 /// @return what is refused
 [[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args,
                                                            input_roles* roles = nullptr,
-                                                           array_view<const resource_input> things = {}) {
-  arguments t(args, things);
+                                                           array_view<const resource_input> things = {},
+                                                           attribute_listener* listener = nullptr) {
+  arguments t(args, things, listener);
   if (t.fine()) {
     const int results = of.info().outputs;
     t.within("output", args.output, 0, results > 0 ? results - 1 : 0);
@@ -1323,13 +1350,14 @@ constexpr void note_updated(const node* nodes, const node_id* edges, const node&
     updated[written] = true;
   }
 }
-/// True if a node has the same value in all runs until somebody assigns a variable.
+/// True if a node has the same value in all runs until somebody assigns a variable, in the same place: extents that a
+/// kernel finds are found in each run, and decide where things are.
 /// @param frozen of the nodes before it
 template <class Graph>
 [[nodiscard]] constexpr bool is_frozen(const Graph& g, node_id id, const bool* updated, const bool* frozen) {
   const op_info& op = g.info(id);
   if (op.is(op_kind::variable)) return !updated[id];
-  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.is(op_kind::placeholder) &&
+  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.late && !op.is(op_kind::placeholder) &&
              !op.is(op_kind::resource) && !op.is(op_kind::update) && !op.is(op_kind::control);
   for (const node_id in : g.inputs(id)) all = all && frozen[in];
   return all;
@@ -1342,6 +1370,7 @@ template <class Graph>
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> find_frozen(const graph_view& g) {
   fixed_array<bool, N> updated{}, frozen{};
+  if constexpr (N == heap_room) make_room(g.nodes.size(), updated, frozen);
   for (node_id i = 0; i < g.size(); ++i)
     if (g.info(i).is(op_kind::update)) detail::note_updated(g.nodes.data(), g.edges.data(), g[i], updated.data());
   for (node_id i = 0; i < g.size(); ++i)
@@ -1383,7 +1412,7 @@ class rewriter {
   /// How often the graph before this pass read the node: as an operand, to wait for it, or as an output of the program.
   [[nodiscard]] constexpr int readers(node_id id) const { return readers_[id]; }
   /// True if the value is the same in all runs until somebody assigns a variable: it depends on numbers and on
-  /// variables that no update of the program writes, and on nothing else.
+  /// variables that no update of the program writes, on nothing else, and on no extents that a kernel finds.
   [[nodiscard]] constexpr bool is_frozen(node_id id) { return look_at(id), frozen_[id]; }
   /// The same of a value of the body of a loop, in each iteration by itself: it depends on what loops that are around
   /// it go over, such as variables of repeated blocks, but on nothing that they carry.
@@ -1621,36 +1650,64 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
 /// @file
 /// Plans in which steps that depend on frozen variables alone come first, and keep what they compute.
 
+// ---- tagma/plan/kept_steps.hpp
+#ifndef TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+#define TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+
+/// @file
+/// Which steps of a plan are kept, for programs that keep values: they come first.
+
+namespace tagma::plan {
+
+// A step is kept if its result is frozen: then all that it reads is. So kept steps need no other, may come first, and
+// then no block that is written later can lie where their results are.
+
+/// The order of steps, those that are kept first.
+/// @param frozen of each node of the graph, as `ir::find_frozen`
+template <class Order>
+[[nodiscard]] constexpr Order kept_first(const Order& order, array_view<const bool> frozen) {
+  Order result = order;
+  int count = 0;
+  for (const bool kept : {true, false})
+    for (int i = 0; i < order.count; ++i)
+      if (frozen[order.order[i]] == kept) result.order[count++] = order.order[i];
+  return result;
+}
+/// True for a step of a plan that is kept.
+template <class Raw>
+[[nodiscard]] constexpr bool is_kept(const Raw& p, std::int32_t s, array_view<const bool> frozen) {
+  const plan_node& n = p.nodes[p.steps[s].node];
+  return n.op != &ir::info<transfer> && n.op->has_step() && frozen[n.source];
+}
+/// How many steps there are up to the last that is kept.
+template <class Raw>
+[[nodiscard]] constexpr std::int32_t kept_count(const Raw& p, array_view<const bool> frozen) {
+  std::int32_t n = 0;
+  for (std::int32_t s = 0; s < p.sizes.steps; ++s)
+    if (is_kept(p, s, frozen)) n = s + 1;
+  return n;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+
 namespace tagma::detail {
 
-/// A step is kept if its result is frozen: then all that it reads is. So kept steps need no other, may come first, and
-/// then no block that is written later can lie where their results are.
 template <class Graph>
 struct kept_steps {
   static constexpr auto frozen = ir::find_frozen<Graph::nodes>(Graph::view);
 
   template <class Order>
   [[nodiscard]] static constexpr Order first(const Order& order) {
-    Order result = order;
-    int count = 0;
-    for (const bool kept : {true, false})
-      for (int i = 0; i < order.count; ++i)
-        if (frozen[order.order[i]] == kept) result.order[count++] = order.order[i];
-    return result;
+    return plan::kept_first(order, frozen);
   }
-  /// True for a step of a plan that is kept.
   template <class Raw>
   [[nodiscard]] static constexpr bool is_kept(const Raw& p, std::int32_t s) {
-    const plan::plan_node& n = p.nodes[p.steps[s].node];
-    return n.op != &ir::info<plan::transfer> && n.op->has_step() && frozen[n.source];
+    return plan::is_kept(p, s, frozen);
   }
-  /// How many steps there are up to the last that is kept.
   template <class Raw>
   [[nodiscard]] static constexpr std::int32_t count(const Raw& p) {
-    std::int32_t n = 0;
-    for (std::int32_t s = 0; s < p.sizes.steps; ++s)
-      if (is_kept(p, s)) n = s + 1;
-    return n;
+    return plan::kept_count(p, frozen);
   }
 };
 
@@ -1703,6 +1760,10 @@ inline constexpr bool pass_keeps = requires {
 };
 template <class Closure, class... Pass>
 inline constexpr bool keeps_values<rewritten<Closure, Pass...>> = (false || ... || pass_keeps<Pass>);
+
+/// What a process rewrites a graph by, and last a copy without nodes that nobody reads.
+template <class... Pass>
+inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
 
 /// The graph `First` behind `Pass`, with as much room as that takes; void lets nobody look at it.
 template <class First, class Pass>
@@ -2218,10 +2279,6 @@ class shared_late_program : public counted_object {
 [[nodiscard]] counted<shared_late_program> build_late_program(const ir::record_table& table, const carried& values,
                                                               bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
-
-/// What a graph is rewritten by, and last a copy without nodes that nobody reads.
-template <class... Pass>
-inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
 
 }  // namespace detail
 

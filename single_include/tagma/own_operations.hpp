@@ -431,14 +431,31 @@ struct resource_input {
   attribute_list attributes{};
 };
 
+/// What an operation asks of one attribute.
+struct asked_attribute {
+  enum class kind : std::uint8_t { integer, flag, number, element_type, axes };
+
+  const char* name = "";
+  kind what = kind::integer;
+  extent least = 0, most = 0;
+  int position = 0;       ///< among the attributes; there may be none
+  bool optional = false;  ///< who gives attributes by name may leave it out: then it is `least`
+};
+/// Hears what an operation asks for while nothing is refused.
+struct attribute_listener {
+  void (*hear)(attribute_listener& self, const asked_attribute& asked);
+};
+
 /// The arguments of one node, asked one after another. The first answer that is no is kept; what is asked afterwards is
 /// answered with something harmless, so that an operation lists what it takes without looking back.
 class arguments {
  public:
   /// @param of the inputs and attributes; `out` is the claimed result, for operations whose type is given
   /// @param things an element for each input, or none if no input is a thing of a container
-  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {})
-      : of_(of), things_(things) {
+  /// @param listener to attributes; nullptr: nobody
+  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {},
+                               attribute_listener* listener = nullptr)
+      : of_(of), things_(things), listener_(listener) {
     if (of.in.size() > static_cast<std::size_t>(most_inputs)) refuse_count(refusal::reason::inputs, 0, most_inputs);
     if (of.attributes.size() > static_cast<std::size_t>(most_inputs))
       refuse_count(refusal::reason::attributes, 0, most_inputs);
@@ -524,9 +541,7 @@ class arguments {
 
   /// The next attribute, from `least` to `most`. Returns `least` where it is not there.
   constexpr extent attribute(const char* name, extent least, extent most) {
-    if (rest() < 1) missing_ = true;
-    if (!fine() || rest() < 1) return ++next_, least;
-    return within(name, of_.attributes[next_++], least, most);
+    return ask(asked_attribute::kind::integer, name, least, most);
   }
   /// An extent or a count; the most is what a tensor can have.
   constexpr extent size(const char* name, extent least = 0) { return attribute(name, least, max_bytes); }
@@ -544,19 +559,22 @@ class arguments {
   [[nodiscard]] constexpr attribute_list rest_of_attributes() const {
     return fine() && rest() > 0 ? of_.attributes.subspan(next_) : attribute_list{};
   }
-  constexpr bool flag(const char* name) { return attribute(name, 0, 1) != 0; }
+  constexpr bool flag(const char* name) { return ask(asked_attribute::kind::flag, name, 0, 1) != 0; }
   /// An axis of a tensor of `rank` axes.
   constexpr int axis(const char* name, int rank) {
     const number_for own(*this, "TAGMA-E020");
     return static_cast<int>(attribute(name, 0, rank - 1));
   }
   /// A set of axes of a tensor of `rank` axes, one bit each.
-  constexpr std::uint64_t mask(const char* name, int rank) {
+  /// @param optional none where nobody says
+  constexpr std::uint64_t mask(const char* name, int rank, bool optional = false) {
     const number_for own(*this, "TAGMA-E020");
-    return static_cast<std::uint64_t>(attribute(name, 0, (extent{1} << rank) - 1));
+    return static_cast<std::uint64_t>(ask(asked_attribute::kind::axes, name, 0, (extent{1} << rank) - 1, optional));
   }
   /// The number of a floating value: any bits.
-  constexpr double number(const char* name) { return as_double(attribute(name, INT64_MIN, INT64_MAX)); }
+  constexpr double number(const char* name) {
+    return as_double(ask(asked_attribute::kind::number, name, INT64_MIN, INT64_MAX));
+  }
   /// An element type: not a string, or a floating one.
   /// @{
   constexpr void element_type(const char* name) {
@@ -608,7 +626,14 @@ class arguments {
 
   constexpr dtype type_in(const char* name) {
     constexpr extent last = static_cast<extent>(tagma::detail::dtype_count) - 1;
-    return static_cast<dtype>(attribute(name, 1, last));
+    return static_cast<dtype>(ask(asked_attribute::kind::element_type, name, 1, last));
+  }
+  constexpr extent ask(asked_attribute::kind what, const char* name, extent least, extent most, bool optional = false) {
+    optional = optional || what == asked_attribute::kind::flag || least == most;
+    if (listener_ != nullptr && fine()) listener_->hear(*listener_, {name, what, least, most, next_, optional});
+    if (rest() < 1) missing_ = true;
+    if (!fine() || rest() < 1) return ++next_, least;
+    return within(name, of_.attributes[next_++], least, most);
   }
   static constexpr bool is_any(dtype t) { return t != dtype::none; }
   static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
@@ -640,6 +665,7 @@ class arguments {
 
   const infer_args& of_;
   array_view<const resource_input> things_;
+  attribute_listener* listener_;
   refusal refused_;
   const char* rule_ = "";
   input_roles roles_;
@@ -695,12 +721,13 @@ inline constexpr operation_face face{&rules<Op>, &detail::take<Op>, detail::vers
 /// @param args inputs, attributes, and which result is asked for; its `out` becomes the spec of that. Where the type of
 /// the result is given, `out` is checked
 /// @param roles written, if it is given and nothing is refused
-/// @param things as of `arguments`
+/// @param things,listener as of `arguments`
 /// @return what is refused
 [[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args,
                                                            input_roles* roles = nullptr,
-                                                           array_view<const resource_input> things = {}) {
-  arguments t(args, things);
+                                                           array_view<const resource_input> things = {},
+                                                           attribute_listener* listener = nullptr) {
+  arguments t(args, things, listener);
   if (t.fine()) {
     const int results = of.info().outputs;
     t.within("output", args.output, 0, results > 0 ? results - 1 : 0);
@@ -3349,7 +3376,8 @@ using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &
                      row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
 
 /// What plans have beside the operations of programs.
-using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>>;
+using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
+                        row<ir::keep, &same<&is_any, 1>>>;
 
 /// All operations of programs, in the order of the table.
 template <class... Family>

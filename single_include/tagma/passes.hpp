@@ -492,13 +492,14 @@ constexpr void note_updated(const node* nodes, const node_id* edges, const node&
     updated[written] = true;
   }
 }
-/// True if a node has the same value in all runs until somebody assigns a variable.
+/// True if a node has the same value in all runs until somebody assigns a variable, in the same place: extents that a
+/// kernel finds are found in each run, and decide where things are.
 /// @param frozen of the nodes before it
 template <class Graph>
 [[nodiscard]] constexpr bool is_frozen(const Graph& g, node_id id, const bool* updated, const bool* frozen) {
   const op_info& op = g.info(id);
   if (op.is(op_kind::variable)) return !updated[id];
-  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.is(op_kind::placeholder) &&
+  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.late && !op.is(op_kind::placeholder) &&
              !op.is(op_kind::resource) && !op.is(op_kind::update) && !op.is(op_kind::control);
   for (const node_id in : g.inputs(id)) all = all && frozen[in];
   return all;
@@ -511,6 +512,7 @@ template <class Graph>
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> find_frozen(const graph_view& g) {
   fixed_array<bool, N> updated{}, frozen{};
+  if constexpr (N == heap_room) make_room(g.nodes.size(), updated, frozen);
   for (node_id i = 0; i < g.size(); ++i)
     if (g.info(i).is(op_kind::update)) detail::note_updated(g.nodes.data(), g.edges.data(), g[i], updated.data());
   for (node_id i = 0; i < g.size(); ++i)
@@ -552,7 +554,7 @@ class rewriter {
   /// How often the graph before this pass read the node: as an operand, to wait for it, or as an output of the program.
   [[nodiscard]] constexpr int readers(node_id id) const { return readers_[id]; }
   /// True if the value is the same in all runs until somebody assigns a variable: it depends on numbers and on
-  /// variables that no update of the program writes, and on nothing else.
+  /// variables that no update of the program writes, on nothing else, and on no extents that a kernel finds.
   [[nodiscard]] constexpr bool is_frozen(node_id id) { return look_at(id), frozen_[id]; }
   /// The same of a value of the body of a loop, in each iteration by itself: it depends on what loops that are around
   /// it go over, such as variables of repeated blocks, but on nothing that they carry.
@@ -790,36 +792,64 @@ template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, b
 /// @file
 /// Plans in which steps that depend on frozen variables alone come first, and keep what they compute.
 
+// ---- tagma/plan/kept_steps.hpp
+#ifndef TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+#define TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+
+/// @file
+/// Which steps of a plan are kept, for programs that keep values: they come first.
+
+namespace tagma::plan {
+
+// A step is kept if its result is frozen: then all that it reads is. So kept steps need no other, may come first, and
+// then no block that is written later can lie where their results are.
+
+/// The order of steps, those that are kept first.
+/// @param frozen of each node of the graph, as `ir::find_frozen`
+template <class Order>
+[[nodiscard]] constexpr Order kept_first(const Order& order, array_view<const bool> frozen) {
+  Order result = order;
+  int count = 0;
+  for (const bool kept : {true, false})
+    for (int i = 0; i < order.count; ++i)
+      if (frozen[order.order[i]] == kept) result.order[count++] = order.order[i];
+  return result;
+}
+/// True for a step of a plan that is kept.
+template <class Raw>
+[[nodiscard]] constexpr bool is_kept(const Raw& p, std::int32_t s, array_view<const bool> frozen) {
+  const plan_node& n = p.nodes[p.steps[s].node];
+  return n.op != &ir::info<transfer> && n.op->has_step() && frozen[n.source];
+}
+/// How many steps there are up to the last that is kept.
+template <class Raw>
+[[nodiscard]] constexpr std::int32_t kept_count(const Raw& p, array_view<const bool> frozen) {
+  std::int32_t n = 0;
+  for (std::int32_t s = 0; s < p.sizes.steps; ++s)
+    if (is_kept(p, s, frozen)) n = s + 1;
+  return n;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+
 namespace tagma::detail {
 
-/// A step is kept if its result is frozen: then all that it reads is. So kept steps need no other, may come first, and
-/// then no block that is written later can lie where their results are.
 template <class Graph>
 struct kept_steps {
   static constexpr auto frozen = ir::find_frozen<Graph::nodes>(Graph::view);
 
   template <class Order>
   [[nodiscard]] static constexpr Order first(const Order& order) {
-    Order result = order;
-    int count = 0;
-    for (const bool kept : {true, false})
-      for (int i = 0; i < order.count; ++i)
-        if (frozen[order.order[i]] == kept) result.order[count++] = order.order[i];
-    return result;
+    return plan::kept_first(order, frozen);
   }
-  /// True for a step of a plan that is kept.
   template <class Raw>
   [[nodiscard]] static constexpr bool is_kept(const Raw& p, std::int32_t s) {
-    const plan::plan_node& n = p.nodes[p.steps[s].node];
-    return n.op != &ir::info<plan::transfer> && n.op->has_step() && frozen[n.source];
+    return plan::is_kept(p, s, frozen);
   }
-  /// How many steps there are up to the last that is kept.
   template <class Raw>
   [[nodiscard]] static constexpr std::int32_t count(const Raw& p) {
-    std::int32_t n = 0;
-    for (std::int32_t s = 0; s < p.sizes.steps; ++s)
-      if (is_kept(p, s)) n = s + 1;
-    return n;
+    return plan::kept_count(p, frozen);
   }
 };
 
@@ -872,6 +902,10 @@ inline constexpr bool pass_keeps = requires {
 };
 template <class Closure, class... Pass>
 inline constexpr bool keeps_values<rewritten<Closure, Pass...>> = (false || ... || pass_keeps<Pass>);
+
+/// What a process rewrites a graph by, and last a copy without nodes that nobody reads.
+template <class... Pass>
+inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
 
 /// The graph `First` behind `Pass`, with as much room as that takes; void lets nobody look at it.
 template <class First, class Pass>
@@ -970,39 +1004,62 @@ using early::compile;
 /// @file
 /// Kernels of steps whose results are kept: they do nothing while no variable was written.
 
-namespace tagma::device {
+// ---- tagma/device/cpu/kept_kernel.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
 
-template <>
-struct kernel<on_cpu, ir::key<ir::keep>> {
-  template <dtype, dtype>
-  static constexpr kernel_entry entry{&kernel<on_cpu, ir::key<plan::transfer>>::run};
+/// @file
+/// Steps whose results are kept: their kernels do nothing while no variable was written.
+
+namespace tagma::device::cpu::detail {
+
+/// What a kept step has beside the state of its kernel.
+struct kept_state final : runtime::kernel_state {
+  owned<runtime::kernel_state> of_kernel;
+  std::uint64_t writes = ~std::uint64_t{0};  // what the result is good for
 };
-
-namespace cpu::detail {
 
 /// Another kernel, done in the first run, and again in the first behind a write. All kept steps of a run go by one
 /// count, taken before the run reads any variable: what is written meanwhile is another count for the next run.
+/// @{
+[[nodiscard]] inline owned<runtime::kernel_state> prepare_kept(const runtime::kernel_entry& kernel,
+                                                               const runtime::kernel_args& args,
+                                                               const runtime::run_context& context) {
+  runtime::stored_variable::count_writes();
+  auto made = make_owned<kept_state>();
+  if (kernel.prepare != nullptr) {
+    runtime::kernel_args of_kernel = args;
+    of_kernel.recipe = kernel.recipe;
+    made->of_kernel = kernel.prepare(of_kernel, context);
+  }
+  return made;
+}
+inline void run_kept(const runtime::kernel_entry& kernel, const runtime::kernel_args& args,
+                     const runtime::run_context& context) {
+  auto& own = static_cast<kept_state&>(*args.state);
+  if (own.writes == context.writes) return;
+  runtime::kernel_args of_kernel = args;
+  of_kernel.state = own.of_kernel.get();
+  of_kernel.recipe = kernel.recipe;
+  kernel.run(of_kernel, context);
+  own.writes = context.writes;
+}
+/// @}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
+
+namespace tagma::device::cpu::detail {
+
+/// One that the compiler knows.
 template <runtime::kernel_function Run, runtime::prepare_function Prepare>
 struct kept_kernel {
-  struct state final : runtime::kernel_state {
-    owned<runtime::kernel_state> of_kernel;
-    std::uint64_t writes = ~std::uint64_t{0};  // what the result is good for
-  };
+  static constexpr kernel_entry plain{Run, Prepare};
 
   static owned<runtime::kernel_state> prepare(const kernel_args& args, const run_context& context) {
-    runtime::stored_variable::count_writes();
-    auto made = make_owned<state>();
-    if constexpr (Prepare != nullptr) made->of_kernel = Prepare(args, context);
-    return made;
+    return prepare_kept(plain, args, context);
   }
-  static void run(const kernel_args& args, const run_context& context) {
-    auto& own = static_cast<state&>(*args.state);
-    if (own.writes == context.writes) return;
-    kernel_args of_kernel = args;
-    of_kernel.state = own.of_kernel.get();
-    Run(of_kernel, context);
-    own.writes = context.writes;
-  }
+  static void run(const kernel_args& args, const run_context& context) { run_kept(plain, args, context); }
 };
 
 template <class Plan, std::size_t Step>
@@ -1021,8 +1078,7 @@ struct kept_entry {
   static constexpr kernel_entry value = make();
 };
 
-}  // namespace cpu::detail
-}  // namespace tagma::device
+}  // namespace tagma::device::cpu::detail
 // ---- tagma/graph/pass/fold_batch_norm.hpp
 
 /// @file

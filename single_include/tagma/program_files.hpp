@@ -353,14 +353,31 @@ struct resource_input {
   attribute_list attributes{};
 };
 
+/// What an operation asks of one attribute.
+struct asked_attribute {
+  enum class kind : std::uint8_t { integer, flag, number, element_type, axes };
+
+  const char* name = "";
+  kind what = kind::integer;
+  extent least = 0, most = 0;
+  int position = 0;       ///< among the attributes; there may be none
+  bool optional = false;  ///< who gives attributes by name may leave it out: then it is `least`
+};
+/// Hears what an operation asks for while nothing is refused.
+struct attribute_listener {
+  void (*hear)(attribute_listener& self, const asked_attribute& asked);
+};
+
 /// The arguments of one node, asked one after another. The first answer that is no is kept; what is asked afterwards is
 /// answered with something harmless, so that an operation lists what it takes without looking back.
 class arguments {
  public:
   /// @param of the inputs and attributes; `out` is the claimed result, for operations whose type is given
   /// @param things an element for each input, or none if no input is a thing of a container
-  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {})
-      : of_(of), things_(things) {
+  /// @param listener to attributes; nullptr: nobody
+  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {},
+                               attribute_listener* listener = nullptr)
+      : of_(of), things_(things), listener_(listener) {
     if (of.in.size() > static_cast<std::size_t>(most_inputs)) refuse_count(refusal::reason::inputs, 0, most_inputs);
     if (of.attributes.size() > static_cast<std::size_t>(most_inputs))
       refuse_count(refusal::reason::attributes, 0, most_inputs);
@@ -446,9 +463,7 @@ class arguments {
 
   /// The next attribute, from `least` to `most`. Returns `least` where it is not there.
   constexpr extent attribute(const char* name, extent least, extent most) {
-    if (rest() < 1) missing_ = true;
-    if (!fine() || rest() < 1) return ++next_, least;
-    return within(name, of_.attributes[next_++], least, most);
+    return ask(asked_attribute::kind::integer, name, least, most);
   }
   /// An extent or a count; the most is what a tensor can have.
   constexpr extent size(const char* name, extent least = 0) { return attribute(name, least, max_bytes); }
@@ -466,19 +481,22 @@ class arguments {
   [[nodiscard]] constexpr attribute_list rest_of_attributes() const {
     return fine() && rest() > 0 ? of_.attributes.subspan(next_) : attribute_list{};
   }
-  constexpr bool flag(const char* name) { return attribute(name, 0, 1) != 0; }
+  constexpr bool flag(const char* name) { return ask(asked_attribute::kind::flag, name, 0, 1) != 0; }
   /// An axis of a tensor of `rank` axes.
   constexpr int axis(const char* name, int rank) {
     const number_for own(*this, "TAGMA-E020");
     return static_cast<int>(attribute(name, 0, rank - 1));
   }
   /// A set of axes of a tensor of `rank` axes, one bit each.
-  constexpr std::uint64_t mask(const char* name, int rank) {
+  /// @param optional none where nobody says
+  constexpr std::uint64_t mask(const char* name, int rank, bool optional = false) {
     const number_for own(*this, "TAGMA-E020");
-    return static_cast<std::uint64_t>(attribute(name, 0, (extent{1} << rank) - 1));
+    return static_cast<std::uint64_t>(ask(asked_attribute::kind::axes, name, 0, (extent{1} << rank) - 1, optional));
   }
   /// The number of a floating value: any bits.
-  constexpr double number(const char* name) { return as_double(attribute(name, INT64_MIN, INT64_MAX)); }
+  constexpr double number(const char* name) {
+    return as_double(ask(asked_attribute::kind::number, name, INT64_MIN, INT64_MAX));
+  }
   /// An element type: not a string, or a floating one.
   /// @{
   constexpr void element_type(const char* name) {
@@ -530,7 +548,14 @@ class arguments {
 
   constexpr dtype type_in(const char* name) {
     constexpr extent last = static_cast<extent>(tagma::detail::dtype_count) - 1;
-    return static_cast<dtype>(attribute(name, 1, last));
+    return static_cast<dtype>(ask(asked_attribute::kind::element_type, name, 1, last));
+  }
+  constexpr extent ask(asked_attribute::kind what, const char* name, extent least, extent most, bool optional = false) {
+    optional = optional || what == asked_attribute::kind::flag || least == most;
+    if (listener_ != nullptr && fine()) listener_->hear(*listener_, {name, what, least, most, next_, optional});
+    if (rest() < 1) missing_ = true;
+    if (!fine() || rest() < 1) return ++next_, least;
+    return within(name, of_.attributes[next_++], least, most);
   }
   static constexpr bool is_any(dtype t) { return t != dtype::none; }
   static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
@@ -562,6 +587,7 @@ class arguments {
 
   const infer_args& of_;
   array_view<const resource_input> things_;
+  attribute_listener* listener_;
   refusal refused_;
   const char* rule_ = "";
   input_roles roles_;
@@ -617,12 +643,13 @@ inline constexpr operation_face face{&rules<Op>, &detail::take<Op>, detail::vers
 /// @param args inputs, attributes, and which result is asked for; its `out` becomes the spec of that. Where the type of
 /// the result is given, `out` is checked
 /// @param roles written, if it is given and nothing is refused
-/// @param things as of `arguments`
+/// @param things,listener as of `arguments`
 /// @return what is refused
 [[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args,
                                                            input_roles* roles = nullptr,
-                                                           array_view<const resource_input> things = {}) {
-  arguments t(args, things);
+                                                           array_view<const resource_input> things = {},
+                                                           attribute_listener* listener = nullptr) {
+  arguments t(args, things, listener);
   if (t.fine()) {
     const int results = of.info().outputs;
     t.within("output", args.output, 0, results > 0 ? results - 1 : 0);
@@ -3969,7 +3996,8 @@ using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &
                      row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
 
 /// What plans have beside the operations of programs.
-using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>>;
+using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
+                        row<ir::keep, &same<&is_any, 1>>>;
 
 /// All operations of programs, in the order of the table.
 template <class... Family>
@@ -4893,9 +4921,12 @@ class planned_heap_graph {
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
   [[nodiscard]] const ir::graph_view& view() const { return view_; }
+  /// Of each node, whether it is frozen, if plans keep what is; else nothing. They do if the graph has an `ir::keep`.
+  [[nodiscard]] array_view<const bool> frozen() const { return frozen_; }
 
  private:
   ir::detail::late_tables<heap_room, heap_room> tables_;
+  fixed_array<bool, heap_room> frozen_;
   ir::graph_view view_;
 };
 
@@ -4918,12 +4949,14 @@ struct heap_order {
 class heap_plan {
  public:
   /// Throws `no_memory`.
-  /// @param g,where outlive it
+  /// @param planned,where outlive it
   heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
   [[nodiscard]] plan_view view() const;
+  /// True for a step whose result holds until somebody writes a variable.
+  [[nodiscard]] bool keeps(std::int32_t step) const;
   /// The tensors that a fused step reads, beside its operands.
   [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
@@ -4940,6 +4973,7 @@ class heap_plan {
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
   array_view<const std::int32_t> numbers_;  // of the graph
+  array_view<const bool> frozen_;
 };
 
 }  // namespace tagma::plan
@@ -4951,9 +4985,541 @@ class heap_plan {
 /// @file
 /// Definitions of heap_plan.hpp: in the compiled half, or else in each file that includes it.
 
+// ---- tagma/graph/pass/rewrite.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
+
+/// @file
+/// Passes that rewrite a finished graph. The graph is copied node by node, operands first; a pass sees each node where
+/// it is copied, may add nodes behind it, and says which node stands for it from then on.
+
+// ---- tagma/graph/pass/copy_loops.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
+
+/// @file
+/// Loops of a graph that is copied by a pass. Heads and what they iterate are copied as they are; a node is part of the
+/// bodies that its new operands see. What a loop carries, and what it gathers, must be written in its body: where a
+/// pass has put something else there, it is copied in each iteration.
+
+namespace tagma::ir::detail {
+
+/// The part of `rewrite` that knows loops. There are none.
+template <bool Looped, class Before>
+class loop_copier {
+ public:
+  constexpr loop_copier(const Before&, graph&, const node_id*, std::size_t) {}
+  [[nodiscard]] static constexpr const loop_table* table() { return nullptr; }
+  static constexpr bool read_next_values(int*, const bool*) { return false; }
+  static constexpr void choose_operands(node_id, node_id*) {}
+  static constexpr void note(node_id, node_id) {}
+  static constexpr void choose_next_values(const bool*) {}
+  template <class Built>
+  static constexpr void finish(Built&) {}
+};
+
+template <class Before>
+class loop_copier<true, Before> {
+ public:
+  /// @param moved written by who copies: the node that each node of the graph before became
+  /// @param room for nodes of the copy
+  constexpr loop_copier(const Before& before, graph& g, const node_id* moved, std::size_t room)
+      : before_(before),
+        g_(g),
+        moved_(moved),
+        edge_of_(before.nodes),
+        edge_is_read_(before.back_edge_count + 1),
+        next_(before.back_edge_count + 1),
+        is_next_(room),
+        is_gathered_(room) {
+    g.observe(&loops_);
+    for (int e = 0; e < before.back_edge_count; ++e) {
+      edge_of_[before.back_edges[e].carried] = e;
+      next_[e] = no_node;
+    }
+    for (int& l : copy_of_) l = -1;
+  }
+  loop_copier(const loop_copier&) = delete;
+  loop_copier& operator=(const loop_copier&) = delete;
+
+  [[nodiscard]] constexpr const loop_table* table() const { return &loops_; }
+
+  /// Counts the next values of what is carried and read as read.
+  /// @param read how often each node is read; written
+  /// @param seen nodes whose operands are counted
+  /// @return true if there are operands to be counted
+  constexpr bool read_next_values(int* read, const bool* seen) {
+    bool more = false;
+    for (int e = 0; e < before_.back_edge_count; ++e) {
+      const auto [carried, next] = before_.back_edges[e];
+      if (edge_is_read_[e]) continue;
+      if (read[carried] == 0 && is_condition(carried) && read[input(carried, 0)] > 0) ++read[carried], more = true;
+      if (read[carried] == 0) continue;
+      edge_is_read_[e] = true;
+      ++read[next];
+      more = more || !seen[next];
+    }
+    return more;
+  }
+
+  /// Puts others in the place of operands that node `i` cannot have.
+  /// @param list its operands in the copy; written
+  constexpr void choose_operands(node_id i, node_id* list) {
+    const op_rules* const op = before_.storage.nodes[i].op;
+    if (op == &rules<loop_last>)
+      list[2] = next_of(edge_of_[input(i, 0)]);
+    else if (op == &rules<loop_stack>)
+      list[0] = gathered(before_.storage.nodes[input(i, 0)].op->info->is_number(), list[0], loops_.of_head(list[1]));
+    else if (op == &rules<loop_element> && is_of_variable(list[1]))
+      list[1] = g_.emit_plain(rules<loop_copy>, {&list[1], 1}, {}, no_extras);  // updates write what others read
+  }
+
+  /// Node `i` became `id`.
+  constexpr void note(node_id i, node_id id) {
+    const op_info& info = g_.info(id);
+    if (!info.stateful) return;
+    if (info.is(op_kind::loop)) {
+      for (int l = 0; l < before_.loop_count; ++l) {
+        if (before_.loops[l].head != i) continue;
+        copy_of_[l] = loops_.of_head(id);
+        was_nested_[copy_of_[l]] = before_.loops[l].parent >= 0;
+        loops_.set_rank(before_.loops[l].rank);
+      }
+    } else if (!info.unasked) {
+      // It is done as often as before, even if its operands stay now.
+      loop_table::mask all = 0;
+      for (int l = before_.loop_of[i]; l >= 0; l = before_.loops[l].parent)
+        if (copy_of_[l] >= 0) all |= loop_table::mask{1} << copy_of_[l];
+      if (all != 0) loops_.bring_into(id, all);
+    }
+  }
+
+  /// Finds the next values of all that is carried.
+  constexpr void choose_next_values(const bool* seen) {
+    for (int e = 0; e < before_.back_edge_count && !g_.overflow(); ++e)
+      if (seen[before_.back_edges[e].carried]) next_of(e);
+  }
+  template <class Built>
+  constexpr void finish(Built& built) const {
+    if (loops_.edge_count() > static_cast<int>(built.back_edges.size()))
+      built.status.stop(decltype(built.status.problem)::too_large);
+    else
+      write_loops(g_, loops_, built);
+  }
+
+ private:
+  [[nodiscard]] constexpr node_id input(node_id i, int k) const {
+    return before_.storage.edges[before_.storage.nodes[i].first_edge + k];
+  }
+  [[nodiscard]] constexpr bool is_condition(node_id carried) const {
+    return before_.storage.nodes[input(carried, 0)].op == &rules<while_head> &&
+           before_.storage.attributes[before_.storage.nodes[carried].first_attribute] == 0;
+  }
+  [[nodiscard]] constexpr bool is_of_variable(node_id id) const {
+    while (g_.info(id).is(op_kind::view)) id = g_.input(id, 0);
+    return g_.info(id).is(op_kind::variable);
+  }
+
+  /// The next value of a carried one: a node of its own, which the body writes.
+  constexpr node_id next_of(int e) {
+    if (next_[e] != no_node || g_.overflow()) return next_[e];
+    const node_id carried = moved_[before_.back_edges[e].carried];
+    const int l = loops_.of_head(g_.input(carried, 0));
+    node_id next = moved_[before_.back_edges[e].next];
+    if (!loops_.is_written(g_, l, next) || is_next_[next] || (was_nested_[l] && is_gathered_[next]))
+      next = loops_.copy(g_, l, next);
+    if (g_.overflow()) return next;
+    is_next_[next] = true;
+    loops_.add_edge({carried, next});
+    return next_[e] = next;
+  }
+  /// What stands for `value` where loop `l` gathers it.
+  /// @param was_number whether it was one before: then only its shape is read
+  constexpr node_id gathered(bool was_number, node_id value, int l) {
+    const op_info& info = g_.info(value);
+    bool fits = false;
+    if (info.is_number())
+      fits = was_number;
+    else if (is_next_[value] || g_[value].op == &rules<loop_carried>)
+      fits = loops_.loop_of(value) == l && !was_nested_[l];
+    else if (g_[value].op == &rules<loop_stack>)
+      fits = loops_.loop_of(value) == l;
+    else
+      fits = loops_.is_written(g_, l, value);
+    if (!fits) value = loops_.copy(g_, l, value);
+    if (!g_.overflow()) is_gathered_[value] = true;
+    return value;
+  }
+
+  const Before& before_;
+  graph& g_;
+  const node_id* moved_;
+  loop_table loops_;
+  scratch_array<int, 1> edge_of_;  // of each carried node before
+  scratch_array<bool, 1> edge_is_read_;
+  scratch_array<node_id, 1> next_;  // of each edge before, in the copy
+  scratch_array<bool, 1> is_next_, is_gathered_;
+  int copy_of_[most_loops]{};  // of each loop before
+  bool was_nested_[most_loops]{};
+};
+
+}  // namespace tagma::ir::detail
+#endif  // TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
+
+namespace tagma::ir {
+
+namespace detail {
+
+/// Notes the variables that an update writes.
+/// @param nodes,edges of a graph; @param update a node of it
+constexpr void note_updated(const node* nodes, const node_id* edges, const node& update, bool* updated) {
+  const node_id* const in = edges + update.first_edge;
+  for (int k = 0; k < update.inputs; ++k) {
+    node_id written = in[k];
+    if (k > 0 && nodes[written].suffix.empty()) continue;
+    while (nodes[written].op->info->shares_bytes()) written = edges[nodes[written].first_edge];
+    updated[written] = true;
+  }
+}
+/// True if a node has the same value in all runs until somebody assigns a variable, in the same place: extents that a
+/// kernel finds are found in each run, and decide where things are.
+/// @param frozen of the nodes before it
+template <class Graph>
+[[nodiscard]] constexpr bool is_frozen(const Graph& g, node_id id, const bool* updated, const bool* frozen) {
+  const op_info& op = g.info(id);
+  if (op.is(op_kind::variable)) return !updated[id];
+  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.late && !op.is(op_kind::placeholder) &&
+             !op.is(op_kind::resource) && !op.is(op_kind::update) && !op.is(op_kind::control);
+  for (const node_id in : g.inputs(id)) all = all && frozen[in];
+  return all;
+}
+
+}  // namespace detail
+
+/// For each node of a finished graph, whether it is done once in a run and has the same value in all runs until
+/// somebody assigns a variable.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<bool, N> find_frozen(const graph_view& g) {
+  fixed_array<bool, N> updated{}, frozen{};
+  if constexpr (N == heap_room) make_room(g.nodes.size(), updated, frozen);
+  for (node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(op_kind::update)) detail::note_updated(g.nodes.data(), g.edges.data(), g[i], updated.data());
+  for (node_id i = 0; i < g.size(); ++i)
+    frozen[i] = (g.loop_of.empty() || g.loop_of[i] < 0) && detail::is_frozen(g, i, updated.data(), frozen.data());
+  return frozen;
+}
+
+/// What a pass sees: the part of the graph that is copied so far, and the node that was copied last. Nodes are numbered
+/// as in the copy.
+///
+/// `visit` is called for each node that computes its value from others and does nothing else: not for what has a name,
+/// a state or an effect (variables, placeholders, updates, random numbers, resources), for operations with several
+/// results, nor for what waits (`after`) or is bound to a device (`colocate_with`), nor for what a loop consists of
+/// beside the operations of its body. All of these are seen as operands.
+class rewriter {
+ public:
+  /// The node that is visited.
+  [[nodiscard]] constexpr node_id self() const { return self_; }
+  [[nodiscard]] constexpr node_id in(int i) const { return g_.input(self_, i); }
+
+  /// True if the node is of operation `Op`, and waits for nothing but its operands.
+  template <class Op>
+  [[nodiscard]] constexpr bool is(node_id id) const {
+    return info(id).key == &key<Op> && is_plain(id);
+  }
+  template <class Op>
+  [[nodiscard]] constexpr bool is() const {
+    return is<Op>(self_);
+  }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return g_.info(id); }
+  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return g_.spec(id); }
+  [[nodiscard]] constexpr int rank(node_id id) const { return g_.spec(id).dims.rank; }
+  [[nodiscard]] constexpr std::string_view name(node_id id) const { return g_[id].name; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const { return g_.inputs(id); }
+  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return g_.input(id, i); }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const { return g_.attributes(id); }
+  /// The value of a node if it is a scalar that the compiler knows.
+  [[nodiscard]] constexpr constant_value constant(node_id id) const { return constant_of(g_, id); }
+  /// How often the graph before this pass read the node: as an operand, to wait for it, or as an output of the program.
+  [[nodiscard]] constexpr int readers(node_id id) const { return readers_[id]; }
+  /// True if the value is the same in all runs until somebody assigns a variable: it depends on numbers and on
+  /// variables that no update of the program writes, on nothing else, and on no extents that a kernel finds.
+  [[nodiscard]] constexpr bool is_frozen(node_id id) { return look_at(id), frozen_[id]; }
+  /// The same of a value of the body of a loop, in each iteration by itself: it depends on what loops that are around
+  /// it go over, such as variables of repeated blocks, but on nothing that they carry.
+  [[nodiscard]] constexpr bool is_frozen_by_turns(node_id id) { return look_at(id), by_turns_[id]; }
+
+  /// A node of an operation over nodes that are there, or the equal one: `emit(op::add{}, a, b)`. It is asked for where
+  /// the visited node is. It reads variables as they are before the updates of the run, unless an operand depends on
+  /// an update. Raises TAGMA-E211 if the operation does not take these operands, and TAGMA-E271 if one of them is a
+  /// value of the body of a loop that the visited node is not part of.
+  template <class Op, class... Node>
+  constexpr node_id emit(Op, Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return emit_of(rules<Op>, {ids, sizeof...(Node)}, {});
+  }
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return emit_of(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
+    return emit_of(rules<Op>, inputs, attributes);
+  }
+  /// The visited node over other operands of the same types.
+  constexpr node_id copy_with(array_view<const node_id> inputs) {
+    if (g_.overflow() || !status_.good()) return self_;
+    const node n = g_[self_];
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs.size() != static_cast<std::size_t>(n.inputs) || !(spec(inputs[k]) == spec(in(static_cast<int>(k)))))
+        return misfit(*n.op);
+      if (!reaches(inputs[k])) return out_of_body();
+    }
+    node_extras extras;
+    extras.request = n.request;
+    return g_.emit_as(*n.op, n.spec, inputs, g_.attributes(self_), extras);
+  }
+  /// A scalar that the compiler knows.
+  constexpr node_id number(dtype type, double value) { return emit_constant(g_, type, value); }
+
+  /// Whoever reads the visited node reads `id` instead. Raises TAGMA-E210 if its type or shape is another one, and
+  /// TAGMA-E271 if it is a value of the body of a loop that the visited node is not part of.
+  constexpr void replace(node_id id) {
+    if (!status_.good()) return;
+    if (id < 0 || id >= g_.size())
+      status_ = {build_problem::misfit, &info(self_), spec(self_), {}};
+    else if (!(spec(id) == spec(self_)))
+      status_ = {build_problem::other_spec, &info(self_), spec(self_), spec(id)};
+    else if (!reaches(id))
+      out_of_body();
+    else
+      stand_in_ = id;
+  }
+
+  /// What the engine gives; an entry for each node that the copy has room for.
+  struct tables {
+    array_view<int> readers;
+    array_view<bool> frozen;
+    array_view<bool> by_turns;
+    array_view<bool> updated;
+    const loop_table* loops = nullptr;
+  };
+  constexpr rewriter(graph& g, build_status& status, const tables& of_nodes)
+      : g_(g),
+        status_(status),
+        readers_(of_nodes.readers.data()),
+        frozen_(of_nodes.frozen.data()),
+        by_turns_(of_nodes.by_turns.data()),
+        updated_(of_nodes.updated.data()),
+        loops_(of_nodes.loops) {}
+
+  /// Lets `pass` visit a node that was copied, and returns the one that stands for it.
+  constexpr node_id visit(node_id id, void (*pass)(rewriter&)) {
+    self_ = stand_in_ = id;
+    if (g_.overflow() || !status_.good() || !is_visited(id)) return id;
+    pass(*this);
+    return stand_in_;
+  }
+  constexpr void add_readers(node_id id, int count) { readers_[id] += count; }
+  /// A variable that an update writes.
+  constexpr void set_updated(node_id variable) { updated_[variable] = true; }
+
+ private:
+  [[nodiscard]] constexpr bool is_plain(node_id id) const { return g_[id].controls == 0 && g_[id].colocated == 0; }
+  [[nodiscard]] constexpr bool is_visited(node_id id) const {
+    const op_info& op = info(id);
+    return is_plain(id) && !op.stateful && !op.unasked && op.outputs == 0 &&
+           (op.is(op_kind::compute) || op.is(op_kind::elementwise) || op.is(op_kind::view) || op.is(op_kind::output));
+  }
+
+  constexpr node_id emit_of(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes) {
+    if (g_.overflow() || !status_.good()) return self_;
+    scratch_array<tensor_spec, 3> in(inputs.size());
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k] < 0 || inputs[k] >= g_.size()) return misfit(op);
+      if (!reaches(inputs[k])) return out_of_body();
+      in[k] = spec(inputs[k]);
+    }
+    infer_args args{in.view(), attributes, {}};
+    if (op.info->stateful || op.info->unasked || op.info->outputs > 0 || op.info->is(op_kind::update) ||
+        op.expand != nullptr || op.info->infer(args) != nullptr)
+      return misfit(op);
+    node_extras extras;
+    extras.request = g_[self_].request;
+    return g_.emit_plain(op, inputs, attributes, extras);
+  }
+  /// True if a node sees the iterations of no loop but those that the visited one sees.
+  [[nodiscard]] constexpr bool reaches(node_id id) const {
+    return loops_ == nullptr || (loops_->mask_of(id) & ~loops_->mask_of(self_)) == 0;
+  }
+  constexpr node_id out_of_body() {
+    status_ = {build_problem::out_of_body, &info(self_), spec(self_), {}};
+    return self_;
+  }
+  constexpr node_id misfit(const op_rules& op) {
+    status_ = {build_problem::misfit, op.info, spec(self_), {}};
+    return self_;
+  }
+
+  /// Finds out of all nodes up to `id` whether they are frozen.
+  constexpr void look_at(node_id id) {
+    for (; known_ <= id; ++known_) {
+      frozen_[known_] = by_turns_[known_] = detail::is_frozen(g_, known_, updated_, frozen_);
+      if (loops_ == nullptr || frozen_[known_]) continue;
+      const op_rules* const op = g_[known_].op;
+      by_turns_[known_] = op->info->is(op_kind::loop) ||
+                          (op != &rules<loop_carried> && !op->info->is(op_kind::iterations) &&
+                           op != &rules<loop_result> && detail::is_frozen(g_, known_, updated_, by_turns_));
+    }
+  }
+
+  graph& g_;
+  build_status& status_;
+  int* readers_;
+  bool* frozen_;
+  bool* by_turns_;
+  bool* updated_;
+  const loop_table* loops_;
+  node_id known_ = 0;
+  node_id self_ = 0;
+  node_id stand_in_ = 0;
+};
+
+/// Copies a graph, without nodes that nobody reads, while `pass` rewrites it.
+/// @tparam Nodes room for the copy and for what the pass adds
+/// @param pass what visits each node; nullptr: nobody
+/// @param room for so many nodes, a power of two, where the graph is on the heap
+template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, bool Looped>
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped, Looped> rewrite(
+    const built_graph<From, Roots, Scoped, Looped>& before, void (*pass)(rewriter&),
+    [[maybe_unused]] std::size_t room = Nodes) {
+  built_graph<Nodes, Roots, Scoped, Looped> built;
+  if constexpr (Nodes == heap_room) built.allocate(room, before.roots.size());
+  built.status = before.status;
+  if (!built.status.good()) return built;
+  const node* const nodes = before.storage.nodes.data();
+  const node_id* const edges = before.storage.edges.data();
+  const int count = before.nodes;
+  graph g = built.storage.view();
+  scratch_array<node_id, 1> moved_to(count);
+  node_id* const moved = moved_to.data();
+  detail::loop_copier<Looped, built_graph<From, Roots, Scoped, Looped>> loops(before, g, moved, built.room());
+  const auto is_named = [&](const node& n) {
+    const op_info& op = *n.op->info;
+    return op.is(op_kind::variable) || op.is(op_kind::placeholder) || op.is(op_kind::resource);
+  };
+
+  // Who is read, and which variables are written.
+  scratch_array<int, 1> read_of(count);
+  scratch_array<bool, 1> updated_of(count), seen_of(count);
+  int* const read = read_of.data();
+  bool *const updated = updated_of.data(), *const seen = seen_of.data();
+  for (const node_id root : before.roots) ++read[root];
+  do {
+    for (node_id i = count; i-- > 0;) {
+      const node& n = nodes[i];
+      if (seen[i] || (read[i] == 0 && !is_named(n))) continue;
+      seen[i] = true;
+      const node_id* const in = edges + n.first_edge;
+      for (int k = 0; k < n.inputs + n.controls + n.colocated; ++k) ++read[in[k]];
+      if (n.op->info->is(op_kind::update)) detail::note_updated(nodes, edges, n, updated);
+    }
+  } while (loops.read_next_values(read, seen));
+
+  scratch_array<int, 1> readers(built.room());
+  scratch_array<bool, 1> frozen(built.room()), by_turns(built.room()), updated_here(built.room());
+  rewriter r{g, built.status, {readers.view(), frozen.view(), by_turns.view(), updated_here.view(), loops.table()}};
+  scratch_array<node_id, 16> list(before.edges);
+  for (node_id i = 0; i < count && built.status.good() && !g.overflow(); ++i) {
+    if (!seen[i]) continue;
+    const node& n = nodes[i];
+    const node_id* const in = edges + n.first_edge;
+    const int all = n.inputs + n.controls + n.colocated;
+    for (int k = 0; k < all; ++k) list[k] = moved[in[k]];
+    loops.choose_operands(i, list.data());
+    const array_view<const node_id> to(list.data(), static_cast<std::size_t>(all));
+    const node_extras extras{to.subspan(n.inputs, n.controls),
+                             n.name,
+                             n.suffix,
+                             n.value,
+                             n.request,
+                             to.subspan(n.inputs + n.controls, n.colocated)};
+    node_id id = g.emit_as(
+        *n.op, n.spec, to.first(static_cast<std::size_t>(n.inputs)),
+        {before.storage.attributes.data() + n.first_attribute, static_cast<std::size_t>(n.attribute_count)}, extras);
+    if (g.overflow()) break;
+    loops.note(i, id);
+    if (updated[i]) r.set_updated(id);
+    r.add_readers(id, read[i]);
+    if (pass != nullptr) {
+      const node_id stand_in = r.visit(id, pass);
+      if (stand_in != id) r.add_readers(stand_in, read[i]);
+      id = stand_in;
+    }
+    moved[i] = id;
+  }
+  loops.choose_next_values(seen);
+  if (g.overflow()) built.status = {build_problem::too_large, nullptr, {}, {}, {}};
+  if (!built.status.good()) return built;
+  built.nodes = g.size();
+  built.edges = g.edge_count();
+  built.attributes = g.attribute_count();
+  for (std::size_t i = 0; i < before.roots.size(); ++i) built.roots[i] = moved[before.roots[i]];
+  built.request_count = before.request_count;
+  for (int i = 0; i < before.request_count; ++i) built.requests[i] = before.requests[i];
+  loops.finish(built);
+  return built;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
+// ---- tagma/plan/kept_steps.hpp
+#ifndef TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+#define TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+
+/// @file
+/// Which steps of a plan are kept, for programs that keep values: they come first.
+
+namespace tagma::plan {
+
+// A step is kept if its result is frozen: then all that it reads is. So kept steps need no other, may come first, and
+// then no block that is written later can lie where their results are.
+
+/// The order of steps, those that are kept first.
+/// @param frozen of each node of the graph, as `ir::find_frozen`
+template <class Order>
+[[nodiscard]] constexpr Order kept_first(const Order& order, array_view<const bool> frozen) {
+  Order result = order;
+  int count = 0;
+  for (const bool kept : {true, false})
+    for (int i = 0; i < order.count; ++i)
+      if (frozen[order.order[i]] == kept) result.order[count++] = order.order[i];
+  return result;
+}
+/// True for a step of a plan that is kept.
+template <class Raw>
+[[nodiscard]] constexpr bool is_kept(const Raw& p, std::int32_t s, array_view<const bool> frozen) {
+  const plan_node& n = p.nodes[p.steps[s].node];
+  return n.op != &ir::info<transfer> && n.op->has_step() && frozen[n.source];
+}
+/// How many steps there are up to the last that is kept.
+template <class Raw>
+[[nodiscard]] constexpr std::int32_t kept_count(const Raw& p, array_view<const bool> frozen) {
+  std::int32_t n = 0;
+  for (std::int32_t s = 0; s < p.sizes.steps; ++s)
+    if (is_kept(p, s, frozen)) n = s + 1;
+  return n;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_KEPT_STEPS_HPP
+
 namespace tagma::plan {
 
 TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  for (ir::node_id i = 0; i < g.size() && frozen_.size() == 0; ++i)
+    if (g.info(i).key == &ir::key<ir::keep>) frozen_ = ir::find_frozen<heap_room>(g);
   if (!ir::has_late(g)) return;
   tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
   view_.nodes = tables_.node;
@@ -4990,20 +5556,27 @@ TAGMA_DECL bool has_order(const ir::graph_view& g, array_view<const node_id> fet
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where), numbers_(planned.view().numbers) {
+    : where_(where), numbers_(planned.view().numbers), frozen_(planned.frozen()) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
   for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
   const auto needs = ir::prune<heap_room>(g, fetches);
-  const heap_order in(g, needs, fetches, where);
+  heap_order in(g, needs, fetches, where);
+  const bool keeps = !frozen_.empty();
+  if (keeps) in.order = kept_first(in.order, frozen_);
   auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, in.fusion, in.order, where.device);
   if (where.devices.size() > 1 && !tables.contradictory)
     tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  const std::int32_t kept = keeps ? kept_count(tables, frozen_) : 0;
   if (g.loops.empty())
-    static_cast<raw&>(tables_) = assign_storage(tables);
+    static_cast<raw&>(tables_) = assign_storage(tables, kept);
   else
-    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs, kept);
+}
+
+TAGMA_DECL bool heap_plan::keeps(std::int32_t step) const {
+  return !frozen_.empty() && is_kept(tables_, step, frozen_);
 }
 
 TAGMA_DECL plan_view heap_plan::view() const {

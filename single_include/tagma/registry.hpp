@@ -1504,501 +1504,91 @@ template <class T, extent Count = dyn, bool LittleEndian = true, expression E>
 /// Builds flat graphs when a program runs, in memory of the heap: what walks the records is what the compiler runs, and
 /// so are the tables.
 
-// ---- tagma/graph/pass/rewrite.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
-
-/// @file
-/// Passes that rewrite a finished graph. The graph is copied node by node, operands first; a pass sees each node where
-/// it is copied, may add nodes behind it, and says which node stands for it from then on.
-
-// ---- tagma/graph/pass/copy_loops.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
-
-/// @file
-/// Loops of a graph that is copied by a pass. Heads and what they iterate are copied as they are; a node is part of the
-/// bodies that its new operands see. What a loop carries, and what it gathers, must be written in its body: where a
-/// pass has put something else there, it is copied in each iteration.
-
-namespace tagma::ir::detail {
-
-/// The part of `rewrite` that knows loops. There are none.
-template <bool Looped, class Before>
-class loop_copier {
- public:
-  constexpr loop_copier(const Before&, graph&, const node_id*, std::size_t) {}
-  [[nodiscard]] static constexpr const loop_table* table() { return nullptr; }
-  static constexpr bool read_next_values(int*, const bool*) { return false; }
-  static constexpr void choose_operands(node_id, node_id*) {}
-  static constexpr void note(node_id, node_id) {}
-  static constexpr void choose_next_values(const bool*) {}
-  template <class Built>
-  static constexpr void finish(Built&) {}
-};
-
-template <class Before>
-class loop_copier<true, Before> {
- public:
-  /// @param moved written by who copies: the node that each node of the graph before became
-  /// @param room for nodes of the copy
-  constexpr loop_copier(const Before& before, graph& g, const node_id* moved, std::size_t room)
-      : before_(before),
-        g_(g),
-        moved_(moved),
-        edge_of_(before.nodes),
-        edge_is_read_(before.back_edge_count + 1),
-        next_(before.back_edge_count + 1),
-        is_next_(room),
-        is_gathered_(room) {
-    g.observe(&loops_);
-    for (int e = 0; e < before.back_edge_count; ++e) {
-      edge_of_[before.back_edges[e].carried] = e;
-      next_[e] = no_node;
-    }
-    for (int& l : copy_of_) l = -1;
-  }
-  loop_copier(const loop_copier&) = delete;
-  loop_copier& operator=(const loop_copier&) = delete;
-
-  [[nodiscard]] constexpr const loop_table* table() const { return &loops_; }
-
-  /// Counts the next values of what is carried and read as read.
-  /// @param read how often each node is read; written
-  /// @param seen nodes whose operands are counted
-  /// @return true if there are operands to be counted
-  constexpr bool read_next_values(int* read, const bool* seen) {
-    bool more = false;
-    for (int e = 0; e < before_.back_edge_count; ++e) {
-      const auto [carried, next] = before_.back_edges[e];
-      if (edge_is_read_[e]) continue;
-      if (read[carried] == 0 && is_condition(carried) && read[input(carried, 0)] > 0) ++read[carried], more = true;
-      if (read[carried] == 0) continue;
-      edge_is_read_[e] = true;
-      ++read[next];
-      more = more || !seen[next];
-    }
-    return more;
-  }
-
-  /// Puts others in the place of operands that node `i` cannot have.
-  /// @param list its operands in the copy; written
-  constexpr void choose_operands(node_id i, node_id* list) {
-    const op_rules* const op = before_.storage.nodes[i].op;
-    if (op == &rules<loop_last>)
-      list[2] = next_of(edge_of_[input(i, 0)]);
-    else if (op == &rules<loop_stack>)
-      list[0] = gathered(before_.storage.nodes[input(i, 0)].op->info->is_number(), list[0], loops_.of_head(list[1]));
-    else if (op == &rules<loop_element> && is_of_variable(list[1]))
-      list[1] = g_.emit_plain(rules<loop_copy>, {&list[1], 1}, {}, no_extras);  // updates write what others read
-  }
-
-  /// Node `i` became `id`.
-  constexpr void note(node_id i, node_id id) {
-    const op_info& info = g_.info(id);
-    if (!info.stateful) return;
-    if (info.is(op_kind::loop)) {
-      for (int l = 0; l < before_.loop_count; ++l) {
-        if (before_.loops[l].head != i) continue;
-        copy_of_[l] = loops_.of_head(id);
-        was_nested_[copy_of_[l]] = before_.loops[l].parent >= 0;
-        loops_.set_rank(before_.loops[l].rank);
-      }
-    } else if (!info.unasked) {
-      // It is done as often as before, even if its operands stay now.
-      loop_table::mask all = 0;
-      for (int l = before_.loop_of[i]; l >= 0; l = before_.loops[l].parent)
-        if (copy_of_[l] >= 0) all |= loop_table::mask{1} << copy_of_[l];
-      if (all != 0) loops_.bring_into(id, all);
-    }
-  }
-
-  /// Finds the next values of all that is carried.
-  constexpr void choose_next_values(const bool* seen) {
-    for (int e = 0; e < before_.back_edge_count && !g_.overflow(); ++e)
-      if (seen[before_.back_edges[e].carried]) next_of(e);
-  }
-  template <class Built>
-  constexpr void finish(Built& built) const {
-    if (loops_.edge_count() > static_cast<int>(built.back_edges.size()))
-      built.status.stop(decltype(built.status.problem)::too_large);
-    else
-      write_loops(g_, loops_, built);
-  }
-
- private:
-  [[nodiscard]] constexpr node_id input(node_id i, int k) const {
-    return before_.storage.edges[before_.storage.nodes[i].first_edge + k];
-  }
-  [[nodiscard]] constexpr bool is_condition(node_id carried) const {
-    return before_.storage.nodes[input(carried, 0)].op == &rules<while_head> &&
-           before_.storage.attributes[before_.storage.nodes[carried].first_attribute] == 0;
-  }
-  [[nodiscard]] constexpr bool is_of_variable(node_id id) const {
-    while (g_.info(id).is(op_kind::view)) id = g_.input(id, 0);
-    return g_.info(id).is(op_kind::variable);
-  }
-
-  /// The next value of a carried one: a node of its own, which the body writes.
-  constexpr node_id next_of(int e) {
-    if (next_[e] != no_node || g_.overflow()) return next_[e];
-    const node_id carried = moved_[before_.back_edges[e].carried];
-    const int l = loops_.of_head(g_.input(carried, 0));
-    node_id next = moved_[before_.back_edges[e].next];
-    if (!loops_.is_written(g_, l, next) || is_next_[next] || (was_nested_[l] && is_gathered_[next]))
-      next = loops_.copy(g_, l, next);
-    if (g_.overflow()) return next;
-    is_next_[next] = true;
-    loops_.add_edge({carried, next});
-    return next_[e] = next;
-  }
-  /// What stands for `value` where loop `l` gathers it.
-  /// @param was_number whether it was one before: then only its shape is read
-  constexpr node_id gathered(bool was_number, node_id value, int l) {
-    const op_info& info = g_.info(value);
-    bool fits = false;
-    if (info.is_number())
-      fits = was_number;
-    else if (is_next_[value] || g_[value].op == &rules<loop_carried>)
-      fits = loops_.loop_of(value) == l && !was_nested_[l];
-    else if (g_[value].op == &rules<loop_stack>)
-      fits = loops_.loop_of(value) == l;
-    else
-      fits = loops_.is_written(g_, l, value);
-    if (!fits) value = loops_.copy(g_, l, value);
-    if (!g_.overflow()) is_gathered_[value] = true;
-    return value;
-  }
-
-  const Before& before_;
-  graph& g_;
-  const node_id* moved_;
-  loop_table loops_;
-  scratch_array<int, 1> edge_of_;  // of each carried node before
-  scratch_array<bool, 1> edge_is_read_;
-  scratch_array<node_id, 1> next_;  // of each edge before, in the copy
-  scratch_array<bool, 1> is_next_, is_gathered_;
-  int copy_of_[most_loops]{};  // of each loop before
-  bool was_nested_[most_loops]{};
-};
-
-}  // namespace tagma::ir::detail
-#endif  // TAGMA_SINGLE_GRAPH_PASS_COPY_LOOPS_HPP
-
-namespace tagma::ir {
-
-namespace detail {
-
-/// Notes the variables that an update writes.
-/// @param nodes,edges of a graph; @param update a node of it
-constexpr void note_updated(const node* nodes, const node_id* edges, const node& update, bool* updated) {
-  const node_id* const in = edges + update.first_edge;
-  for (int k = 0; k < update.inputs; ++k) {
-    node_id written = in[k];
-    if (k > 0 && nodes[written].suffix.empty()) continue;
-    while (nodes[written].op->info->shares_bytes()) written = edges[nodes[written].first_edge];
-    updated[written] = true;
-  }
-}
-/// True if a node has the same value in all runs until somebody assigns a variable.
-/// @param frozen of the nodes before it
-template <class Graph>
-[[nodiscard]] constexpr bool is_frozen(const Graph& g, node_id id, const bool* updated, const bool* frozen) {
-  const op_info& op = g.info(id);
-  if (op.is(op_kind::variable)) return !updated[id];
-  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.is(op_kind::placeholder) &&
-             !op.is(op_kind::resource) && !op.is(op_kind::update) && !op.is(op_kind::control);
-  for (const node_id in : g.inputs(id)) all = all && frozen[in];
-  return all;
-}
-
-}  // namespace detail
-
-/// For each node of a finished graph, whether it is done once in a run and has the same value in all runs until
-/// somebody assigns a variable.
-template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<bool, N> find_frozen(const graph_view& g) {
-  fixed_array<bool, N> updated{}, frozen{};
-  for (node_id i = 0; i < g.size(); ++i)
-    if (g.info(i).is(op_kind::update)) detail::note_updated(g.nodes.data(), g.edges.data(), g[i], updated.data());
-  for (node_id i = 0; i < g.size(); ++i)
-    frozen[i] = (g.loop_of.empty() || g.loop_of[i] < 0) && detail::is_frozen(g, i, updated.data(), frozen.data());
-  return frozen;
-}
-
-/// What a pass sees: the part of the graph that is copied so far, and the node that was copied last. Nodes are numbered
-/// as in the copy.
-///
-/// `visit` is called for each node that computes its value from others and does nothing else: not for what has a name,
-/// a state or an effect (variables, placeholders, updates, random numbers, resources), for operations with several
-/// results, nor for what waits (`after`) or is bound to a device (`colocate_with`), nor for what a loop consists of
-/// beside the operations of its body. All of these are seen as operands.
-class rewriter {
- public:
-  /// The node that is visited.
-  [[nodiscard]] constexpr node_id self() const { return self_; }
-  [[nodiscard]] constexpr node_id in(int i) const { return g_.input(self_, i); }
-
-  /// True if the node is of operation `Op`, and waits for nothing but its operands.
-  template <class Op>
-  [[nodiscard]] constexpr bool is(node_id id) const {
-    return info(id).key == &key<Op> && is_plain(id);
-  }
-  template <class Op>
-  [[nodiscard]] constexpr bool is() const {
-    return is<Op>(self_);
-  }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return g_.info(id); }
-  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return g_.spec(id); }
-  [[nodiscard]] constexpr int rank(node_id id) const { return g_.spec(id).dims.rank; }
-  [[nodiscard]] constexpr std::string_view name(node_id id) const { return g_[id].name; }
-  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const { return g_.inputs(id); }
-  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return g_.input(id, i); }
-  [[nodiscard]] constexpr attribute_list attributes(node_id id) const { return g_.attributes(id); }
-  /// The value of a node if it is a scalar that the compiler knows.
-  [[nodiscard]] constexpr constant_value constant(node_id id) const { return constant_of(g_, id); }
-  /// How often the graph before this pass read the node: as an operand, to wait for it, or as an output of the program.
-  [[nodiscard]] constexpr int readers(node_id id) const { return readers_[id]; }
-  /// True if the value is the same in all runs until somebody assigns a variable: it depends on numbers and on
-  /// variables that no update of the program writes, and on nothing else.
-  [[nodiscard]] constexpr bool is_frozen(node_id id) { return look_at(id), frozen_[id]; }
-  /// The same of a value of the body of a loop, in each iteration by itself: it depends on what loops that are around
-  /// it go over, such as variables of repeated blocks, but on nothing that they carry.
-  [[nodiscard]] constexpr bool is_frozen_by_turns(node_id id) { return look_at(id), by_turns_[id]; }
-
-  /// A node of an operation over nodes that are there, or the equal one: `emit(op::add{}, a, b)`. It is asked for where
-  /// the visited node is. It reads variables as they are before the updates of the run, unless an operand depends on
-  /// an update. Raises TAGMA-E211 if the operation does not take these operands, and TAGMA-E271 if one of them is a
-  /// value of the body of a loop that the visited node is not part of.
-  template <class Op, class... Node>
-  constexpr node_id emit(Op, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return emit_of(rules<Op>, {ids, sizeof...(Node)}, {});
-  }
-  template <class Op, class... Node>
-  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return emit_of(rules<Op>, {ids, sizeof...(Node)}, attributes);
-  }
-  template <class Op>
-  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
-    return emit_of(rules<Op>, inputs, attributes);
-  }
-  /// The visited node over other operands of the same types.
-  constexpr node_id copy_with(array_view<const node_id> inputs) {
-    if (g_.overflow() || !status_.good()) return self_;
-    const node n = g_[self_];
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs.size() != static_cast<std::size_t>(n.inputs) || !(spec(inputs[k]) == spec(in(static_cast<int>(k)))))
-        return misfit(*n.op);
-      if (!reaches(inputs[k])) return out_of_body();
-    }
-    node_extras extras;
-    extras.request = n.request;
-    return g_.emit_as(*n.op, n.spec, inputs, g_.attributes(self_), extras);
-  }
-  /// A scalar that the compiler knows.
-  constexpr node_id number(dtype type, double value) { return emit_constant(g_, type, value); }
-
-  /// Whoever reads the visited node reads `id` instead. Raises TAGMA-E210 if its type or shape is another one, and
-  /// TAGMA-E271 if it is a value of the body of a loop that the visited node is not part of.
-  constexpr void replace(node_id id) {
-    if (!status_.good()) return;
-    if (id < 0 || id >= g_.size())
-      status_ = {build_problem::misfit, &info(self_), spec(self_), {}};
-    else if (!(spec(id) == spec(self_)))
-      status_ = {build_problem::other_spec, &info(self_), spec(self_), spec(id)};
-    else if (!reaches(id))
-      out_of_body();
-    else
-      stand_in_ = id;
-  }
-
-  /// What the engine gives; an entry for each node that the copy has room for.
-  struct tables {
-    array_view<int> readers;
-    array_view<bool> frozen;
-    array_view<bool> by_turns;
-    array_view<bool> updated;
-    const loop_table* loops = nullptr;
-  };
-  constexpr rewriter(graph& g, build_status& status, const tables& of_nodes)
-      : g_(g),
-        status_(status),
-        readers_(of_nodes.readers.data()),
-        frozen_(of_nodes.frozen.data()),
-        by_turns_(of_nodes.by_turns.data()),
-        updated_(of_nodes.updated.data()),
-        loops_(of_nodes.loops) {}
-
-  /// Lets `pass` visit a node that was copied, and returns the one that stands for it.
-  constexpr node_id visit(node_id id, void (*pass)(rewriter&)) {
-    self_ = stand_in_ = id;
-    if (g_.overflow() || !status_.good() || !is_visited(id)) return id;
-    pass(*this);
-    return stand_in_;
-  }
-  constexpr void add_readers(node_id id, int count) { readers_[id] += count; }
-  /// A variable that an update writes.
-  constexpr void set_updated(node_id variable) { updated_[variable] = true; }
-
- private:
-  [[nodiscard]] constexpr bool is_plain(node_id id) const { return g_[id].controls == 0 && g_[id].colocated == 0; }
-  [[nodiscard]] constexpr bool is_visited(node_id id) const {
-    const op_info& op = info(id);
-    return is_plain(id) && !op.stateful && !op.unasked && op.outputs == 0 &&
-           (op.is(op_kind::compute) || op.is(op_kind::elementwise) || op.is(op_kind::view) || op.is(op_kind::output));
-  }
-
-  constexpr node_id emit_of(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes) {
-    if (g_.overflow() || !status_.good()) return self_;
-    scratch_array<tensor_spec, 3> in(inputs.size());
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k] < 0 || inputs[k] >= g_.size()) return misfit(op);
-      if (!reaches(inputs[k])) return out_of_body();
-      in[k] = spec(inputs[k]);
-    }
-    infer_args args{in.view(), attributes, {}};
-    if (op.info->stateful || op.info->unasked || op.info->outputs > 0 || op.info->is(op_kind::update) ||
-        op.expand != nullptr || op.info->infer(args) != nullptr)
-      return misfit(op);
-    node_extras extras;
-    extras.request = g_[self_].request;
-    return g_.emit_plain(op, inputs, attributes, extras);
-  }
-  /// True if a node sees the iterations of no loop but those that the visited one sees.
-  [[nodiscard]] constexpr bool reaches(node_id id) const {
-    return loops_ == nullptr || (loops_->mask_of(id) & ~loops_->mask_of(self_)) == 0;
-  }
-  constexpr node_id out_of_body() {
-    status_ = {build_problem::out_of_body, &info(self_), spec(self_), {}};
-    return self_;
-  }
-  constexpr node_id misfit(const op_rules& op) {
-    status_ = {build_problem::misfit, op.info, spec(self_), {}};
-    return self_;
-  }
-
-  /// Finds out of all nodes up to `id` whether they are frozen.
-  constexpr void look_at(node_id id) {
-    for (; known_ <= id; ++known_) {
-      frozen_[known_] = by_turns_[known_] = detail::is_frozen(g_, known_, updated_, frozen_);
-      if (loops_ == nullptr || frozen_[known_]) continue;
-      const op_rules* const op = g_[known_].op;
-      by_turns_[known_] = op->info->is(op_kind::loop) ||
-                          (op != &rules<loop_carried> && !op->info->is(op_kind::iterations) &&
-                           op != &rules<loop_result> && detail::is_frozen(g_, known_, updated_, by_turns_));
-    }
-  }
-
-  graph& g_;
-  build_status& status_;
-  int* readers_;
-  bool* frozen_;
-  bool* by_turns_;
-  bool* updated_;
-  const loop_table* loops_;
-  node_id known_ = 0;
-  node_id self_ = 0;
-  node_id stand_in_ = 0;
-};
-
-/// Copies a graph, without nodes that nobody reads, while `pass` rewrites it.
-/// @tparam Nodes room for the copy and for what the pass adds
-/// @param pass what visits each node; nullptr: nobody
-/// @param room for so many nodes, a power of two, where the graph is on the heap
-template <std::size_t Nodes, std::size_t From, std::size_t Roots, bool Scoped, bool Looped>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped, Looped> rewrite(
-    const built_graph<From, Roots, Scoped, Looped>& before, void (*pass)(rewriter&),
-    [[maybe_unused]] std::size_t room = Nodes) {
-  built_graph<Nodes, Roots, Scoped, Looped> built;
-  if constexpr (Nodes == heap_room) built.allocate(room, before.roots.size());
-  built.status = before.status;
-  if (!built.status.good()) return built;
-  const node* const nodes = before.storage.nodes.data();
-  const node_id* const edges = before.storage.edges.data();
-  const int count = before.nodes;
-  graph g = built.storage.view();
-  scratch_array<node_id, 1> moved_to(count);
-  node_id* const moved = moved_to.data();
-  detail::loop_copier<Looped, built_graph<From, Roots, Scoped, Looped>> loops(before, g, moved, built.room());
-  const auto is_named = [&](const node& n) {
-    const op_info& op = *n.op->info;
-    return op.is(op_kind::variable) || op.is(op_kind::placeholder) || op.is(op_kind::resource);
-  };
-
-  // Who is read, and which variables are written.
-  scratch_array<int, 1> read_of(count);
-  scratch_array<bool, 1> updated_of(count), seen_of(count);
-  int* const read = read_of.data();
-  bool *const updated = updated_of.data(), *const seen = seen_of.data();
-  for (const node_id root : before.roots) ++read[root];
-  do {
-    for (node_id i = count; i-- > 0;) {
-      const node& n = nodes[i];
-      if (seen[i] || (read[i] == 0 && !is_named(n))) continue;
-      seen[i] = true;
-      const node_id* const in = edges + n.first_edge;
-      for (int k = 0; k < n.inputs + n.controls + n.colocated; ++k) ++read[in[k]];
-      if (n.op->info->is(op_kind::update)) detail::note_updated(nodes, edges, n, updated);
-    }
-  } while (loops.read_next_values(read, seen));
-
-  scratch_array<int, 1> readers(built.room());
-  scratch_array<bool, 1> frozen(built.room()), by_turns(built.room()), updated_here(built.room());
-  rewriter r{g, built.status, {readers.view(), frozen.view(), by_turns.view(), updated_here.view(), loops.table()}};
-  scratch_array<node_id, 16> list(before.edges);
-  for (node_id i = 0; i < count && built.status.good() && !g.overflow(); ++i) {
-    if (!seen[i]) continue;
-    const node& n = nodes[i];
-    const node_id* const in = edges + n.first_edge;
-    const int all = n.inputs + n.controls + n.colocated;
-    for (int k = 0; k < all; ++k) list[k] = moved[in[k]];
-    loops.choose_operands(i, list.data());
-    const array_view<const node_id> to(list.data(), static_cast<std::size_t>(all));
-    const node_extras extras{to.subspan(n.inputs, n.controls),
-                             n.name,
-                             n.suffix,
-                             n.value,
-                             n.request,
-                             to.subspan(n.inputs + n.controls, n.colocated)};
-    node_id id = g.emit_as(
-        *n.op, n.spec, to.first(static_cast<std::size_t>(n.inputs)),
-        {before.storage.attributes.data() + n.first_attribute, static_cast<std::size_t>(n.attribute_count)}, extras);
-    if (g.overflow()) break;
-    loops.note(i, id);
-    if (updated[i]) r.set_updated(id);
-    r.add_readers(id, read[i]);
-    if (pass != nullptr) {
-      const node_id stand_in = r.visit(id, pass);
-      if (stand_in != id) r.add_readers(stand_in, read[i]);
-      id = stand_in;
-    }
-    moved[i] = id;
-  }
-  loops.choose_next_values(seen);
-  if (g.overflow()) built.status = {build_problem::too_large, nullptr, {}, {}, {}};
-  if (!built.status.good()) return built;
-  built.nodes = g.size();
-  built.edges = g.edge_count();
-  built.attributes = g.attribute_count();
-  for (std::size_t i = 0; i < before.roots.size(); ++i) built.roots[i] = moved[before.roots[i]];
-  built.request_count = before.request_count;
-  for (int i = 0; i < before.request_count; ++i) built.requests[i] = before.requests[i];
-  loops.finish(built);
-  return built;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_REWRITE_HPP
+#include <iterator>
 
 namespace tagma::ir {
 
 /// The most nodes that a process builds a graph of.
 inline constexpr std::size_t most_heap_nodes = std::size_t{1} << 21;
 
+/// A graph under construction in a process: what it was built into, and what passes make of it.
+class heap_tables {
+ public:
+  /// A finished graph, for passes. Throws ResourceExhausted for one that a process would not have built, and
+  /// `no_memory`.
+  explicit heap_tables(const graph_view& g) {
+    const auto fits = [&](std::size_t room) {
+      return g.nodes.size() <= room && g.edges.size() <= 4 * room && g.attribute_pool.size() <= 4 * room &&
+             g.back_edges.size() <= room / 2;
+    };
+    std::size_t room = 64;
+    while (!fits(room) && room < most_heap_nodes) room *= 2;
+    if (!fits(room) || g.requests.size() > std::size(built_.requests) || g.loops.size() > std::size(built_.loops))
+      fail(status_code::resource_exhausted,
+           {"passes: a graph of ", g.nodes.size(), " nodes, ", g.requests.size(), " devices and ", g.loops.size(),
+            " loops is larger than a process builds"});
+    built_.allocate(room, g.roots.size());
+    const auto copy = [](auto* to, const auto& from) {
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+      return static_cast<int>(from.size());
+    };
+    built_.nodes = copy(built_.storage.nodes.data(), g.nodes);
+    built_.edges = copy(built_.storage.edges.data(), g.edges);
+    built_.attributes = copy(built_.storage.attributes.data(), g.attribute_pool);
+    copy(built_.roots.data(), g.roots);
+    built_.request_count = copy(built_.requests, g.requests);
+    built_.loop_count = copy(built_.loops, g.loops);
+    built_.back_edge_count = copy(built_.back_edges.data(), g.back_edges);
+    copy(built_.loop_of.data(), g.loop_of);
+  }
+
+  [[nodiscard]] const build_status& status() const { return built_.status; }
+  /// The finished tables, as the compiler has them; empty if there was a problem.
+  [[nodiscard]] graph_view view() const {
+    if (!status().good()) return {};
+    graph_view g{{built_.storage.nodes.data(), built_.nodes},
+                 {built_.storage.edges.data(), built_.edges},
+                 {built_.storage.attributes.data(), built_.attributes},
+                 built_.roots};
+    g.requests = {built_.requests, built_.request_count};
+    g.loops = {built_.loops, built_.loop_count};
+    g.back_edges = {built_.back_edges.data(), built_.back_edge_count};
+    if (built_.loop_count > 0) g.loop_of = {built_.loop_of.data(), built_.nodes};
+    return g;
+  }
+  /// Which record became which node, until a pass has rewritten the graph.
+  [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
+
+  /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
+  void rewrite(void (*pass)(rewriter&)) {
+    std::size_t expected = 64;
+    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
+      expected *= 2;
+    built_ = in_enough_room(expected, [&](std::size_t room) {
+      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
+    });
+  }
+
+ protected:
+  using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
+
+  heap_tables() = default;
+
+  /// What `build(room)` makes, with more and more room for nodes until that is enough.
+  /// @param expected a power of two
+  template <class Build>
+  [[nodiscard]] static graph_on_heap in_enough_room(std::size_t expected, const Build& build) {
+    for (std::size_t room = expected;; room *= 2) {
+      graph_on_heap built = build(room);
+      if (differ(built.status.problem, build_problem::too_large) || room >= most_heap_nodes) return built;
+    }
+  }
+
+  graph_on_heap built_;
+};
+
 /// The graph behind some outputs, built by a process.
-class heap_build {
+class heap_build : public heap_tables {
  public:
   /// Throws `no_memory`.
   /// @param roots as they are placed; @param named the same as their handles name them
@@ -2015,24 +1605,6 @@ class heap_build {
     });
   }
 
-  [[nodiscard]] const build_status& status() const { return built_.status; }
-  /// The finished tables, as the compiler has them; empty if there was a problem.
-  [[nodiscard]] graph_view view() const {
-    if (!status().good()) return {};
-    graph_view g{{built_.storage.nodes.data(), built_.nodes},
-                 {built_.storage.edges.data(), built_.edges},
-                 {built_.storage.attributes.data(), built_.attributes},
-                 built_.roots};
-    if (survey_.found.scoped) g.requests = {built_.requests, built_.request_count};
-    if (survey_.found.looped) {
-      g.loops = {built_.loops, built_.loop_count};
-      g.back_edges = {built_.back_edges.data(), built_.back_edge_count};
-    }
-    if (built_.loop_count > 0) g.loop_of = {built_.loop_of.data(), built_.nodes};
-    return g;
-  }
-  /// Which record became which node, until a pass has rewritten the graph.
-  [[nodiscard]] array_view<const node_of_record> records() const { return nodes_of(built_); }
   /// The records that take a number of the program, in the order of the numbers.
   [[nodiscard]] array_view<const record* const> owners() const { return survey_.owners.view(); }
   /// How the numbers are found that the outputs carry.
@@ -2040,32 +1612,9 @@ class heap_build {
     return {survey_.places.view(), survey_.parts.view(), root_place_, survey_.found.values};
   }
 
-  /// Lets a pass rewrite the graph; nullptr: copies it without nodes that nobody reads. Throws `no_memory`.
-  void rewrite(void (*pass)(rewriter&)) {
-    std::size_t expected = 64;
-    while (expected < static_cast<std::size_t>(built_.nodes) + static_cast<std::size_t>(built_.nodes) / 4)
-      expected *= 2;
-    built_ = in_enough_room(expected, [&](std::size_t room) {
-      return ir::rewrite<heap_room, heap_room, heap_room, true, true>(built_, pass, room);
-    });
-  }
-
  private:
-  using graph_on_heap = built_graph<heap_room, heap_room, true, true>;
-
-  /// What `build(room)` makes, with more and more room for nodes until that is enough.
-  /// @param expected a power of two
-  template <class Build>
-  [[nodiscard]] static graph_on_heap in_enough_room(std::size_t expected, const Build& build) {
-    for (std::size_t room = expected;; room *= 2) {
-      graph_on_heap built = build(room);
-      if (differ(built.status.problem, build_problem::too_large) || room >= most_heap_nodes) return built;
-    }
-  }
-
   detail::surveyor survey_;
   std::int32_t root_place_ = -1;
-  graph_on_heap built_;
 };
 
 }  // namespace tagma::ir
@@ -2137,6 +1686,20 @@ namespace tagma::detail {
   fail(large ? status_code::resource_exhausted : status_code::invalid_argument, text);
 }
 
+/// Throws what `compile` says of a finished graph, as InvalidArgument.
+TAGMA_COLD inline void check_sound(const ir::heap_tables& built) {
+  const ir::graph_view g = built.view();
+  if (const ir::build_status found = status_of(built.status(), g); !found.good()) refuse_graph(found);
+  if (!g.loops.empty() && ir::has_late_in_loop(g))
+    fail(status_code::invalid_argument,
+         "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero and "
+         "unique do");
+  if (const std::string_view shared = ir::find_shared_name(g); !shared.empty())
+    fail(status_code::invalid_argument,
+         {"TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer: ",
+          shared});
+}
+
 /// The graph behind some outputs, as a process builds it. Throws what `compile` says of a type, InvalidArgument, and
 /// `no_memory`.
 /// @param roots,named as of `ir::heap_build`
@@ -2148,16 +1711,7 @@ namespace tagma::detail {
     auto built = make_owned<ir::heap_build>(roots, named);
     for (void (*const pass)(ir::rewriter&) : passes)
       if (built->status().good()) built->rewrite(pass);
-    const ir::graph_view g = built->view();
-    if (const ir::build_status found = status_of(built->status(), g); !found.good()) refuse_graph(found);
-    if (!g.loops.empty() && ir::has_late_in_loop(g))
-      fail(status_code::invalid_argument,
-           "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero and "
-           "unique do");
-    if (const std::string_view shared = ir::find_shared_name(g); !shared.empty())
-      fail(status_code::invalid_argument,
-           {"TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer: ",
-            shared});
+    check_sound(*built);
     return built;
   } catch (const char* problem) {  // what `infer` says of a node that a gradient adds
     fail(status_code::internal, {"compile: the graph cannot be built: ", problem});
@@ -2183,34 +1737,21 @@ namespace tagma::detail {
 
 namespace tagma::detail {
 
-/// A step is kept if its result is frozen: then all that it reads is. So kept steps need no other, may come first, and
-/// then no block that is written later can lie where their results are.
 template <class Graph>
 struct kept_steps {
   static constexpr auto frozen = ir::find_frozen<Graph::nodes>(Graph::view);
 
   template <class Order>
   [[nodiscard]] static constexpr Order first(const Order& order) {
-    Order result = order;
-    int count = 0;
-    for (const bool kept : {true, false})
-      for (int i = 0; i < order.count; ++i)
-        if (frozen[order.order[i]] == kept) result.order[count++] = order.order[i];
-    return result;
+    return plan::kept_first(order, frozen);
   }
-  /// True for a step of a plan that is kept.
   template <class Raw>
   [[nodiscard]] static constexpr bool is_kept(const Raw& p, std::int32_t s) {
-    const plan::plan_node& n = p.nodes[p.steps[s].node];
-    return n.op != &ir::info<plan::transfer> && n.op->has_step() && frozen[n.source];
+    return plan::is_kept(p, s, frozen);
   }
-  /// How many steps there are up to the last that is kept.
   template <class Raw>
   [[nodiscard]] static constexpr std::int32_t count(const Raw& p) {
-    std::int32_t n = 0;
-    for (std::int32_t s = 0; s < p.sizes.steps; ++s)
-      if (is_kept(p, s)) n = s + 1;
-    return n;
+    return plan::kept_count(p, frozen);
   }
 };
 
@@ -2263,6 +1804,10 @@ inline constexpr bool pass_keeps = requires {
 };
 template <class Closure, class... Pass>
 inline constexpr bool keeps_values<rewritten<Closure, Pass...>> = (false || ... || pass_keeps<Pass>);
+
+/// What a process rewrites a graph by, and last a copy without nodes that nobody reads.
+template <class... Pass>
+inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
 
 /// The graph `First` behind `Pass`, with as much room as that takes; void lets nobody look at it.
 template <class First, class Pass>
@@ -2865,10 +2410,6 @@ class shared_late_program : public counted_object {
                                                               bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
 
-/// What a graph is rewritten by, and last a copy without nodes that nobody reads.
-template <class... Pass>
-inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
-
 }  // namespace detail
 
 /// A program whose graph is made when the process begins. Copies share it.
@@ -3139,6 +2680,7 @@ class late_runs final : public data_runs {
 /// @file
 /// Picks the kernel of each step of a plan that was made when the program ran, and turns its loops into recipes.
 
+#include <deque>
 #include <string>
 
 // ---- tagma/device/cpu/registry.hpp
@@ -3550,7 +3092,8 @@ using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &
                      row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
 
 /// What plans have beside the operations of programs.
-using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>>;
+using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
+                        row<ir::keep, &same<&is_any, 1>>>;
 
 /// All operations of programs, in the order of the table.
 template <class... Family>
@@ -3842,14 +3385,31 @@ struct resource_input {
   attribute_list attributes{};
 };
 
+/// What an operation asks of one attribute.
+struct asked_attribute {
+  enum class kind : std::uint8_t { integer, flag, number, element_type, axes };
+
+  const char* name = "";
+  kind what = kind::integer;
+  extent least = 0, most = 0;
+  int position = 0;       ///< among the attributes; there may be none
+  bool optional = false;  ///< who gives attributes by name may leave it out: then it is `least`
+};
+/// Hears what an operation asks for while nothing is refused.
+struct attribute_listener {
+  void (*hear)(attribute_listener& self, const asked_attribute& asked);
+};
+
 /// The arguments of one node, asked one after another. The first answer that is no is kept; what is asked afterwards is
 /// answered with something harmless, so that an operation lists what it takes without looking back.
 class arguments {
  public:
   /// @param of the inputs and attributes; `out` is the claimed result, for operations whose type is given
   /// @param things an element for each input, or none if no input is a thing of a container
-  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {})
-      : of_(of), things_(things) {
+  /// @param listener to attributes; nullptr: nobody
+  constexpr explicit arguments(const infer_args& of, array_view<const resource_input> things = {},
+                               attribute_listener* listener = nullptr)
+      : of_(of), things_(things), listener_(listener) {
     if (of.in.size() > static_cast<std::size_t>(most_inputs)) refuse_count(refusal::reason::inputs, 0, most_inputs);
     if (of.attributes.size() > static_cast<std::size_t>(most_inputs))
       refuse_count(refusal::reason::attributes, 0, most_inputs);
@@ -3935,9 +3495,7 @@ class arguments {
 
   /// The next attribute, from `least` to `most`. Returns `least` where it is not there.
   constexpr extent attribute(const char* name, extent least, extent most) {
-    if (rest() < 1) missing_ = true;
-    if (!fine() || rest() < 1) return ++next_, least;
-    return within(name, of_.attributes[next_++], least, most);
+    return ask(asked_attribute::kind::integer, name, least, most);
   }
   /// An extent or a count; the most is what a tensor can have.
   constexpr extent size(const char* name, extent least = 0) { return attribute(name, least, max_bytes); }
@@ -3955,19 +3513,22 @@ class arguments {
   [[nodiscard]] constexpr attribute_list rest_of_attributes() const {
     return fine() && rest() > 0 ? of_.attributes.subspan(next_) : attribute_list{};
   }
-  constexpr bool flag(const char* name) { return attribute(name, 0, 1) != 0; }
+  constexpr bool flag(const char* name) { return ask(asked_attribute::kind::flag, name, 0, 1) != 0; }
   /// An axis of a tensor of `rank` axes.
   constexpr int axis(const char* name, int rank) {
     const number_for own(*this, "TAGMA-E020");
     return static_cast<int>(attribute(name, 0, rank - 1));
   }
   /// A set of axes of a tensor of `rank` axes, one bit each.
-  constexpr std::uint64_t mask(const char* name, int rank) {
+  /// @param optional none where nobody says
+  constexpr std::uint64_t mask(const char* name, int rank, bool optional = false) {
     const number_for own(*this, "TAGMA-E020");
-    return static_cast<std::uint64_t>(attribute(name, 0, (extent{1} << rank) - 1));
+    return static_cast<std::uint64_t>(ask(asked_attribute::kind::axes, name, 0, (extent{1} << rank) - 1, optional));
   }
   /// The number of a floating value: any bits.
-  constexpr double number(const char* name) { return as_double(attribute(name, INT64_MIN, INT64_MAX)); }
+  constexpr double number(const char* name) {
+    return as_double(ask(asked_attribute::kind::number, name, INT64_MIN, INT64_MAX));
+  }
   /// An element type: not a string, or a floating one.
   /// @{
   constexpr void element_type(const char* name) {
@@ -4019,7 +3580,14 @@ class arguments {
 
   constexpr dtype type_in(const char* name) {
     constexpr extent last = static_cast<extent>(tagma::detail::dtype_count) - 1;
-    return static_cast<dtype>(attribute(name, 1, last));
+    return static_cast<dtype>(ask(asked_attribute::kind::element_type, name, 1, last));
+  }
+  constexpr extent ask(asked_attribute::kind what, const char* name, extent least, extent most, bool optional = false) {
+    optional = optional || what == asked_attribute::kind::flag || least == most;
+    if (listener_ != nullptr && fine()) listener_->hear(*listener_, {name, what, least, most, next_, optional});
+    if (rest() < 1) missing_ = true;
+    if (!fine() || rest() < 1) return ++next_, least;
+    return within(name, of_.attributes[next_++], least, most);
   }
   static constexpr bool is_any(dtype t) { return t != dtype::none; }
   static constexpr bool is_no_string(dtype t) { return t != dtype::none && t != dtype::string; }
@@ -4051,6 +3619,7 @@ class arguments {
 
   const infer_args& of_;
   array_view<const resource_input> things_;
+  attribute_listener* listener_;
   refusal refused_;
   const char* rule_ = "";
   input_roles roles_;
@@ -4106,12 +3675,13 @@ inline constexpr operation_face face{&rules<Op>, &detail::take<Op>, detail::vers
 /// @param args inputs, attributes, and which result is asked for; its `out` becomes the spec of that. Where the type of
 /// the result is given, `out` is checked
 /// @param roles written, if it is given and nothing is refused
-/// @param things as of `arguments`
+/// @param things,listener as of `arguments`
 /// @return what is refused
 [[nodiscard]] TAGMA_COLD constexpr refusal check_arguments(const operation_face& of, infer_args& args,
                                                            input_roles* roles = nullptr,
-                                                           array_view<const resource_input> things = {}) {
-  arguments t(args, things);
+                                                           array_view<const resource_input> things = {},
+                                                           attribute_listener* listener = nullptr) {
+  arguments t(args, things, listener);
   if (t.fine()) {
     const int results = of.info().outputs;
     t.within("output", args.output, 0, results > 0 ? results - 1 : 0);
@@ -4457,10 +4027,12 @@ class found_kernels final : public runtime::step_kernels {
   [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
                                          const plan::plan_step& step, ir::node_id node, std::size_t inputs);
   [[nodiscard]] kernel_entry find_then_loop(const kernel_registry& from, const plan::heap_plan& plan, std::int32_t s);
+  [[nodiscard]] kernel_entry keep(const kernel_entry& kernel);
 
   heap_array<kernel_entry> entries_;
   heap_array<loop_recipe> recipes_;
   heap_array<owned<two_kernels>> pairs_;
+  std::deque<kernel_entry> kept_;  // what is found stays where it is
 };
 
 }  // namespace tagma::device::cpu
@@ -4469,6 +4041,51 @@ class found_kernels final : public runtime::step_kernels {
 
 /// @file
 /// Definitions of found_kernels.hpp: in the compiled half, or else in each file that includes it.
+
+// ---- tagma/device/cpu/kept_kernel.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
+
+/// @file
+/// Steps whose results are kept: their kernels do nothing while no variable was written.
+
+namespace tagma::device::cpu::detail {
+
+/// What a kept step has beside the state of its kernel.
+struct kept_state final : runtime::kernel_state {
+  owned<runtime::kernel_state> of_kernel;
+  std::uint64_t writes = ~std::uint64_t{0};  // what the result is good for
+};
+
+/// Another kernel, done in the first run, and again in the first behind a write. All kept steps of a run go by one
+/// count, taken before the run reads any variable: what is written meanwhile is another count for the next run.
+/// @{
+[[nodiscard]] inline owned<runtime::kernel_state> prepare_kept(const runtime::kernel_entry& kernel,
+                                                               const runtime::kernel_args& args,
+                                                               const runtime::run_context& context) {
+  runtime::stored_variable::count_writes();
+  auto made = make_owned<kept_state>();
+  if (kernel.prepare != nullptr) {
+    runtime::kernel_args of_kernel = args;
+    of_kernel.recipe = kernel.recipe;
+    made->of_kernel = kernel.prepare(of_kernel, context);
+  }
+  return made;
+}
+inline void run_kept(const runtime::kernel_entry& kernel, const runtime::kernel_args& args,
+                     const runtime::run_context& context) {
+  auto& own = static_cast<kept_state&>(*args.state);
+  if (own.writes == context.writes) return;
+  runtime::kernel_args of_kernel = args;
+  of_kernel.state = own.of_kernel.get();
+  of_kernel.recipe = kernel.recipe;
+  kernel.run(of_kernel, context);
+  own.writes = context.writes;
+}
+/// @}
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KEPT_KERNEL_HPP
 
 namespace tagma::device::cpu {
 
@@ -4609,7 +4226,19 @@ TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan:
       recipes_[s] = detail::recipe_maker(from, plan.loads(number), plan.operations(number)).make();
       entries_[s] = interpreted(recipes_[s]);
     }
+    if (plan.keeps(number) && entries_[s].run != nullptr) entries_[s] = keep(entries_[s]);
   }
+}
+
+TAGMA_DECL kernel_entry found_kernels::keep(const kernel_entry& kernel) {
+  kept_.push_back(kernel);
+  return {[](const kernel_args& args, const run_context& context) {
+            detail::run_kept(*static_cast<const kernel_entry*>(args.recipe), args, context);
+          },
+          [](const kernel_args& args, const run_context& context) {
+            return detail::prepare_kept(*static_cast<const kernel_entry*>(args.recipe), args, context);
+          },
+          nullptr, kernel.reads_run, &kept_.back()};
 }
 
 TAGMA_DECL kernel_entry found_kernels::find_then_loop(const kernel_registry& from, const plan::heap_plan& plan,

@@ -5250,7 +5250,7 @@ constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, at
 struct reduction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr void takes_axes(auto& t) {
-    const attribute_mask mask = t.mask("axes", t.rank(0)), keep = t.mask("kept axes", t.rank(0));
+    const attribute_mask mask = t.mask("axes", t.rank(0)), keep = t.mask("kept axes", t.rank(0), true);
     t.rule("TAGMA-E020"), t.needs((keep & ~mask) == 0, "an axis is kept that is not reduced");
   }
   static constexpr void takes(auto& t) { t.inputs(1), t.number_at(0), takes_axes(t); }
@@ -33300,7 +33300,7 @@ struct kernel<on_cpu, ir::key<op::scatter_last>> {
 // ---- tagma/device/cpu/kernel/transfer.hpp
 
 /// @file
-/// Copies between devices whose memory the host can read.
+/// Copies between devices whose memory the host can read, and what stands behind a kept value.
 
 namespace tagma::device {
 
@@ -33317,6 +33317,12 @@ struct kernel<on_cpu, ir::key<plan::transfer>> {
 
   template <dtype, dtype>
   static constexpr kernel_entry entry{&run};
+};
+
+template <>
+struct kernel<on_cpu, ir::key<ir::keep>> {
+  template <dtype, dtype>
+  static constexpr kernel_entry entry{&kernel<on_cpu, ir::key<plan::transfer>>::run};
 };
 
 }  // namespace tagma::device

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "conformance/arguments.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 #include <string>
 
 #include "conformance/suite.hpp"
+#include "tagma/device/named_attributes.hpp"
 #include "tagma/device/operation_faces.hpp"
 
 namespace tagma::conformance {
@@ -161,6 +163,42 @@ std::string check_one(const ir::operation_face& face, const record_parts& r, cha
   return {};
 }
 
+/// Hears the attributes of a record.
+struct asked_attributes : ir::attribute_listener {
+  asked_attributes()
+      : attribute_listener{[](attribute_listener& self, const ir::asked_attribute& asked) {
+          static_cast<asked_attributes&>(self).list.push_back(asked);
+        }} {}
+  std::vector<ir::asked_attribute> list;
+};
+
+/// Gives the attributes of a record that is taken by their names, from the last to the first: they are sorted again.
+void check_names(const ir::operation_face& face, const record_parts& r) {
+  asked_attributes asked;
+  ir::infer_args args{r.in, r.attributes, r.out};
+  ir::arguments t(args, {}, &asked);
+  face.takes(t);
+  if (t.is_given()) return;
+  std::vector<named_attribute> named;
+  for (const ir::asked_attribute& a : asked.list) {
+    const ir::attribute bits = r.attributes[static_cast<std::size_t>(a.position)];
+    const attribute_value value = a.what == ir::asked_attribute::kind::number ? attribute_value(ir::as_double(bits))
+                                  : a.what == ir::asked_attribute::kind::element_type
+                                      ? attribute_value(static_cast<dtype>(bits))
+                                      : attribute_value(bits);
+    std::size_t i = 0;
+    while (i < named.size() && named[i].name != a.name) ++i;
+    if (i < named.size())
+      named[i].values.push_back(value);
+    else
+      named.emplace_back(a.name, value);
+  }
+  std::reverse(named.begin(), named.end());
+  const named_attributes given(named);
+  const auto sorted = tagma::detail::attribute_sorter(face, r.in, {}, given).sorted();
+  expect(sorted == r.attributes, "attributes by name are those in order");
+}
+
 }  // namespace
 
 void check_arguments(const ir::op_rules& rules, const record_parts& good, int changes) {
@@ -170,10 +208,12 @@ void check_arguments(const ir::op_rules& rules, const record_parts& good, int ch
   REQUIRE(face->rules == &rules);
   changer random(good.attributes.size() + 31 * good.in.size());
   REQUIRE(check_one(*face, good, random) == "");
+  check_names(*face, good);
   for (int i = 0; i < changes; ++i) {
     record_parts r = good;
     for (std::size_t n = 1 + random.below(3); n > 0; --n) random.change(r);
     const std::string why = check_one(*face, r, random);
+    if (why.empty()) check_names(*face, r);
     expect(why.empty() || why.find(std::string(rules.info->name) + ": ") != std::string::npos, "its name is told");
   }
 }

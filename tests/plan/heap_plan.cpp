@@ -64,6 +64,26 @@ TEST_CASE("plans of extents that kernels find") {
   check_plans(tg::compile([=] { return tg::outputs(loss, train, tg::reduce_max<0>(rows)); }));
 }
 
+TEST_CASE("plans that keep what depends on frozen variables alone") {
+  const auto kept = [](const auto& y) {
+    check_plans(tg::compile([=] { return tg::outputs(y); }, tg::passes<tg::fold_frozen>));
+  };
+  const auto m = tg::variable<"m", float, 8, 8>(tg::random_normal(0, 0.5));
+  const auto product = tg::matmul(m, tg::transpose(m));
+  const auto y = tg::tanh(tg::matmul(x, product)) * tg::sum<0>(tg::exp(m));
+  kept(y);
+  kept(tg::on<"/device:CPU:1">([](const auto& in, const auto& k) { return tg::matmul(in, tg::exp(k)); })(y, product));
+  const auto [last, rows] = tg::scan(tg::carry(tg::sum<0>(m) * 0.0f), tg::over(y), [&](const auto& c, const auto& e) {
+    const auto next = tg::tanh(tg::reshape<8>(tg::matmul(tg::reshape<1, 8>(c), product)) + e);
+    return tg::next(next).emit(next * tg::exp(tg::sum<0>(m)));
+  });
+  kept(rows + last);
+  const auto into = tg::variable<"into", float, 3, 8>(tg::random_normal(0, 0.5));
+  const auto found = tg::boolean_mask(tg::reshape<tg::dyn, 3>(series), tg::reshape<tg::dyn>(keep));
+  kept(tg::matmul(found, tg::matmul(into, product)));
+  kept(tg::sum<0>(tg::cast<float>(tg::nonzero(tg::relu(m)))) * tg::sum(x));
+}
+
 template <int Seed>
 void check_random() {
   constexpr auto a = tg::placeholder<"a", double, 3>();

@@ -16,6 +16,7 @@
 #include "tagma/plan/print.hpp"
 #include "tagma/plan/print_any.hpp"
 #include "tagma/program_files.hpp"
+#include "tagma/program_passes.hpp"
 #include "tagma/programs.hpp"
 #include "tagma/queues.hpp"
 #include "tagma/tagma.hpp"
@@ -152,6 +153,38 @@ TEST_CASE("queues and late extents beside fake GPUs") {
     REQUIRE(are_same(s, got[0]));
     REQUIRE(are_same(t, got[1]));
   }
+}
+
+TEST_CASE("values that a program which is data keeps on fake GPUs are those of the last write") {
+  const auto w = tg::variable<"fake/w", float, 8, 8>(tg::random_normal(0, 0.5));
+  const auto a = tg::matmul(x, tg::matmul(w, w));
+  const auto out =
+      tg::on<tg::gpu<1>>([](const auto& l, const auto& r) { return tg::matmul(l, tg::exp(r)); })(tg::tanh(a), w);
+  const auto moved = tg::assign_sub(w, tg::tanh(w));
+  const tg::any_program plain(tg::compile([=] { return tg::outputs(out); }), {"out"});
+  const auto compiled = tg::compile([=] { return tg::outputs(out); }, tg::passes<tg::fold_frozen>);
+  const auto kept = reread(tg::behind_passes(plain, tg::passes<tg::fold_frozen>));
+  CHECK(kept.fingerprint() == compiled.fingerprint());
+  CHECK(tg::explain(kept, 8, &tg::fake_gpus()) == tg::explain(compiled, 8));
+  const tg::any_program writes(tg::compile([=] { return tg::outputs(moved); }), {"moved"});
+  const auto some_rows = some({2, 8}, 3);
+  for (std::uint64_t seed = 0; seed < 3; ++seed)
+    for (const bool graphs : {false, true}) {
+      INFO(seed << graphs);
+      const tg::device::fake::machine machine({.devices = 2, .seed = seed});
+      const tg::container state;
+      const tg::session_options options{
+          .seed = 3, .gpu = {.memory_fraction = 0.5, .allow_growth = true, .graphs = graphs}, .state = state};
+      tg::session one(compiled, options);
+      tg::session two(kept, options, tg::fake_gpus()), three(plain, options, tg::fake_gpus()),
+          writer(writes, options, tg::fake_gpus());
+      for (int run = 0; run < 9; ++run) {
+        const auto wanted = one.run(out, x = some_rows);
+        REQUIRE(are_same(wanted, two.run("out", feed_to("fake/x", some_rows))));
+        REQUIRE(are_same(wanted, three.run("out", feed_to("fake/x", some_rows))));
+        if (run % 3 == 2) (void)writer.run("moved");
+      }
+    }
 }
 
 TEST_CASE("devices that there are not") {

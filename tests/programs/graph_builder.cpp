@@ -188,6 +188,122 @@ TEST_CASE("a learning rate of a graph that is built") {
   CHECK(runner.run("rate", feed_to("step", at)).value<double>() == 0.125);
 }
 
+TEST_CASE("attributes by name are those in order") {
+  graph_builder b;
+  const leaves l(b);
+  const auto images = b.placeholder("images", dtype::float32, {dyn, 9, 8, 2});
+  const auto filter = b.variable("filter", dtype::float32, {3, 2, 2, 4}, tg::glorot_uniform);
+  const auto rows = b.placeholder("rows", dtype::int64, {dyn});
+  const auto steps = tg::window_steps({2, 1}, {1, 2});
+  const auto padding = tg::window_padding(1, 0, 2, 3);
+  const auto in_order = [&](auto... attributes) { return std::vector<tg::attribute_value>{attributes...}; };
+  struct call {
+    const char* operation;
+    tg::graph_builder::node_list inputs;
+    tg::named_attributes named;
+    std::vector<tg::attribute_value> given;
+  };
+  const call calls[] = {
+      {"matmul", {l.x, l.w}, {}, in_order(0, 0)},
+      {"matmul", {l.w, l.x}, {{"transpose_b", true}, {"transpose_a", 1}}, in_order(1, 1)},
+      {"sum", {l.x}, {{"axes", 0b10}}, in_order(0b10, 0)},
+      {"sum", {l.x}, {{"kept axes", {1}}, {"axes", {1, 0}}}, in_order(0b11, 0b10)},
+      {"mean", {l.x}, {{"axes", {0, 1}}}, in_order(0b11, 0)},
+      {"sum", {l.x}, {{"axes", {}}, {"kept axes", {}}}, in_order(0, 0)},
+      {"argmax", {l.x}, {{"axes", {1}}}, in_order(0b10, 0)},
+      {"cast", {l.x}, {{"element type", dtype::int32}}, in_order(dtype::int32)},
+      {"one_hot", {rows}, {{"element type", dtype::float32}, {"depth", 7}}, in_order(7, dtype::float32)},
+      {"transpose", {images}, {{"axis", {0, 3, 1, 2}}}, in_order(0, 3, 1, 2)},
+      {"slice", {l.w}, {{"last", {8, 3}}, {"first", {2, -1}}}, in_order(2, 8, -1, 3)},
+      {"reshape", {l.w}, {{"extent", {2, 12}}}, in_order(2, 12)},
+      {"reshape", {l.w}, {{"extent", 24}}, in_order(24)},
+      {"random_normal", {}, {{"extent", {2, 3}}, {"element type", dtype::float32}}, in_order(dtype::float32, 2, 3)},
+      {"random_normal", {}, {{"element type", dtype::float64}}, in_order(dtype::float64)},
+      {"split", {l.x}, {{"axis", 1}, {"parts", 2}}, in_order(1, 2)},
+      {"split", {l.x}, {{"extent", {3, 5}}, {"axis", 1}, {"parts", 2}}, in_order(1, 2, 3, 5)},
+      {"cumulative_sum", {l.x}, {{"axis", 1}, {"reverse", true}}, in_order(1, 0, 1)},
+      {"conv2d",
+       {images, filter},
+       {{"groups", 1}, {"padding", padding}, {"steps", steps}},
+       in_order(steps.bits(), padding, 1)},
+      {"max_pool",
+       {images},
+       {{"steps", tg::window_steps(2)}, {"padding", tg::same_padding}, {"height", 2}, {"width", 3}},
+       in_order(tg::window_steps(2).bits(), -1, 2, 3)},
+      {"queue",
+       {},
+       {{"kind", 0},
+        {"capacity", 9},
+        {"min_after_dequeue", 0},
+        {"seed", 0},
+        {"element type", {dtype::float32, dtype::int64}},
+        {"rank", {1, 0}},
+        {"extent", {8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}},
+       in_order(0, 9, 0, 0, dtype::float32, 1, 8, 0, 0, 0, 0, 0, dtype::int64, 0, 0, 0, 0, 0, 0, 0)},
+  };
+  for (const call& c : calls) {
+    INFO(c.operation);
+    const auto one = b.add(c.operation, c.inputs, c.named), two = b.add(c.operation, c.inputs, c.given);
+    CHECK(one.spec() == two.spec());
+    if (one.type() == dtype::none) continue;
+    const auto program = b.build({{"one", one}, {"two", two}});
+    CHECK((program.graph().roots[0] == program.graph().roots[1]) != std::string(c.operation).starts_with("random"));
+  }
+  // The queue is the same thing of a container.
+  const auto& queue = std::end(calls)[-1];
+  const auto q = b.resource("queue", "q", queue.named);
+  (void)b.build({{"size", b.add("queue_size", {q})}});
+  graph_builder other;
+  const auto r = other.resource("queue", "q", queue.given);
+  CHECK(b.build({{"size", b.add("queue_size", {q})}}).fingerprint() ==
+        other.build({{"size", other.add("queue_size", {r})}}).fingerprint());
+}
+
+TEST_CASE("what is wrong with an attribute by name is said with what it may be") {
+  graph_builder b;
+  const leaves l(b);
+  const auto says = [&](std::string_view sentence, const char* operation, const tg::graph_builder::node_list& inputs,
+                        const tg::named_attributes& named) {
+    CHECK(tg::test::text_of([&] { b.add(operation, inputs, named); }) == "InvalidArgument: " + std::string(sentence));
+  };
+  says("graph_builder: matmul: there is no attribute transpose; it takes transpose_a (a flag), transpose_b (a flag)",
+       "matmul", {l.x, l.w}, {{"transpose", true}});
+  says("graph_builder: exp: there is no attribute base; it takes none", "exp", {l.x}, {{"base", 2}});
+  says(
+      "graph_builder: cumulative_sum: there is no attribute axes; it takes axis (an integer from 0 to 1), exclusive (a "
+      "flag), reverse (a flag)",
+      "cumulative_sum", {l.x}, {{"axes", 1}});
+  says("graph_builder: sum: attribute axes is not given, and needs to be a set of axes from 0 to 1", "sum", {l.x}, {});
+  says("graph_builder: sum: attribute axes has axis 2, and needs to be a set of axes from 0 to 1", "sum", {l.x},
+       {{"axes", {0, 2}}});
+  says("graph_builder: sum: attribute axes has a floating number, and needs to be a set of axes from 0 to 1", "sum",
+       {l.x}, {{"axes", {1.0}}});
+  says("graph_builder: sum: attribute axes is a flag, and needs to be a set of axes from 0 to 1", "sum", {l.x},
+       {{"axes", true}});
+  says("graph_builder: top_k: attribute k is a floating number, and needs to be an integer from 1", "top_k", {l.x},
+       {{"k", 2.0}});
+  says("graph_builder: cast: attribute element type is an integer, and needs to be an element type", "cast", {l.x},
+       {{"element type", 3}});
+  says("graph_builder: top_k: attribute k has too many values, 2", "top_k", {l.x}, {{"k", {2, 3}}});
+  says("graph_builder: reshape: attribute extent has no values", "reshape", {l.w}, {{"extent", {}}});
+  says("graph_builder: top_k: attribute k is given twice", "top_k", {l.x}, {{"k", 2}, {"k", 2}});
+  says("graph_builder: transpose: attribute axis has too few values, 1", "transpose", {l.x}, {{"axis", {1}}});
+  says("TAGMA-E111 top_k: attribute k is 0, not 1 to 72057594037927936", "top_k", {l.x}, {{"k", 0}});
+  says("TAGMA-E020 cumulative_sum: attribute axis is 2, not 0 to 1", "cumulative_sum", {l.x}, {{"axis", 2}});
+  says("TAGMA-E013 matmul: input 1, float32 [3], has 1 axes, not 2 to 6", "matmul", {l.x, l.bias},
+       {{"transpose_a", true}});
+  says("TAGMA-E103 split: there is one extent for each part; inputs: float32 [?, 8]; attributes: 1, 2, 3", "split",
+       {l.x}, {{"axis", 1}, {"parts", 2}, {"extent", {3}}});
+  says(
+      "graph_builder: split: there is no attribute size; it takes axis (an integer from 0 to 1), parts (an integer "
+      "from "
+      "1 to 8), extent (an integer from 0)",
+      "split", {l.x}, {{"axis", 1}, {"parts", 2}, {"size", {3, 5}}});
+  CHECK(tg::test::text_of([&] { (void)tg::window_steps(0); }) ==
+        "InvalidArgument: window_steps: a stride is 0, not 1 to 65535");
+  CHECK(tg::test::code_of([&] { b.add("matmull", {l.x, l.w}, {{"transpose_a", true}}); }) == status_code::not_found);
+}
+
 TEST_CASE("what is wrong with a graph that is built is said where it is added") {
   graph_builder b, other;
   const leaves l(b);

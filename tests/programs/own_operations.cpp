@@ -8,8 +8,10 @@
 #include <thread>
 
 #include "support/errors.hpp"
+#include "tagma/filter.hpp"
 #include "tagma/own_operations.hpp"
 #include "tagma/program_files.hpp"
+#include "tagma/program_passes.hpp"
 #include "tagma/programs.hpp"
 
 namespace {
@@ -167,6 +169,132 @@ TEST_CASE("threads list and look up at once") {
     REQUIRE(session.run("y", feed_to("x", in)).dims() == in.dims());
   }
   other.join();
+}
+
+void set(tg::session<tg::any_program>& session, std::string_view name, const std::vector<float>& values) {
+  for (std::size_t i = 0; i < session.core().variables().size(); ++i)
+    if (session.core().variable(i).name() == name) session.core().variable(i).assign(values.data());
+}
+using mine::counted_calls;
+const auto w = tg::variable<"w", float, 4>(tg::ones);
+const auto m = tg::variable<"m", float, 4, 4>(tg::random_normal(0, 0.5));
+
+/// Runs `y` of a program with kept values, read from bytes, against the same without: the bytes, and how often the
+/// counted operation is called for each value of `w`.
+template <class Y>
+void check_kept(const Y& y, int calls) {
+  const auto plain = tg::compile([=] { return tg::outputs(y); });
+  const auto folded = tg::compile([=] { return tg::outputs(y); }, tg::passes<tg::fold_frozen>);
+  const auto data = tg::read_program_bytes(tg::write_program(tg::any_program(folded, {"y"})));
+  const auto behind = tg::behind_passes(tg::any_program(plain, {"y"}), tg::passes<tg::fold_frozen>);
+  CHECK(behind.fingerprint() == folded.fingerprint());
+  CHECK(data.peak_bytes(100) == folded.peak_bytes(100));
+  for (const tg::any_program& program : {data, behind})
+    for (const int threads : {1, 3}) {
+      const tg::session_options options{.seed = 3, .intra_op_threads = threads, .inter_op_threads = threads};
+      tg::session expected(plain, options);
+      tg::session session(program, options);
+      for (const std::vector<float>& now : {std::vector<float>{1, 1, 1, 1}, std::vector<float>{3, -1, 0, 2}}) {
+        for (std::size_t i = 0; i < expected.core().variables().size(); ++i)
+          if (expected.core().variable(i).name() == "w") expected.core().variable(i).assign(now.data());
+        set(session, "w", now);
+        int here = 0;
+        for (int run = 0; run < 6; ++run) {
+          const auto in = some({1 + run % 2, 4});
+          const auto wanted = expected.run(y, x = in);
+          counted_calls = 0;
+          REQUIRE(are_same(wanted, session.run("y", feed_to("x", in))));
+          here += counted_calls;
+        }
+        CHECK(here == 2 * calls);  // two shapes, so two plans
+      }
+    }
+}
+
+TEST_CASE("what depends on frozen variables alone is kept by programs that are data") {
+  const auto scaled = mine::counted_of(tg::square(w) + tg::sum<0>(m)) * 2.0f;
+  const auto product = tg::matmul(m, tg::transpose(m));
+  check_kept(x * scaled, 1);
+  check_kept(tg::matmul(tg::tanh(tg::matmul(x, product) * scaled), tg::matmul(product, m)), 1);
+  check_kept(tg::on<"/device:CPU:0">([](const auto& a, const auto& b) { return a * tg::exp(b); })(x, scaled), 1);
+  const auto [last, rows] = tg::scan(tg::carry(tg::sum<0>(m)), tg::over(x), [&](const auto& c, const auto& e) {
+    const auto next = tg::tanh(c * mine::counted_of(w) + e);
+    return tg::next(next).emit(next * tg::reshape<4>(tg::matmul(tg::reshape<1, 4>(next), product)));
+  });
+  check_kept(rows + last, 1);
+  // Extents that a kernel finds are found in each run.
+  const auto where = tg::cast<float>(tg::nonzero(tg::relu(m)));
+  check_kept(x * tg::sum(mine::counted_of(where * 0.5f)) + tg::sum(where * tg::sum(x)) * scaled, 4);
+}
+
+TEST_CASE("kept values of a program that is data are those of the last write, and of what is fed") {
+  const auto scaled = mine::counted_of(tg::square(w));
+  const auto y = x * scaled;
+  const auto moved = tg::assign_add(w, w);
+  const tg::any_program reads(tg::compile([=] { return tg::outputs(y, scaled); }, tg::passes<tg::fold_frozen>),
+                              {"y", "scaled"});
+  const tg::any_program writes(tg::compile([=] { return tg::outputs(moved); }), {"moved"});
+  for (const tg::isolation kind : {tg::isolation::runs, tg::isolation::variables}) {
+    const tg::container state(kind);
+    tg::session reader(reads, {.state = state});
+    tg::session writer(writes, {.state = state});
+    const auto in = some({2, 4});
+    float power = 1;
+    counted_calls = 0;
+    for (int i = 0; i < 4; ++i, power *= 4) {
+      for (int again = 0; again < 3; ++again) {
+        CHECK(reader.run("y", feed_to("x", in)).as<float>()[1] == in[1] * power);
+        const tg::tensor<float> other({4}, {2.0f, 3.0f * static_cast<float>(again), 4.0f, 5.0f});
+        CHECK(reader.run("y", feed_to("x", in), feed_to("scaled", other)).as<float>()[1] == in[1] * other[1]);
+      }
+      CHECK(counted_calls == i + 1);
+      (void)writer.run("moved");
+    }
+  }
+  // What the program itself updates is not kept.
+  const auto both = tg::compile([=] { return tg::outputs(y, moved); });
+  tg::session session(tg::behind_passes(tg::any_program(both, {"y", "moved"}), tg::passes<tg::fold_frozen>));
+  const auto in = some({1, 4});
+  CHECK(session.run("y", feed_to("x", in)).as<float>()[0] == in[0]);
+  (void)session.run("moved");
+  CHECK(session.run("y", feed_to("x", in)).as<float>()[0] == 4 * in[0]);
+}
+
+struct into_two {
+  static constexpr void visit(tg::rewriter& r) {
+    if (r.is<tg::op::exp>()) r.replace(r.emit_with(tg::op::sum{}, tg::ir::pack_attributes(1, 0), r.in(0)));
+  }
+};
+struct add_misfit {
+  static constexpr void visit(tg::rewriter& r) {
+    if (r.is<tg::op::exp>()) r.replace(r.emit(tg::op::matmul{}, r.in(0)));
+  }
+};
+struct double_by_adding {
+  static constexpr void visit(tg::rewriter& r) {
+    if (r.is<tg::op::multiply>() && r.constant(r.in(1)).is(2)) r.replace(r.emit(tg::op::add{}, r.in(0), r.in(0)));
+  }
+};
+
+TEST_CASE("passes over programs that are data") {
+  const auto y = tg::exp(x) * 2.0f;
+  const tg::any_program data(tg::compile([=] { return tg::outputs(y); }), {"y"});
+  const auto doubled = tg::behind_passes(data, tg::passes<double_by_adding>);
+  CHECK(doubled.outputs() == data.outputs());
+  CHECK(doubled.fingerprint() ==
+        tg::compile([=] { return tg::outputs(y); }, tg::passes<double_by_adding>).fingerprint());
+  tg::session one(data), two(doubled);
+  const auto in = some({3, 4});
+  const auto a = one.run("y", feed_to("x", in)), c = two.run("y", feed_to("x", in));
+  CHECK(a.dims() == c.dims());
+  CHECK(std::memcmp(a.view().data, c.view().data, in.size() * sizeof(float)) == 0);
+  const auto says = [&](const char* number, auto what) {
+    const std::string text = text_of([&] { (void)tg::behind_passes(data, what); });
+    INFO(text);
+    CHECK(has(text, number));
+  };
+  says("TAGMA-E210", tg::passes<into_two>);
+  says("TAGMA-E211", tg::passes<add_misfit>);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 // Operations that the library does not have, for programs as data.
 
+#include <atomic>
+#include <cstring>
 #include <tuple>
 
 #include "tagma/tagma.hpp"
@@ -63,6 +65,18 @@ struct two_products {
   }
 };
 
+/// Its operand; the calls of its kernel are counted.
+struct counted {
+  static constexpr const char* name = "mine.counted";
+  static constexpr tg::ir::op_kind kind = tg::ir::op_kind::compute;
+  static constexpr void takes(auto& t) { t.floats(1); }
+  static constexpr const char* infer(tg::ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+inline std::atomic<int> counted_calls{0};
+
 /// The same elements under another name: nothing is computed.
 struct renamed {
   static constexpr const char* name = "mine.renamed";
@@ -99,6 +113,10 @@ struct early_later : early {
 template <tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto log_cosh_of(const E& e) {
   return tg::make_operation<log_cosh, tg::ir::attributes<0>{}, Place>(e);
+}
+template <tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto counted_of(const E& e) {
+  return tg::make_operation<counted, tg::ir::attributes<0>{}, Place>(e);
 }
 template <tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto running_sum_of(const E& e) {
@@ -156,6 +174,15 @@ struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<mine::running
   }
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&run<stored<Out>>};
+};
+template <>
+struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<mine::counted>> {
+  static void run(const kernel_args& args, const run_context&) {
+    ++mine::counted_calls;
+    std::memcpy(args.out.data, args.in[0].data, args.in[0].bytes());
+  }
+  template <dtype, dtype>
+  static constexpr kernel_entry entry{&run};
 };
 template <>
 struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<mine::halves>> {

@@ -10,6 +10,7 @@ const tagma::listed_operation<mine::log_cosh, float(float), double(double)> log_
 const tagma::listed_operation<mine::running_sum, float(float), double(double), int(int)> running_sum_is_listed;
 const tagma::listed_operation<mine::halves, std::tuple<float, bool>(float)> halves_are_listed;
 const tagma::listed_operation<mine::two_products, double(double, double, double, double)> products_are_listed;
+const tagma::listed_operation<mine::counted, float(float)> counted_is_listed;
 const tagma::listed_operation<mine::renamed> renamed_is_listed;
 
 // What is wrong before `main` begins is said to whoever looks it up.

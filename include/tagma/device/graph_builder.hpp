@@ -14,6 +14,8 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
+#include "tagma/device/graph_node.hpp"
+#include "tagma/device/named_attributes.hpp"
 #include "tagma/device/operations_to_build.hpp"
 #include "tagma/expr/name.hpp"
 #include "tagma/expr/on.hpp"
@@ -27,52 +29,13 @@
 
 namespace tagma {
 
-/// A node of the graph of a `graph_builder`: a tensor, an update, or something that only orders others. Valid while the
-/// builder is.
-class graph_node {
- public:
-  graph_node() = default;
-
-  /// The type and shape of its value, `dyn` where an extent is open; no type where there is no value.
-  [[nodiscard]] const tensor_spec& spec() const { return record_->spec; }
-  [[nodiscard]] dtype type() const { return spec().type; }
-  [[nodiscard]] const shape& dims() const { return spec().dims; }
-  /// The name of its operation.
-  [[nodiscard]] std::string_view operation() const { return record_->op->info->name; }
-
- private:
-  friend class graph_builder;
-  graph_node(const ir::record* record, const void* owner) : record_(record), owner_(owner) {}
-
-  const ir::record* record_ = nullptr;
-  const void* owner_ = nullptr;
-};
-
-/// An attribute of an operation: an integer, a flag, an element type, or a floating number.
-class attribute_value {
- public:
-  template <class T>
-    requires(std::is_arithmetic_v<T> || std::is_same_v<T, dtype>)
-  attribute_value(T value) : bits_(ir::as_attribute(value)) {}
-  [[nodiscard]] ir::attribute bits() const { return bits_; }
-
- private:
-  ir::attribute bits_;
-};
-
-/// An output of a program, by name.
-struct named_output {
-  std::string_view name;
-  graph_node node;
-};
-
 /// Builds a graph, node by node, and makes a program of it:
 ///
 ///     graph_builder b;
 ///     const auto x = b.placeholder("x", dtype::float32, {dyn, 8});
 ///     const auto w = b.variable("w", dtype::float32, {8, 1}, glorot_uniform);
-///     const auto y = b.add("matmul", {x, w}, {false, false});
-///     const auto loss = b.add("mean", {b.add("square", {y})}, {0b11, false});
+///     const auto y = b.add("matmul", {x, w}, {{"transpose_a", false}});
+///     const auto loss = b.add("mean", {b.add("square", {y})}, {{"axes", {0, 1}}});
 ///     const any_program program = b.build({{"loss", loss}, {"train", b.minimize(loss, sgd{})}});
 ///
 /// Types and shapes are inferred, and rules checked, where a node is added; every member that adds one throws
@@ -126,33 +89,38 @@ class graph_builder {
   }
 
   /// A node of an operation, by its name in docs/operations.md.
-  /// @param attributes in the order in which the operation takes them, as program files have them
+  /// @param attributes by name, in any order, flags that are false left out; or all in the order in which the operation
+  /// takes them, as program files have them
   /// Throws NotFound if there is no operation of that name.
+  /// @{
   graph_node add(std::string_view operation, const node_list& inputs = {},
                  std::initializer_list<attribute_value> attributes = {}) {
     return add(operation, inputs, std::vector<attribute_value>(attributes));
   }
   graph_node add(std::string_view operation, const node_list& inputs, const std::vector<attribute_value>& attributes) {
-    const ir::operation_face* const face = device::operations::find_face_to_build(operation);
-    if (face == nullptr)
-      fail(status_code::not_found,
-           {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
+    const ir::operation_face* const face = face_called(operation);
     std::vector<ir::attribute> bits;
     for (const attribute_value& a : attributes) bits.push_back(a.bits());
     return keep(make(face, inputs, bits, {}));
   }
+  graph_node add(std::string_view operation, const node_list& inputs, const named_attributes& attributes) {
+    const ir::operation_face* const face = face_called(operation);
+    const node_operands of = operands_of(face->info(), inputs);
+    return keep(make(face, inputs, detail::attribute_sorter(*face, of.specs, of.things, attributes).sorted(), {}));
+  }
+  /// @}
   /// A thing of the session's container, such as a queue, by its name; the same one whenever it is asked for with the
   /// same attributes. Raises TAGMA-E160, and E060 if something else has that name.
   /// @param operation "queue", "reader" or another resource of docs/operations.md
+  /// @{
+  graph_node resource(std::string_view operation, std::string_view name, const named_attributes& attributes) {
+    return call_thing(add(operation, {}, attributes), name);
+  }
   graph_node resource(std::string_view operation, std::string_view name,
                       const std::vector<attribute_value>& attributes) {
-    (void)add(operation, {}, attributes);
-    own_record& r = *records_.back();
-    if (!r.op->info->is(ir::op_kind::resource))
-      fail(status_code::invalid_argument, {"graph_builder: ", operation, " is no thing of a container"});
-    call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
-    return keep(r);
+    return call_thing(add(operation, {}, attributes), name);
   }
+  /// @}
   /// A result of an operation that has several.
   graph_node result(const graph_node& of, int index) {
     const ir::record& whole = record_of(of, "result");
@@ -409,26 +377,41 @@ class graph_builder {
     r.scopes = devices_;
     return r;
   }
+  [[nodiscard]] static const ir::operation_face* face_called(std::string_view operation) {
+    const ir::operation_face* const face = device::operations::find_face_to_build(operation);
+    if (face == nullptr)
+      fail(status_code::not_found,
+           {"graph_builder: there is no operation ", operation, device::operations::how_to_list});
+    return face;
+  }
+  struct node_operands {
+    std::vector<const ir::record*> from;
+    std::vector<tensor_spec> specs;
+    std::vector<ir::resource_input> things;
+  };
+  [[nodiscard]] node_operands operands_of(const ir::op_info& op, const node_list& inputs) const {
+    node_operands all;
+    for (const graph_node& n : inputs) {
+      const ir::record& r = record_of(n, op.name);
+      const ir::op_info& of = *r.op->info;
+      if (of.outputs > 0)
+        fail(status_code::invalid_argument, {op.name, ": input ", all.from.size(), ", ", of.name,
+                                             ", has several results: take one with result(node, i)"});
+      all.from.push_back(&r), all.specs.push_back(n.spec());
+      all.things.push_back(of.is(ir::op_kind::resource) ? ir::resource_input{of.name, r.attributes}
+                                                        : ir::resource_input{});
+    }
+    return all;
+  }
   /// A record of an operation whose arguments have been checked.
   /// @param given its type, where that is given
   /// @param value what the program carries for it; nullptr if nothing
   own_record& make(const ir::operation_face* face, const node_list& inputs, array_view<const ir::attribute> attributes,
                    const tensor_spec& given, const carried_value* value = nullptr) {
     const ir::op_info& op = face->info();
-    std::vector<tensor_spec> specs;
-    std::vector<const ir::record*> from;
-    std::vector<ir::resource_input> things;
-    for (const graph_node& n : inputs) from.push_back(&record_of(n, op.name)), specs.push_back(n.spec());
-    for (const ir::record* r : from) {
-      const bool is_thing = r->op->info->is(ir::op_kind::resource);
-      things.push_back(is_thing ? ir::resource_input{r->op->info->name, r->attributes} : ir::resource_input{});
-    }
+    const auto [from, specs, things] = operands_of(op, inputs);
     ir::infer_args args{specs, attributes, given};
     ir::input_roles roles;
-    for (std::size_t i = 0; i < from.size(); ++i)
-      if (from[i]->op->info->outputs > 0)
-        fail(status_code::invalid_argument, {op.name, ": input ", i, ", ", from[i]->op->info->name,
-                                             ", has several results: take one with result(node, i)"});
     for (int k = 0; k < (op.outputs > 0 ? op.outputs : 1); ++k) {
       args.output = k;
       args.out = given;
@@ -489,6 +472,14 @@ class graph_builder {
     return keep(r);
   }
 
+  /// The node that was added last, under a name, if it stands for a thing of a container.
+  graph_node call_thing(const graph_node& added, std::string_view name) {
+    own_record& r = *records_.back();
+    if (!r.op->info->is(ir::op_kind::resource))
+      fail(status_code::invalid_argument, {"graph_builder: ", added.operation(), " is no thing of a container"});
+    call(r, prefix_.empty() ? std::string(name) : sentence({prefix_, name}));
+    return keep(r);
+  }
   void call(own_record& r, std::string_view name) {
     if (!is_name(name))
       fail(status_code::invalid_argument, {"TAGMA-E160 ", r.op->info->name, ": '", name, "' is no name"});

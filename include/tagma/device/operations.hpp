@@ -22,6 +22,7 @@
 #include "tagma/expr/op/state.hpp"
 #include "tagma/expr/op/top_k.hpp"
 #include "tagma/expr/op/transpose.hpp"
+#include "tagma/graph/keep.hpp"
 #include "tagma/ir/loops.hpp"
 #include "tagma/nn/optimizers.hpp"
 #include "tagma/plan/transfer.hpp"
@@ -240,7 +241,8 @@ using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &
                      row<op::identity, &same<&is_any, 1>>, row<op::stop_gradient, &same<&is_any, 1>>>;
 
 /// What plans have beside the operations of programs.
-using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>>;
+using internal = family<row<ir::loop_copy, &same<&is_no_string, 1>>, row<plan::transfer, &same<&is_any, 1>>,
+                        row<ir::keep, &same<&is_any, 1>>>;
 
 /// All operations of programs, in the order of the table.
 template <class... Family>

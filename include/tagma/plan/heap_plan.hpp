@@ -33,9 +33,12 @@ class planned_heap_graph {
   planned_heap_graph& operator=(const planned_heap_graph&) = delete;
 
   [[nodiscard]] const ir::graph_view& view() const { return view_; }
+  /// Of each node, whether it is frozen, if plans keep what is; else nothing. They do if the graph has an `ir::keep`.
+  [[nodiscard]] array_view<const bool> frozen() const { return frozen_; }
 
  private:
   ir::detail::late_tables<heap_room, heap_room> tables_;
+  fixed_array<bool, heap_room> frozen_;
   ir::graph_view view_;
 };
 
@@ -58,12 +61,14 @@ struct heap_order {
 class heap_plan {
  public:
   /// Throws `no_memory`.
-  /// @param g,where outlive it
+  /// @param planned,where outlive it
   heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches, const plan_site& where);
 
   /// True if reads and updates wait for one another: there is no plan.
   [[nodiscard]] bool contradictory() const { return tables_.contradictory; }
   [[nodiscard]] plan_view view() const;
+  /// True for a step whose result holds until somebody writes a variable.
+  [[nodiscard]] bool keeps(std::int32_t step) const;
   /// The tensors that a fused step reads, beside its operands.
   [[nodiscard]] array_view<const loop_load> loads(std::int32_t step) const;
   /// What a fused step computes.
@@ -80,6 +85,7 @@ class heap_plan {
   looped_plan<heap_room, heap_room, heap_room, heap_room, heap_room, heap_room> tables_;
   plan_site where_;
   array_view<const std::int32_t> numbers_;  // of the graph
+  array_view<const bool> frozen_;
 };
 
 }  // namespace tagma::plan

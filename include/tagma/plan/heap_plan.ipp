@@ -6,11 +6,16 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/expr/op/exchange.hpp"
+#include "tagma/graph/keep.hpp"
+#include "tagma/graph/pass/rewrite.hpp"
 #include "tagma/plan/heap_plan.hpp"
+#include "tagma/plan/kept_steps.hpp"
 
 namespace tagma::plan {
 
 TAGMA_DECL planned_heap_graph::planned_heap_graph(const ir::graph_view& g) : view_(g) {
+  for (ir::node_id i = 0; i < g.size() && frozen_.size() == 0; ++i)
+    if (g.info(i).key == &ir::key<ir::keep>) frozen_ = ir::find_frozen<heap_room>(g);
   if (!ir::has_late(g)) return;
   tables_ = ir::detail::add_late_waits<heap_room, heap_room>(g, ir::detail::find_late<heap_room>(g));
   view_.nodes = tables_.node;
@@ -47,20 +52,27 @@ TAGMA_DECL bool has_order(const ir::graph_view& g, array_view<const node_id> fet
 
 TAGMA_DECL heap_plan::heap_plan(const planned_heap_graph& planned, array_view<const node_id> fetches,
                                 const plan_site& where)
-    : where_(where), numbers_(planned.view().numbers) {
+    : where_(where), numbers_(planned.view().numbers), frozen_(planned.frozen()) {
   const ir::graph_view& g = planned.view();
   fixed_array<node_id, heap_room> wanted;
   wanted.allocate(fetches.size());
   for (std::size_t f = 0; f < fetches.size(); ++f) wanted[f] = fetches[f];
   const auto needs = ir::prune<heap_room>(g, fetches);
-  const heap_order in(g, needs, fetches, where);
+  heap_order in(g, needs, fetches, where);
+  const bool keeps = !frozen_.empty();
+  if (keeps) in.order = kept_first(in.order, frozen_);
   auto tables = write_tables<heap_room, heap_room, heap_room>(g, wanted, needs, in.fusion, in.order, where.device);
   if (where.devices.size() > 1 && !tables.contradictory)
     tables = add_transfers<heap_room, heap_room>(tables, where.devices, g);
+  const std::int32_t kept = keeps ? kept_count(tables, frozen_) : 0;
   if (g.loops.empty())
-    static_cast<raw&>(tables_) = assign_storage(tables);
+    static_cast<raw&>(tables_) = assign_storage(tables, kept);
   else
-    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs);
+    tables_ = assign_loops<heap_room, heap_room>(tables, g, needs, kept);
+}
+
+TAGMA_DECL bool heap_plan::keeps(std::int32_t step) const {
+  return !frozen_.empty() && is_kept(tables_, step, frozen_);
 }
 
 TAGMA_DECL plan_view heap_plan::view() const {

@@ -74,6 +74,20 @@ namespace tagma::detail {
   fail(large ? status_code::resource_exhausted : status_code::invalid_argument, text);
 }
 
+/// Throws what `compile` says of a finished graph, as InvalidArgument.
+TAGMA_COLD inline void check_sound(const ir::heap_tables& built) {
+  const ir::graph_view g = built.view();
+  if (const ir::build_status found = status_of(built.status(), g); !found.good()) refuse_graph(found);
+  if (!g.loops.empty() && ir::has_late_in_loop(g))
+    fail(status_code::invalid_argument,
+         "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero and "
+         "unique do");
+  if (const std::string_view shared = ir::find_shared_name(g); !shared.empty())
+    fail(status_code::invalid_argument,
+         {"TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer: ",
+          shared});
+}
+
 /// The graph behind some outputs, as a process builds it. Throws what `compile` says of a type, InvalidArgument, and
 /// `no_memory`.
 /// @param roots,named as of `ir::heap_build`
@@ -85,16 +99,7 @@ namespace tagma::detail {
     auto built = make_owned<ir::heap_build>(roots, named);
     for (void (*const pass)(ir::rewriter&) : passes)
       if (built->status().good()) built->rewrite(pass);
-    const ir::graph_view g = built->view();
-    if (const ir::build_status found = status_of(built->status(), g); !found.good()) refuse_graph(found);
-    if (!g.loops.empty() && ir::has_late_in_loop(g))
-      fail(status_code::invalid_argument,
-           "TAGMA-E207 compile: an operation in the body of a loop cannot find extents, as boolean_mask, nonzero and "
-           "unique do");
-    if (const std::string_view shared = ir::find_shared_name(g); !shared.empty())
-      fail(status_code::invalid_argument,
-           {"TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer: ",
-            shared});
+    check_sound(*built);
     return built;
   } catch (const char* problem) {  // what `infer` says of a node that a gradient adds
     fail(status_code::internal, {"compile: the graph cannot be built: ", problem});

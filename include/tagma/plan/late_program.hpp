@@ -80,10 +80,6 @@ class shared_late_program : public counted_object {
                                                               bool soft,
                                                               array_view<void (*const)(ir::rewriter&)> passes);
 
-/// What a graph is rewritten by, and last a copy without nodes that nobody reads.
-template <class... Pass>
-inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
-
 }  // namespace detail
 
 /// A program whose graph is made when the process begins. Copies share it.

@@ -56,6 +56,10 @@ inline constexpr bool pass_keeps = requires {
 template <class Closure, class... Pass>
 inline constexpr bool keeps_values<rewritten<Closure, Pass...>> = (false || ... || pass_keeps<Pass>);
 
+/// What a process rewrites a graph by, and last a copy without nodes that nobody reads.
+template <class... Pass>
+inline constexpr void (*visits_of[])(ir::rewriter&) = {&Pass::visit..., nullptr};
+
 /// The graph `First` behind `Pass`, with as much room as that takes; void lets nobody look at it.
 template <class First, class Pass>
 struct graph_behind {

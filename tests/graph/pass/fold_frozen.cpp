@@ -9,6 +9,7 @@
 
 #include "tagma/control_flow.hpp"
 #include "tagma/explain.hpp"
+#include "tagma/filter.hpp"
 #include "tagma/passes.hpp"
 #include "tagma/tagma.hpp"
 
@@ -101,6 +102,17 @@ TEST_CASE("what a program updates is not kept, nor what is read for every run") 
       tg::compile([=] { return tg::outputs(x * tg::dropout(tg::test::counted_value(tg::square(w)), 0.5)); },
                   tg::passes<tg::fold_frozen>);
   CHECK(count_of(noisy, "keep") == 1);  // before the random numbers
+}
+
+TEST_CASE("what has extents that a kernel finds is not kept, nor what depends on it") {
+  const auto m = tg::variable<"m", float, 4, 4>(tg::random_normal(0, 0.5));
+  const auto where = tg::cast<float>(tg::nonzero(tg::relu(m)));
+  const auto y = x * tg::sum(where) * tg::test::counted_value(tg::square(w));
+  const auto kept = tg::compile([=] { return tg::outputs(y); }, tg::passes<tg::fold_frozen>);
+  tg::session session(kept, {.seed = 3});
+  counted_calls = 0;
+  for (int run = 0; run < 3; ++run) CHECK(session.run(y, x = some).size() == some.size());
+  CHECK(counted_calls == 1);
 }
 
 TEST_CASE("a program that only reads sees what another one writes into their container") {

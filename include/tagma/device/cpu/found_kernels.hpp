@@ -4,6 +4,7 @@
 /// @file
 /// Picks the kernel of each step of a plan that was made when the program ran, and turns its loops into recipes.
 
+#include <deque>
 #include <string>
 
 #include "tagma/base/config.hpp"
@@ -104,10 +105,12 @@ class found_kernels final : public runtime::step_kernels {
   [[nodiscard]] static kernel_entry find(const kernel_registry& from, const plan::heap_plan& plan,
                                          const plan::plan_step& step, ir::node_id node, std::size_t inputs);
   [[nodiscard]] kernel_entry find_then_loop(const kernel_registry& from, const plan::heap_plan& plan, std::int32_t s);
+  [[nodiscard]] kernel_entry keep(const kernel_entry& kernel);
 
   heap_array<kernel_entry> entries_;
   heap_array<loop_recipe> recipes_;
   heap_array<owned<two_kernels>> pairs_;
+  std::deque<kernel_entry> kept_;  // what is found stays where it is
 };
 
 }  // namespace tagma::device::cpu

@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/found_kernels.hpp"
+#include "tagma/device/cpu/kept_kernel.hpp"
 
 namespace tagma::device::cpu {
 
@@ -146,7 +147,19 @@ TAGMA_DECL found_kernels::found_kernels(const kernel_registry& from, const plan:
       recipes_[s] = detail::recipe_maker(from, plan.loads(number), plan.operations(number)).make();
       entries_[s] = interpreted(recipes_[s]);
     }
+    if (plan.keeps(number) && entries_[s].run != nullptr) entries_[s] = keep(entries_[s]);
   }
+}
+
+TAGMA_DECL kernel_entry found_kernels::keep(const kernel_entry& kernel) {
+  kept_.push_back(kernel);
+  return {[](const kernel_args& args, const run_context& context) {
+            detail::run_kept(*static_cast<const kernel_entry*>(args.recipe), args, context);
+          },
+          [](const kernel_args& args, const run_context& context) {
+            return detail::prepare_kept(*static_cast<const kernel_entry*>(args.recipe), args, context);
+          },
+          nullptr, kernel.reads_run, &kept_.back()};
 }
 
 TAGMA_DECL kernel_entry found_kernels::find_then_loop(const kernel_registry& from, const plan::heap_plan& plan,

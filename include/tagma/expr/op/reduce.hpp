@@ -32,7 +32,7 @@ constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, at
 struct reduction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr void takes_axes(auto& t) {
-    const attribute_mask mask = t.mask("axes", t.rank(0)), keep = t.mask("kept axes", t.rank(0));
+    const attribute_mask mask = t.mask("axes", t.rank(0)), keep = t.mask("kept axes", t.rank(0), true);
     t.rule("TAGMA-E020"), t.needs((keep & ~mask) == 0, "an axis is kept that is not reduced");
   }
   static constexpr void takes(auto& t) { t.inputs(1), t.number_at(0), takes_axes(t); }

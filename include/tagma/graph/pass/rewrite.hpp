@@ -23,13 +23,14 @@ constexpr void note_updated(const node* nodes, const node_id* edges, const node&
     updated[written] = true;
   }
 }
-/// True if a node has the same value in all runs until somebody assigns a variable.
+/// True if a node has the same value in all runs until somebody assigns a variable, in the same place: extents that a
+/// kernel finds are found in each run, and decide where things are.
 /// @param frozen of the nodes before it
 template <class Graph>
 [[nodiscard]] constexpr bool is_frozen(const Graph& g, node_id id, const bool* updated, const bool* frozen) {
   const op_info& op = g.info(id);
   if (op.is(op_kind::variable)) return !updated[id];
-  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.is(op_kind::placeholder) &&
+  bool all = g[id].controls == 0 && g[id].colocated == 0 && !op.stateful && !op.late && !op.is(op_kind::placeholder) &&
              !op.is(op_kind::resource) && !op.is(op_kind::update) && !op.is(op_kind::control);
   for (const node_id in : g.inputs(id)) all = all && frozen[in];
   return all;
@@ -42,6 +43,7 @@ template <class Graph>
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> find_frozen(const graph_view& g) {
   fixed_array<bool, N> updated{}, frozen{};
+  if constexpr (N == heap_room) make_room(g.nodes.size(), updated, frozen);
   for (node_id i = 0; i < g.size(); ++i)
     if (g.info(i).is(op_kind::update)) detail::note_updated(g.nodes.data(), g.edges.data(), g[i], updated.data());
   for (node_id i = 0; i < g.size(); ++i)
@@ -83,7 +85,7 @@ class rewriter {
   /// How often the graph before this pass read the node: as an operand, to wait for it, or as an output of the program.
   [[nodiscard]] constexpr int readers(node_id id) const { return readers_[id]; }
   /// True if the value is the same in all runs until somebody assigns a variable: it depends on numbers and on
-  /// variables that no update of the program writes, and on nothing else.
+  /// variables that no update of the program writes, on nothing else, and on no extents that a kernel finds.
   [[nodiscard]] constexpr bool is_frozen(node_id id) { return look_at(id), frozen_[id]; }
   /// The same of a value of the body of a loop, in each iteration by itself: it depends on what loops that are around
   /// it go over, such as variables of repeated blocks, but on nothing that they carry.

@@ -2,10 +2,11 @@
 #pragma once
 
 /// @file
-/// Copies between devices whose memory the host can read.
+/// Copies between devices whose memory the host can read, and what stands behind a kept value.
 
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/graph/keep.hpp"
 #include "tagma/plan/transfer.hpp"
 
 namespace tagma::device {
@@ -23,6 +24,12 @@ struct kernel<on_cpu, ir::key<plan::transfer>> {
 
   template <dtype, dtype>
   static constexpr kernel_entry entry{&run};
+};
+
+template <>
+struct kernel<on_cpu, ir::key<ir::keep>> {
+  template <dtype, dtype>
+  static constexpr kernel_entry entry{&kernel<on_cpu, ir::key<plan::transfer>>::run};
 };
 
 }  // namespace tagma::device
