@@ -426,13 +426,17 @@ class any_stage : public counted_object {
   /// The number of elements of a pass, `unknown_size` or `endless`.
   [[nodiscard]] virtual extent size() const { return unknown_size; }
   /// Whether any element can be had by its number. Then the size is known.
-  [[nodiscard]] virtual bool indexed() const { return false; }
+  [[nodiscard]] bool indexed() const { return indexed_; }
   /// Whether a cursor has threads, which `get` would not use.
-  [[nodiscard]] virtual bool threaded() const { return false; }
+  [[nodiscard]] bool threaded() const { return threaded_; }
   /// Appends what tells this pipeline from another one.
   virtual void describe(std::string& to) const = 0;
   /// The stages that this one reads, one by one; nullptr behind the last.
   [[nodiscard]] virtual const any_stage* input_stage(std::size_t) const { return nullptr; }
+
+ protected:
+  /// Said where a stage is made, as they never change.
+  bool indexed_ = false, threaded_ = false;
 };
 
 /// What a stage did in a pass so far. Threads count at once; each number is right by itself.
@@ -802,8 +806,7 @@ class iteration {
 /// The time of a call of a stage, less what other stages took meanwhile.
 class measured_call {
  public:
-  measured_call(iteration& in, stage_counters& to)
-      : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
+  measured_call(iteration& in, stage_counters& to);
   measured_call(const measured_call&) = delete;
   measured_call& operator=(const measured_call&) = delete;
   ~measured_call();
@@ -836,7 +839,7 @@ class cursor {
   cursor() = default;
   cursor(const cursor&) = delete;
   cursor& operator=(const cursor&) = delete;
-  TAGMA_COLD virtual ~cursor() = default;
+  virtual ~cursor() = default;
 
   /// Assigns the next element. Throws nothing that belongs to an element; behind the end it says so again and again.
   [[nodiscard]] got next(T& to) {
@@ -982,12 +985,11 @@ template <class T>
 template <class In, class T>
 class stage_behind : public stage<T> {
  public:
-  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) {}
-  TAGMA_COLD ~stage_behind() override = default;
+  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) { this->threaded_ = input_->threaded(); }
+  ~stage_behind() override = default;
 
   [[nodiscard]] const stage<In>& input() const { return *input_; }
   [[nodiscard]] extent size() const override { return input_->size(); }
-  [[nodiscard]] bool threaded() const override { return input_->threaded(); }
   [[nodiscard]] const any_stage* input_stage(std::size_t i) const override { return i == 0 ? input_.get() : nullptr; }
 
  protected:
@@ -1101,6 +1103,9 @@ TAGMA_DECL const permutation& iteration::order(const void* owner, extent n, std:
   return order_;
 }
 
+TAGMA_COLD TAGMA_DECL measured_call::measured_call(iteration& in, stage_counters& to)
+    : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
+
 TAGMA_COLD TAGMA_DECL measured_call::~measured_call() {
   const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
   stage_counters::add(to_.own_ns, took - in_.nested_ns);
@@ -1136,7 +1141,7 @@ namespace tagma::datasets::detail {
 template <class T>
 class indexed_source : public stage<T> {
  public:
-  [[nodiscard]] bool indexed() const final { return true; }
+  indexed_source() { this->indexed_ = true; }
 };
 
 template <class T>
@@ -1178,7 +1183,8 @@ inline void copy_bytes(void* to, const void* from, std::size_t n) {
 
 template <class T>
 TAGMA_COLD void make_row(tensor<T>& to, const shape& all) {
-  to = tensor<T>(all.sub(1, all.rank));
+  tensor<T> row(all.sub(1, all.rank));
+  swap(to, row);
 }
 
 /// Row `i` of a tensor as a tensor, in the memory that `to` has where it fits.
@@ -1209,10 +1215,10 @@ struct row_of<std::vector<T>> {
 };
 
 /// The rows of a component. Throws `invalid_argument` for a scalar.
+[[nodiscard]] extent rows_of(const shape& dims);
 template <class T>
 [[nodiscard]] extent rows_of(const tensor<T>& t) {
-  if (t.dims().rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
-  return t.dims()[0];
+  return detail::rows_of(t.dims());
 }
 template <class T>
 [[nodiscard]] extent rows_of(const std::vector<T>& v) {
@@ -1220,13 +1226,11 @@ template <class T>
 }
 
 /// The rows that all components have. Throws `invalid_argument` unless they are equally many.
+[[nodiscard]] extent common_rows(array_view<const extent> rows);
 template <class... T>
 [[nodiscard]] extent common_rows(const T&... components) {
   const extent rows[] = {detail::rows_of(components)...};
-  for (std::size_t i = 1; i < sizeof...(T); ++i)
-    if (rows[i] != rows[0])
-      fail(status_code::invalid_argument, {"component 0 has ", rows[0], " rows, and component ", i, " has ", rows[i]});
-  return rows[0];
+  return detail::common_rows(array_view<const extent>(rows, sizeof...(T)));
 }
 
 template <class... Components>
@@ -1252,6 +1256,7 @@ class slices_source final : public indexed_source<typename slices<Components...>
       assign(to, i, std::index_sequence_for<Components...>{});
     return got::element;
   }
+  TAGMA_COLD ~slices_source() override = default;
   TAGMA_COLD void describe(std::string& to) const override { append_parts(to, {"from_slices ", size_}); }
 
  private:
@@ -1328,6 +1333,18 @@ TAGMA_DECL bool is_row_of(const shape& row, const shape& all) {
   return true;
 }
 
+TAGMA_COLD TAGMA_DECL extent rows_of(const shape& dims) {
+  if (dims.rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
+  return dims[0];
+}
+
+TAGMA_COLD TAGMA_DECL extent common_rows(array_view<const extent> rows) {
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    if (rows[i] != rows[0])
+      fail(status_code::invalid_argument, {"component 0 has ", rows[0], " rows, and component ", i, " has ", rows[i]});
+  return rows[0];
+}
+
 TAGMA_DECL range_source::range_source(std::int64_t first, std::int64_t last, std::int64_t step)
     : first_(first), step_(step) {
   if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");
@@ -1360,15 +1377,15 @@ namespace tagma::datasets::detail {
 template <class T>
 inline constexpr bool is_number = element<T> && !std::is_same_v<T, string_element>;
 
-/// Copies the first rows of a tensor.
+/// Gives a tensor memory for `all` rows, where its first ones stay.
 template <class T>
-[[nodiscard]] TAGMA_COLD tensor<T> first_rows(const tensor<T>& from, extent rows, extent all) {
-  shape dims = from.dims();
+TAGMA_COLD void keep_rows(tensor<T>& of, extent rows, extent all) {
+  shape dims = of.dims();
   dims[0] = all;
   tensor<T> to(dims);
   const std::size_t row = dims[0] == 0 ? 0 : to.size() / static_cast<std::size_t>(all);
-  detail::copy_bytes(to.data(), from.data(), row * static_cast<std::size_t>(rows) * sizeof(T));
-  return to;
+  detail::copy_bytes(to.data(), of.data(), row * static_cast<std::size_t>(rows) * sizeof(T));
+  swap(to, of);
 }
 
 /// Of plain batches.
@@ -1403,7 +1420,7 @@ class collector;
 /// Exchanges the rows of a collector with a batch that nobody needs any more: the next batch may have its memory.
 template <class T>
 void take_rows(tensor<T>& from, extent count, tensor<T>& to) {
-  if (count != from.dims()[0]) from = detail::first_rows(from, count, count);
+  if (count != from.dims()[0]) detail::keep_rows(from, count, count);
   swap(from, to);
 }
 
@@ -1429,7 +1446,7 @@ class collector<T> {
   TAGMA_COLD void grow(extent i) {
     const extent first = most_ < at_first ? most_ : at_first;
     if (i > 0)
-      all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
+      detail::keep_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
     else if (all_.dims().rank != 1 || all_.dims()[0] < first || all_.dims()[0] > most_)
       all_ = tensor<T>(shape{first});
     room_ = all_.dims()[0];
@@ -1456,7 +1473,9 @@ class collector<tensor<T>> {
  private:
   TAGMA_COLD void grow(extent i) {
     const shape dims = rows_.more(i);
-    all_ = i == 0 ? tensor<T>(dims) : detail::first_rows(all_, i, dims[0]);
+    if (i > 0) return detail::keep_rows(all_, i, dims[0]);
+    tensor<T> rows(dims);
+    swap(rows, all_);
   }
   batch_rows rows_;
   tensor<T> all_;
@@ -1585,27 +1604,37 @@ namespace tagma::datasets {
 
 namespace detail {
 
-/// Calls a collector; what it throws is the error of the batch.
-template <class Collector, class T>
-[[nodiscard]] bool add(Collector& to, extent i, T& x, std::exception_ptr& error) {
-  try {
-    to.add(i, x, 0);
-    return true;
-  } catch (...) {
-    error = std::current_exception();
-    return false;
+/// A collector, and the element that it is given next. What a collector throws is the error of the batch.
+template <class T, class Collector>
+struct collecting {
+  template <class Options>
+  TAGMA_COLD collecting(extent most, const Options& options) : by(most, options) {}
+  collecting(const collecting&) = delete;
+  collecting& operator=(const collecting&) = delete;
+  TAGMA_COLD ~collecting() = default;
+
+  [[nodiscard, gnu::noinline]] bool add(extent i, std::exception_ptr& error) {
+    try {
+      by.add(i, next, 0);
+      return true;
+    } catch (...) {
+      error = std::current_exception();
+      return false;
+    }
   }
-}
-template <class Collector>
-[[nodiscard]] got take(Collector& from, extent count, typename Collector::type& to, std::exception_ptr& error) {
-  try {
-    from.take(count, to);
-    return got::element;
-  } catch (...) {
-    error = std::current_exception();
-    return got::error;
+  [[nodiscard, gnu::noinline]] got take(extent count, typename Collector::type& to, std::exception_ptr& error) {
+    try {
+      by.take(count, to);
+      return got::element;
+    } catch (...) {
+      error = std::current_exception();
+      return got::error;
+    }
   }
-}
+
+  Collector by;
+  T next{};
+};
 
 /// The elements n * b to n * (b + 1) in one. Where one of them is an error, the batch is, and the others go with it.
 template <class T, class Collector, class Options>
@@ -1625,13 +1654,13 @@ class batched final : public stage_behind<T, typename Collector::type> {
           if (pass_rest() == got::interrupted) return got::interrupted;
           break;
         }
-        const got g = input_->next(from_);
+        const got g = input_->next(collected_.next);
         if (g == got::interrupted) return g;
         if (g == got::end) {
           ended_ = true;
           break;
         }
-        if (g == got::error || !detail::add(collected_, count_, from_, in_.error)) fail_batch();
+        if (g == got::error || !collected_.add(count_, in_.error)) fail_batch();
         ++count_;
         if (in_.stopping()) return got::interrupted;
       }
@@ -1640,7 +1669,7 @@ class batched final : public stage_behind<T, typename Collector::type> {
       if (count == 0 || (count < of_.most_ && of_.drop_remainder_)) return got::end;
       if (failed_) [[unlikely]]
         return give_error();
-      return detail::take(collected_, count, to, in_.error);
+      return collected_.take(count, to, in_.error);
     }
     TAGMA_COLD void save(number_list& to) const override {
       to.push(ended_ && !boundary_.inside() ? 1 : 0);
@@ -1685,9 +1714,8 @@ class batched final : public stage_behind<T, typename Collector::type> {
     const batched& of_;
     iteration& in_;
     boundary boundary_;
-    Collector collected_;
+    collecting<T, Collector> collected_;
     std::exception_ptr error_;
-    T from_{};
     extent count_ = 0;
     bool failed_ = false, ended_ = false;
   };
@@ -1697,7 +1725,9 @@ class batched final : public stage_behind<T, typename Collector::type> {
       : stage_behind<T, batch>(std::move(input)),
         most_(most),
         drop_remainder_(drop_remainder),
-        options_(std::move(options)) {}
+        options_(std::move(options)) {
+    this->indexed_ = this->input_->indexed();
+  }
   TAGMA_COLD ~batched() override = default;
 
   [[nodiscard]] extent size() const override {
@@ -1705,19 +1735,17 @@ class batched final : public stage_behind<T, typename Collector::type> {
     if (all == unknown_size || all == endless) return all;
     return all / most_ + (all % most_ != 0 && !drop_remainder_ ? 1 : 0);
   }
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, batch& to, iteration& in) const override {
     const extent first = i * most_, left = this->input_->size() - first, most = most_ < left ? most_ : left;
-    Collector collected(most_of_one(), options_);
-    detail::reuse(collected, to);
-    T from{};
+    collecting<T, Collector> collected(most_of_one(), options_);
+    detail::reuse(collected.by, to);
     extent count = 0;
     while (count < most) {
-      const got g = datasets::get(*this->input_, first + count, epoch, from, in);
+      const got g = datasets::get(*this->input_, first + count, epoch, collected.next, in);
       if (g == got::end) in.ends_behind = true;
       if (g == got::end) break;
       if (g != got::element) return g;
-      if (!detail::add(collected, count, from, in.error)) return got::error;
+      if (!collected.add(count, in.error)) return got::error;
       if (in.given_up()) return got::interrupted;
       ++count;
       if (in.ends_behind) break;
@@ -1726,7 +1754,7 @@ class batched final : public stage_behind<T, typename Collector::type> {
       in.ends_behind = false;
       return got::end;
     }
-    return detail::take(collected, count, to, in.error);
+    return collected.take(count, to, in.error);
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<batch>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<batch>>(new pass(*this, epoch, in));
@@ -2093,10 +2121,11 @@ template <class T>
 class cached_by_number final : public stage_behind<T, T> {
  public:
   explicit cached_by_number(stage_of<T> input)
-      : stage_behind<T, T>(std::move(input)), slots_(static_cast<std::size_t>(this->size())) {}
+      : stage_behind<T, T>(std::move(input)), slots_(static_cast<std::size_t>(this->size())) {
+    this->indexed_ = true;
+    this->threaded_ = false;
+  }
 
-  [[nodiscard]] bool indexed() const override { return true; }
-  [[nodiscard]] bool threaded() const override { return false; }
   got get(extent i, std::uint64_t, T& to, iteration& in) const override {
     slot& s = slots_[static_cast<std::size_t>(i)];
     if (s.kept.load(memory_order::acquire)) {
@@ -2191,9 +2220,10 @@ class map_stage final : public stage_behind<In, Out> {
   };
 
  public:
-  map_stage(stage_of<In> input, F f) : stage_behind<In, Out>(std::move(input)), f_(std::move(f)) {}
+  map_stage(stage_of<In> input, F f) : stage_behind<In, Out>(std::move(input)), f_(std::move(f)) {
+    this->indexed_ = this->input_->indexed();
+  }
 
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
@@ -2591,7 +2621,11 @@ class loop_iterator {
   using pointer = T*;
   using reference = T&;
 
+  /// Of a pass at its beginning, or any other.
+  /// @{
+  TAGMA_COLD explicit loop_iterator(stage_of<T> of) : pass_(new state(std::move(of))) { ++*this; }
   TAGMA_COLD explicit loop_iterator(dataset_iterator<T> pass) : pass_(new state(std::move(pass))) { ++*this; }
+  /// @}
   [[nodiscard]] T& operator*() const { return pass_->value; }
   [[nodiscard]] T* operator->() const { return &pass_->value; }
   loop_iterator& operator++() {
@@ -2603,7 +2637,9 @@ class loop_iterator {
 
  private:
   struct state final : counted_object {
-    explicit state(dataset_iterator<T> pass) : of(std::move(pass)) {}
+    template <class Pass>
+    explicit state(Pass&& pass) : of(std::move(pass)) {}
+    TAGMA_COLD ~state() override = default;
     dataset_iterator<T> of;
     T value{};
   };
@@ -2831,10 +2867,11 @@ class prefetched final : public stage_behind<T, T> {
   };
 
  public:
-  prefetched(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {}
+  prefetched(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {
+    this->indexed_ = this->input_->indexed();
+    this->threaded_ = true;
+  }
 
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
-  [[nodiscard]] bool threaded() const override { return true; }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, i, epoch, to, in);
   }
@@ -2945,12 +2982,10 @@ class shuffled final : public stage_behind<T, T> {
       return give(*reinterpret_cast<held*>(drawn), to);
     }
     TAGMA_COLD got pass_by(extent& n) override {
+      if (input_ != nullptr) return cursor<T>::pass_by(n);
       for (; n > 0; --n) {
         if (const got g = prepare(); g != got::element) return g;
-        const extent drawn = buffer_.draw();
-        if (input_ == nullptr) continue;
-        T passed{};
-        (void)give(*reinterpret_cast<held*>(drawn), passed);
+        (void)buffer_.draw();
       }
       return got::element;
     }
@@ -3038,10 +3073,11 @@ template <class T>
 class permuted final : public stage_behind<T, T> {
  public:
   permuted(stage_of<T> input, std::uint64_t seed, bool reshuffle)
-      : stage_behind<T, T>(std::move(input)), seed_(seed), reshuffle_(reshuffle) {}
+      : stage_behind<T, T>(std::move(input)), seed_(seed), reshuffle_(reshuffle) {
+    this->indexed_ = true;
+    this->threaded_ = false;
+  }
 
-  [[nodiscard]] bool indexed() const override { return true; }
-  [[nodiscard]] bool threaded() const override { return false; }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const permutation& order = in.order(this, this->size(), seed_, reshuffle_ ? epoch : 0);
     return detail::get_in_other_order(*this->input_, order(i), epoch, to, in);
@@ -3294,10 +3330,11 @@ class parallel_map final : public stage_behind<In, Out> {
 
  public:
   parallel_map(stage_of<In> input, F f, const parallel& options)
-      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {}
+      : stage_behind<In, Out>(std::move(input)), f_(std::move(f)), options_(options) {
+    this->indexed_ = this->input_->indexed();
+    this->threaded_ = true;
+  }
 
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
-  [[nodiscard]] bool threaded() const override { return true; }
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);
@@ -3380,7 +3417,9 @@ class strided_stage final : public stage_behind<T, T> {
 
  public:
   strided_stage(stage_of<T> input, extent first, extent last, extent step)
-      : stage_behind<T, T>(std::move(input)), first_(first), last_(last), step_(step) {}
+      : stage_behind<T, T>(std::move(input)), first_(first), last_(last), step_(step) {
+    this->indexed_ = this->input_->indexed();
+  }
 
   [[nodiscard]] extent size() const override {
     const extent all = this->input_->size();
@@ -3390,7 +3429,6 @@ class strided_stage final : public stage_behind<T, T> {
     const extent last = all < last_ ? all : last_;
     return first_ >= last ? 0 : (last - 1 - first_) / step_ + 1;
   }
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, first_ + i * step_, epoch, to, in);
   }
@@ -3459,13 +3497,14 @@ class repeated final : public stage_behind<T, T> {
   };
 
  public:
-  repeated(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {}
+  repeated(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {
+    this->indexed_ = this->input_->indexed();
+  }
 
   [[nodiscard]] extent size() const override {
     const extent one = this->input_->size();
     return one == 0 || count_ == 0 ? 0 : one == unknown_size ? unknown_size : bounded_product(one, count_);
   }
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const extent one = this->input_->size();
     return datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
@@ -3492,9 +3531,10 @@ class repeated final : public stage_behind<T, T> {
 template <class T>
 class from_epoch final : public stage_behind<T, T> {
  public:
-  from_epoch(stage_of<T> input, std::uint64_t first) : stage_behind<T, T>(std::move(input)), first_(first) {}
+  from_epoch(stage_of<T> input, std::uint64_t first) : stage_behind<T, T>(std::move(input)), first_(first) {
+    this->indexed_ = this->input_->indexed();
+  }
 
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, i, epoch + first_, to, in);
   }
@@ -3552,14 +3592,15 @@ class concatenated final : public stage<T> {
   };
 
  public:
-  concatenated(stage_of<T> first, stage_of<T> second) : first_(std::move(first)), second_(std::move(second)) {}
+  concatenated(stage_of<T> first, stage_of<T> second) : first_(std::move(first)), second_(std::move(second)) {
+    this->indexed_ = first_->indexed() && second_->indexed();
+    this->threaded_ = first_->threaded() || second_->threaded();
+  }
 
   [[nodiscard]] extent size() const override {
     const extent a = first_->size(), b = second_->size();
     return a == endless ? endless : a == unknown_size || b == unknown_size ? unknown_size : bounded_sum(a, b);
   }
-  [[nodiscard]] bool indexed() const override { return first_->indexed() && second_->indexed(); }
-  [[nodiscard]] bool threaded() const override { return first_->threaded() || second_->threaded(); }
   [[nodiscard]] const any_stage* input_stage(std::size_t i) const override {
     return i == 0 ? first_.get() : i == 1 ? second_.get() : nullptr;
   }
@@ -3654,7 +3695,14 @@ class zipped final : public stage<std::tuple<T...>> {
   };
 
  public:
-  explicit zipped(stage_of<T>... of) : inputs_(std::move(of)...) {}
+  explicit zipped(stage_of<T>... of) : inputs_(std::move(of)...) {
+    std::apply(
+        [this](const auto&... input) {
+          this->indexed_ = (input->indexed() && ...);
+          this->threaded_ = (input->threaded() || ...);
+        },
+        inputs_);
+  }
 
   [[nodiscard]] extent size() const override {
     return std::apply(
@@ -3669,12 +3717,6 @@ class zipped final : public stage<std::tuple<T...>> {
           return unknown && least != 0 ? unknown_size : least;
         },
         inputs_);
-  }
-  [[nodiscard]] bool indexed() const override {
-    return std::apply([](const auto&... input) { return (input->indexed() && ...); }, inputs_);
-  }
-  [[nodiscard]] bool threaded() const override {
-    return std::apply([](const auto&... input) { return (input->threaded() || ...); }, inputs_);
   }
   [[nodiscard]] const any_stage* input_stage(std::size_t i) const override {
     const any_stage* found = nullptr;
@@ -3800,7 +3842,7 @@ class dataset {
   /// @name Going through.
   /// @{
   /// A loop ends with the last element; an error leaves it. `on_error` and `ignore_errors` do otherwise.
-  [[nodiscard]] TAGMA_COLD datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(iterator()); }
+  [[nodiscard]] TAGMA_COLD datasets::loop_iterator<T> begin() const { return datasets::loop_iterator<T>(stage_); }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
   [[nodiscard]] TAGMA_COLD dataset_iterator<T> iterator() const { return dataset_iterator<T>(stage_); }
   /// A pass that goes on where `dataset_iterator::state` was asked for, and gives what that would have given. With

@@ -6118,6 +6118,7 @@ template <std::size_t... Types>
 /// is cancelled, late or too large for a closed queue goes back to where it was.
 
 #include <exception>
+#include <initializer_list>
 
 // ---- tagma/runtime/queue_element.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_QUEUE_ELEMENT_HPP
@@ -6290,7 +6291,7 @@ TAGMA_DECL queue_elements::queue_elements(queue_elements&& other) noexcept
   other.count_ = 0;
 }
 
-TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
+[[gnu::noinline]] TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
   if (this == &other) return *this;
   if (count_ > 0) clear();
   first_ = other.first_, last_ = other.last_, count_ = other.count_;
@@ -6412,7 +6413,9 @@ class queue final : public resource {
   /// @param components of each tuple; open extents are `dyn`
   /// Throws InvalidArgument for a minimum that is negative or not below the capacity.
   queue(std::string name, const queue_options& options, array_view<const tensor_spec> components);
-  TAGMA_DECL ~queue() override;
+  TAGMA_COLD ~queue() override {
+    if (!is_list()) give_up_heap();
+  }
 
   [[nodiscard]] const queue_options& options() const { return options_; }
   [[nodiscard]] array_view<const tensor_spec> components() const { return components_; }
@@ -6489,7 +6492,12 @@ class queue final : public resource {
     queue& queue_;
   };
 
+  /// InvalidArgument with what this is in front.
+  [[noreturn]] void refuse(std::initializer_list<text_part> parts) const;
+  [[noreturn]] void refuse_other(std::string_view what, const text_part& own, const text_part& asked) const;
   [[noreturn]] void refuse_count(extent count) const;
+  /// Of an attempt that has nothing to wait for.
+  static void end_at_once(queue_attempt& attempt);
   [[noreturn]] void refuse_bytes(std::size_t bytes) const;
   /// An attempt takes its place in a line.
   void begin(line& of, queue_attempt& attempt);
@@ -6516,23 +6524,23 @@ class queue final : public resource {
   void put(queue_element* e);
   [[nodiscard]] queue_element* take();
   void put_into_heap(queue_element* e);
+  void give_up_heap();
   [[nodiscard]] queue_element* take_from_heap();
   /// What an attempt holds goes back to where it was.
   void put_back(queue_attempt& a);
-  /// A number from 0 to `n` - 1.
-  [[nodiscard]] extent draw(extent n);
-  void grow();
   [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
-  void rise(extent i);
-  void sink(extent i);
   void swap(extent a, extent b);
 
-  void end(line& of, queue_attempt& a, std::exception_ptr error);
-  static std::exception_ptr error_of(status_code code, const std::string& text) noexcept;
-  std::exception_ptr error_of_closed(std::string_view how) const noexcept;
+  /// An attempt has done what it was to do, or failed: what this is stands in front of why.
+  /// @{
+  void end(line& of, queue_attempt& a);
+  void end(line& of, queue_attempt& a, status_code code, std::initializer_list<text_part> why) noexcept;
+  /// @}
+  void end_cancelled(line& of, queue_attempt& a);
+  /// Of an attempt to close, or one to enqueue in a closed queue.
+  void end_closing(queue_attempt& a);
   /// Of a dequeue of more elements than a closed queue has.
-  std::exception_ptr error_of_few(const queue_attempt& a) const noexcept;
-  std::exception_ptr cancelled(const queue_attempt& a) const noexcept;
+  void end_with_few(queue_attempt& a);
 
   const queue_options options_;
   heap_array<tensor_spec> components_;
@@ -6566,15 +6574,13 @@ TAGMA_COLD TAGMA_DECL queue::queue(std::string name, const queue_options& option
   for (std::size_t i = 0; i < components.size(); ++i) components_[i] = components[i];
   const extent least = options.min_after_dequeue;
   if (least < 0 || (options.capacity >= 0 && least >= options.capacity && least > 0))
-    fail(status_code::invalid_argument,
-         {text(), ": min_after_dequeue is ", least, ", which must be at least 0 and less than the capacity of ",
-          options.capacity});
-  if (least > 0 && options.kind != queue_kind::shuffle)
-    fail(status_code::invalid_argument, {text(), ": min_after_dequeue is for random shuffle queues"});
+    refuse({"min_after_dequeue is ", least, ", which must be at least 0 and less than the capacity of ",
+            options.capacity});
+  if (least > 0 && options.kind != queue_kind::shuffle) refuse({"min_after_dequeue is for random shuffle queues"});
 }
 
-TAGMA_DECL queue::~queue() {
-  for (extent i = 0; i < held_ && !is_list(); ++i) queue_element::destroy(heap_[i]);
+TAGMA_COLD TAGMA_DECL void queue::give_up_heap() {
+  for (extent i = 0; i < held_; ++i) queue_element::destroy(heap_[i]);
 }
 
 TAGMA_COLD TAGMA_DECL std::string queue::text() const {
@@ -6582,29 +6588,39 @@ TAGMA_COLD TAGMA_DECL std::string queue::text() const {
 }
 
 TAGMA_COLD TAGMA_DECL void queue::check(const queue_options& other, array_view<const tensor_spec> components) const {
-  const auto refuse = [&](std::string_view what, const text_part& own, const text_part& asked) {
-    fail(status_code::invalid_argument,
-         {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
-  };
-  if (options_.kind != other.kind) refuse("which is a", to_string(options_.kind), to_string(other.kind));
-  if (options_.capacity != other.capacity) refuse("with a capacity of", options_.capacity, other.capacity);
-  if (options_.min_after_dequeue != other.min_after_dequeue)
-    refuse("with min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue);
-  if (other.seed != 0 && options_.seed != other.seed) refuse("with seed", options_.seed, other.seed);
-  if (components.size() != components_.size())
-    refuse("with so many components:", components_.size(), components.size());
+  if (options_.kind != other.kind) refuse_other("which is a", to_string(options_.kind), to_string(other.kind));
+  const struct {
+    const char* what;
+    extent own, asked;
+  } numbers[] = {
+      {"with a capacity of", options_.capacity, other.capacity},
+      {"with min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue},
+      {"with seed", static_cast<extent>(options_.seed),
+       static_cast<extent>(other.seed != 0 ? other.seed : options_.seed)},
+      {"with so many components:", static_cast<extent>(components_.size()), static_cast<extent>(components.size())}};
+  for (const auto& number : numbers)
+    if (number.own != number.asked) refuse_other(number.what, number.own, number.asked);
   for (std::size_t i = 0; i < components.size(); ++i)
     if (!(components[i] == components_[i]))
-      refuse(sentence({"with component ", i}), to_string(components_[i]), to_string(components[i]));
+      refuse_other(sentence({"with component ", i}), to_string(components_[i]), to_string(components[i]));
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse_other(std::string_view what, const text_part& own,
+                                               const text_part& asked) const {
+  fail(status_code::invalid_argument,
+       {"the container has ", text(), " ", what, " ", own, ", asked for is one ", what, " ", asked});
+}
+
+TAGMA_COLD TAGMA_DECL void queue::refuse(std::initializer_list<text_part> parts) const {
+  fail(status_code::invalid_argument, {text(), ": ", sentence(parts)});
 }
 
 TAGMA_DECL void queue::check_batches() const {
   if (options_.kind == queue_kind::padding) return;
   for (std::size_t i = 0; i < components_.size(); ++i)
     if (!components_[i].dims.is_static())
-      fail(status_code::invalid_argument,
-           {text(), ": several elements at once need components without open extents, or a padding queue; component ",
-            i, " is ", to_string(components_[i])});
+      refuse({"several elements at once need components without open extents, or a padding queue; component ", i,
+              " is ", to_string(components_[i])});
 }
 
 TAGMA_DECL extent queue::size() {
@@ -6639,16 +6655,14 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
   extent rows = -1;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const shape& dims = tensors[i].dims;
-    if (dims.rank == 0)
-      fail(status_code::invalid_argument, {text(), ": component ", i, " is a scalar, which has no rows to enqueue"});
+    if (dims.rank == 0) refuse({"component ", i, " is a scalar, which has no rows to enqueue"});
     check_component(i, tensors[i], dims.sub(1, dims.rank), "rows of ");
     if (rows >= 0 && dims[0] != rows)
-      fail(status_code::invalid_argument, {text(), ": all components need the same number of rows; component ", i,
-                                           " has ", dims[0], ", those before ", rows});
+      refuse({"all components need the same number of rows; component ", i, " has ", dims[0], ", those before ", rows});
     rows = dims[0];
   }
   if (!priorities.empty() && static_cast<extent>(priorities.size()) != rows)
-    fail(status_code::invalid_argument, {text(), ": ", priorities.size(), " priorities for ", rows, " rows"});
+    refuse({priorities.size(), " priorities for ", rows, " rows"});
   queue_elements made;
   const heap_array<raw_view> row(tensors.size());
   for (extent r = 0; r < rows; ++r) {
@@ -6670,7 +6684,7 @@ TAGMA_COLD TAGMA_DECL queue_elements queue::make_rows(array_view<const raw_view>
 TAGMA_DECL void queue::enqueue(queue_attempt& attempt, queue_elements&& elements) {
   attempt.elements = static_cast<queue_elements&&>(elements);
   attempt.does_ = queue_attempt::what::enqueue;
-  if (attempt.elements.empty()) return attempt.ended(nullptr);
+  if (attempt.elements.empty()) return end_at_once(attempt);
   begin(writers_, attempt);
 }
 
@@ -6681,7 +6695,7 @@ TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to)
   attempt.does_ = queue_attempt::what::dequeue;
   attempt.wanted_ = count;
   attempt.up_to_ = up_to;
-  if (count == 0) return attempt.ended(nullptr);
+  if (count == 0) return end_at_once(attempt);
   begin(readers_, attempt);
 }
 
@@ -6691,11 +6705,11 @@ TAGMA_DECL void queue::dequeue(queue_attempt& attempt, extent count, bool up_to)
   flush();
 }
 
+TAGMA_COLD TAGMA_DECL void queue::end_at_once(queue_attempt& attempt) { attempt.ended(nullptr); }
+
 TAGMA_COLD TAGMA_DECL void queue::refuse_count(extent count) const {
-  if (count < 0)
-    fail(status_code::invalid_argument, {text(), ": requested ", count, " elements, which is less than 0"});
-  fail(status_code::invalid_argument,
-       {text(), ": requested ", count, " elements at once, the capacity is ", options_.capacity});
+  if (count < 0) refuse({"requested ", count, " elements, which is less than 0"});
+  refuse({"requested ", count, " elements at once, the capacity is ", options_.capacity});
 }
 
 TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
@@ -6706,7 +6720,7 @@ TAGMA_COLD TAGMA_DECL void queue::close(queue_attempt& attempt) {
 TAGMA_COLD TAGMA_DECL void queue::close_now() {
   const change now(*this);
   closed_ = true;
-  while (writers_.first != nullptr) end(writers_, *writers_.first, cancelled(*writers_.first));
+  while (writers_.first != nullptr) end_cancelled(writers_, *writers_.first);
   flush();
 }
 
@@ -6714,7 +6728,7 @@ TAGMA_COLD TAGMA_DECL void queue::cancel(queue_attempt& attempt) {
   const change now(*this);
   if (!attempt.waits_) return;
   put_back(attempt);
-  end(attempt.does_ == queue_attempt::what::dequeue ? readers_ : writers_, attempt, cancelled(attempt));
+  end_cancelled(attempt.does_ == queue_attempt::what::dequeue ? readers_ : writers_, attempt);
   flush();
 }
 
@@ -6751,8 +6765,7 @@ TAGMA_DECL queue::change::~change() {
 }
 
 TAGMA_COLD TAGMA_DECL void queue::check_count(std::size_t count) const {
-  if (count != components_.size())
-    fail(status_code::invalid_argument, {text(), ": a tuple has ", components_.size(), " components, not ", count});
+  if (count != components_.size()) refuse({"a tuple has ", components_.size(), " components, not ", count});
 }
 
 TAGMA_DECL void queue::check_component(std::size_t i, const raw_view& t, const shape& dims,
@@ -6764,8 +6777,7 @@ TAGMA_DECL void queue::check_component(std::size_t i, const raw_view& t, const s
 
 TAGMA_COLD TAGMA_DECL void queue::refuse_component(std::size_t i, const raw_view& t, const shape& dims,
                                                    std::string_view rows) const {
-  fail(status_code::invalid_argument, {text(), ": component ", i, " is ", to_string(components_[i]), ", not ", rows,
-                                       to_string(tensor_spec{t.type, dims})});
+  refuse({"component ", i, " is ", to_string(components_[i]), ", not ", rows, to_string(tensor_spec{t.type, dims})});
 }
 
 TAGMA_DECL void queue::add_copy(queue_elements& to, array_view<const raw_view> tensors, std::int64_t priority) {
@@ -6810,13 +6822,8 @@ TAGMA_DECL void queue::flush() {
 }
 
 TAGMA_DECL bool queue::write(queue_attempt& a, bool& moved) {
-  if (a.does_ == queue_attempt::what::close) {
-    end(writers_, a, closed_ ? error_of_closed(" is already closed") : nullptr);
-    closed_ = true;
-    return true;
-  }
-  if (closed_) {  // by an attempt before this one
-    end(writers_, a, error_of_closed(" is closed"));
+  if (closed_ || a.does_ == queue_attempt::what::close) [[unlikely]] {
+    end_closing(a);
     return true;
   }
   while (!a.elements.empty() && !is_full()) {
@@ -6824,7 +6831,7 @@ TAGMA_DECL bool queue::write(queue_attempt& a, bool& moved) {
     moved = true;
   }
   if (!a.elements.empty()) return false;
-  end(writers_, a, nullptr);
+  end(writers_, a);
   return true;
 }
 
@@ -6837,12 +6844,10 @@ TAGMA_DECL bool queue::read(queue_attempt& a, bool& moved) {
   moved = moved || taken > 0;
   const bool complete = taken == missing || (closed_ && a.up_to_ && !a.elements.empty());
   if (!complete && !closed_) return false;
-  if (complete) {
-    end(readers_, a, nullptr);
-  } else {
-    put_back(a);
-    end(readers_, a, error_of_few(a));
-  }
+  if (complete)
+    end(readers_, a);
+  else
+    end_with_few(a);
   return true;
 }
 
@@ -6854,9 +6859,15 @@ TAGMA_DECL void queue::put(queue_element* e) {
 
 TAGMA_COLD TAGMA_DECL void queue::put_into_heap(queue_element* e) {
   e->order_ = ++arrivals_;
-  grow();
-  heap_[held_++] = e;
-  if (options_.kind == queue_kind::priority) rise(held_ - 1);
+  if (held_ == static_cast<extent>(heap_.size())) {
+    heap_array<queue_element*> more(2 * heap_.size() + 16);
+    for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
+    heap_ = static_cast<heap_array<queue_element*>&&>(more);
+  }
+  extent at = held_++;
+  heap_[at] = e;
+  if (options_.kind != queue_kind::priority) return;
+  for (; at > 0 && comes_before(*heap_[at], *heap_[(at - 1) / 2]); at = (at - 1) / 2) swap(at, (at - 1) / 2);
 }
 
 TAGMA_DECL queue_element* queue::take() {
@@ -6865,10 +6876,26 @@ TAGMA_DECL queue_element* queue::take() {
 }
 
 TAGMA_COLD TAGMA_DECL queue_element* queue::take_from_heap() {
-  const extent at = options_.kind == queue_kind::shuffle ? draw(held_ + 1) : 0;
+  extent at = 0;
+  if (options_.kind == queue_kind::shuffle) {
+    const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
+    const std::uint64_t count = draws_++;
+    const philox_block bits =
+        philox(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
+               {{static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count >> 32), 0, 0}});
+    const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
+    at = static_cast<extent>(word % static_cast<std::uint64_t>(held_ + 1));
+  }
   queue_element* const e = heap_[at];
   heap_[at] = heap_[held_];
-  if (options_.kind == queue_kind::priority) sink(0);
+  while (options_.kind == queue_kind::priority) {
+    extent least = at;
+    for (extent child = 2 * at + 1; child <= 2 * at + 2 && child < held_; ++child)
+      if (comes_before(*heap_[child], *heap_[least])) least = child;
+    if (least == at) break;
+    swap(at, least);
+    at = least;
+  }
   return e;
 }
 
@@ -6882,40 +6909,8 @@ TAGMA_COLD TAGMA_DECL void queue::put_back(queue_attempt& a) {
   while (!a.elements.empty()) put(a.elements.pop_front());
 }
 
-TAGMA_COLD TAGMA_DECL extent queue::draw(extent n) {
-  const std::uint64_t key = hash_combine(options_.seed, hash_text(name()));
-  const std::uint64_t count = draws_++;
-  const philox_block bits =
-      philox(static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
-             {{static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count >> 32), 0, 0}});
-  const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
-  return static_cast<extent>(word % static_cast<std::uint64_t>(n));
-}
-
-TAGMA_COLD TAGMA_DECL void queue::grow() {
-  if (held_ < static_cast<extent>(heap_.size())) return;
-  heap_array<queue_element*> more(2 * heap_.size() + 16);
-  for (extent i = 0; i < held_; ++i) more[i] = heap_[i];
-  heap_ = static_cast<heap_array<queue_element*>&&>(more);
-}
-
 TAGMA_DECL bool queue::comes_before(const queue_element& a, const queue_element& b) {
   return a.priority != b.priority ? a.priority < b.priority : a.order_ < b.order_;
-}
-
-TAGMA_COLD TAGMA_DECL void queue::rise(extent i) {
-  for (; i > 0 && comes_before(*heap_[i], *heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
-}
-
-TAGMA_COLD TAGMA_DECL void queue::sink(extent i) {
-  for (;;) {
-    extent least = i;
-    for (extent child = 2 * i + 1; child <= 2 * i + 2 && child < held_; ++child)
-      if (comes_before(*heap_[child], *heap_[least])) least = child;
-    if (least == i) return;
-    swap(i, least);
-    i = least;
-  }
 }
 
 TAGMA_DECL void queue::swap(extent a, extent b) {
@@ -6924,35 +6919,40 @@ TAGMA_DECL void queue::swap(extent a, extent b) {
   heap_[b] = e;
 }
 
-TAGMA_DECL void queue::end(line& of, queue_attempt& a, std::exception_ptr error) {
+[[gnu::noinline]] TAGMA_DECL void queue::end(line& of, queue_attempt& a) {
   of.remove(a);
   ended_.push(a);
   a.waits_ = false;
-  a.error_ = static_cast<std::exception_ptr&&>(error);
 }
 
-TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of(status_code code, const std::string& text) noexcept {
+TAGMA_COLD TAGMA_DECL void queue::end(line& of, queue_attempt& a, status_code code,
+                                      std::initializer_list<text_part> why) noexcept {
   try {
-    fail(code, {text});
+    fail(code, {text(), sentence(why)});
   } catch (...) {
-    return std::current_exception();
+    a.error_ = std::current_exception();
   }
+  end(of, a);
 }
 
-TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of_closed(std::string_view how) const noexcept {
-  return error_of(status_code::cancelled, sentence({text(), how}));
-}
-
-TAGMA_COLD TAGMA_DECL std::exception_ptr queue::error_of_few(const queue_attempt& a) const noexcept {
-  return error_of(status_code::out_of_range, sentence({text(), " is closed and has insufficient elements (requested ",
-                                                       a.wanted_, ", current size ", held_, ")"}));
-}
-
-TAGMA_COLD TAGMA_DECL std::exception_ptr queue::cancelled(const queue_attempt& a) const noexcept {
+TAGMA_COLD TAGMA_DECL void queue::end_cancelled(line& of, queue_attempt& a) {
   const std::string_view did = a.does_ == queue_attempt::what::dequeue   ? "dequeue"
                                : a.does_ == queue_attempt::what::enqueue ? "enqueue"
                                                                          : "close";
-  return error_of(status_code::cancelled, sentence({text(), ": the ", did, " operation was cancelled"}));
+  end(of, a, status_code::cancelled, {": the ", did, " operation was cancelled"});
+}
+
+TAGMA_COLD TAGMA_DECL void queue::end_closing(queue_attempt& a) {
+  const bool closes = a.does_ == queue_attempt::what::close;
+  if (closed_) return end(writers_, a, status_code::cancelled, {closes ? " is already closed" : " is closed"});
+  end(writers_, a);
+  closed_ = true;
+}
+
+TAGMA_COLD TAGMA_DECL void queue::end_with_few(queue_attempt& a) {
+  put_back(a);
+  end(readers_, a, status_code::out_of_range,
+      {" is closed and has insufficient elements (requested ", a.wanted_, ", current size ", held_, ")"});
 }
 
 }  // namespace tagma::runtime

@@ -21999,18 +21999,8 @@ class step_runner final : public shared_work {
     [[nodiscard]] step_id take(bool writing);
     [[nodiscard]] bool more_writes();
     void look();
-    /// False if the run is stopped, or is by what `f` throws.
-    template <class F>
-    [[nodiscard]] bool try_to(const F& f) {
-      if (runner_.control_->stopping()) return false;
-      try {
-        f();
-        return true;
-      } catch (...) {
-        runner_.control_->failed(std::current_exception());
-        return false;
-      }
-    }
+    /// Takes the variables for writing, or reads them. False if the run is stopped, or is by what that throws.
+    [[nodiscard]] bool try_to(bool write);
 
     step_runner& runner_;
     mutex mutex_;
@@ -22183,23 +22173,33 @@ TAGMA_DECL bool step_runner::waits_of_runner::passes(step_id s) noexcept {
 }
 
 TAGMA_DECL bool step_runner::waits_of_runner::serve() {
-  step_id s = take(false);
-  if (s < 0) return false;
-  for (bool inside = false; s >= 0; s = take(inside)) {
+  bool some = false, inside = false;
+  for (step_id s = 0; (s = take(inside)) >= 0; some = true) {
     if (runner_.steps_[s].waits_for(hold::reads)) {
       look();
       runner_.share(s);
       runner_.call_helpers(1);
       continue;
     }
-    if (!inside) inside = try_to([this] { runner_.run_->enter(); });
+    if (!inside) inside = try_to(true);
     runner_.do_here(s);
     if (inside && !more_writes()) {
       runner_.run_->leave();
       inside = false;
     }
   }
-  return true;
+  return some;
+}
+
+[[gnu::noinline]] TAGMA_DECL bool step_runner::waits_of_runner::try_to(bool write) {
+  if (runner_.control_->stopping()) return false;
+  try {
+    write ? runner_.run_->enter() : runner_.run_->read_variables();
+    return true;
+  } catch (...) {
+    runner_.control_->failed(std::current_exception());
+    return false;
+  }
 }
 
 TAGMA_DECL step_runner::step_id step_runner::waits_of_runner::take(bool writing) {
@@ -22221,7 +22221,7 @@ TAGMA_DECL bool step_runner::waits_of_runner::more_writes() {
 
 TAGMA_DECL void step_runner::waits_of_runner::look() {
   if (looked_) return;
-  static_cast<void>(try_to([this] { runner_.run_->read_variables(); }));
+  static_cast<void>(try_to(false));
   const mutex_lock lock(mutex_);
   looked_ = true;
 }
@@ -25429,35 +25429,42 @@ TAGMA_COLD inline std::size_t container::bytes() const {
 
 namespace tagma::runtime {
 
+/// What a program may do that has steps which wait; what it does not is not compiled.
+struct waits_of_program {
+  bool hold = true;        ///< a step that somebody waits for may need a variable
+  bool on_devices = true;  ///< others than a runner may do the steps
+  bool loops = true;
+  bool late = true;  ///< kernels find extents
+};
+
 /// Begins the asynchronous steps of one bound plan. A template, so that a program without them does not compile it:
 /// g++ compiles each class whose functions a virtual call may reach.
 /// @tparam Bound bound_plan
-template <class Bound>
+template <class Bound, waits_of_program May = waits_of_program{}>
 class started_steps final : public waiting_steps {
  public:
   explicit started_steps(Bound& plan) : plan_(plan), waits_(plan.plan().steps.size()) {}
 
   /// For a plan whose steps are `runner`'s, or nullptr where others run them.
-  /// @tparam MayHold whether a step that somebody waits for may need a variable; if not, `pinned_variables` is not
-  /// compiled
-  template <bool MayHold>
   [[nodiscard]] TAGMA_COLD static owned<waiting_steps> make(Bound& plan, step_runner* runner, bool apart) {
     owned<started_steps> made(new started_steps(plan));
-    if constexpr (MayHold) made->pin_ = &pinned_variables<Bound>::make;
+    if constexpr (May.hold) made->pin_ = &pinned_variables<Bound>::make;
     for (std::size_t s = 0; s < plan.plan().steps.size(); ++s)
       if (plan.is_asynchronous(s) && made->writes_variable(s))
         fail(status_code::internal, {"the kernel of ", detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
                                      " waits while it updates a variable: nothing that waits may hold one"});
-    for (const plan::plan_loop& l : plan.plan().loops)
+    for (std::size_t i = 0; May.loops && i < plan.plan().loops.size(); ++i) {
+      const plan::plan_loop& l = plan.plan().loops[i];
       for (std::int32_t s = l.first; s < l.end; ++s)
         if (plan.is_asynchronous(static_cast<std::size_t>(s)))
           fail(status_code::unimplemented, {detail::describe(plan.plan().nodes[plan.plan().steps[s].node]),
                                             " waits, which nothing in the body of a loop or a branch can"});
+    }
     if (runner != nullptr) {
       for (std::size_t s = 0; s < plan.plan().steps.size(); ++s)
         if (plan.is_asynchronous(s)) runner->set_asynchronous(s);
       if (apart) made->hold_back(*runner);
-    } else {
+    } else if constexpr (May.on_devices) {
       made->hold_on_devices();
     }
     return owned<waiting_steps>(static_cast<owned<started_steps>&&>(made));
@@ -25468,8 +25475,8 @@ class started_steps final : public waiting_steps {
   [[nodiscard]] array_view<const step_hold> holds() const override { return {holds_.data(), holds_.size()}; }
 
   void start(std::size_t s, const run_context& context, completion done) override {
-    plan_.begin_late(s, context);
-    if (context.trace != nullptr || plan_.step_access() != nullptr || plan_.finds_extents(s)) {
+    if constexpr (May.late) plan_.begin_late(s, context);
+    if (context.trace != nullptr || plan_.step_access() != nullptr || (May.late && plan_.finds_extents(s))) {
       waits_[s].begin(plan_, s, context, done);
       done = completion(waits_[s], static_cast<std::int32_t>(s));
     }
@@ -25484,7 +25491,11 @@ class started_steps final : public waiting_steps {
   }
 
   /// The end of what is done with step `s`: the steps of a loop are one, its first.
-  [[nodiscard]] TAGMA_COLD std::size_t end_of(std::size_t s) const {
+  [[nodiscard]] std::size_t end_of(std::size_t s) const {
+    if constexpr (May.loops) return end_of_loop(s);
+    return s + 1;
+  }
+  [[nodiscard]] TAGMA_COLD std::size_t end_of_loop(std::size_t s) const {
     const std::int32_t loop = plan_.plan().outermost_loop(s);
     if (loop < 0) return s + 1;
     const plan::plan_loop& l = plan_.plan().loops[loop];
@@ -25546,7 +25557,8 @@ class started_steps final : public waiting_steps {
       begin_ns_ = now_ns();
     }
     TAGMA_COLD void complete(std::int32_t, std::exception_ptr problem) noexcept override {
-      if (problem == nullptr && plan_->finds_extents(step_)) problem = end_late();
+      if constexpr (May.late)
+        if (problem == nullptr && plan_->finds_extents(step_)) problem = end_late();
       if (variable_access* const access = plan_->step_access()) access->end(step_, problem == nullptr);
       if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
       if (context_->trace != nullptr) plan_->add_to_trace(step_, *context_, begin_ns_);
@@ -25734,6 +25746,12 @@ template <class Plan>
   return false;
 }
 
+template <class Plan>
+[[nodiscard]] constexpr waits_of_program waits_of() {
+  return {may_hold_variables<Plan>(), Plan::where::is_accelerated, Plan::loops.size() > 0,
+          plan::finds_extents(Plan::nodes)};
+}
+
 /// bound_plan, for `late_steps`, which only programs with late operations define (runtime/late_steps.hpp).
 template <class Plan>
 struct choose_bound_plan {
@@ -25768,7 +25786,7 @@ template <class Plan>
     }
   }
   if constexpr (starts_any(kernel_table<Plan>::entries))
-    tables.waiting = &started_steps<bound_plan>::template make<may_hold_variables<Plan>()>;
+    tables.waiting = &started_steps<bound_plan, waits_of<Plan>()>::make;
   if constexpr (plan::finds_extents(Plan::nodes)) tables.late = &late_steps<bound_plan_of<Plan>>::make;
   return tables;
 }

@@ -299,10 +299,11 @@ class tuned final : public stage_behind<In, Out> {
   };
 
  public:
-  tuned(stage_of<In> input, F f) : stage_behind<In, Out>(std::move(input)), f_(std::move(f)) {}
+  tuned(stage_of<In> input, F f) : stage_behind<In, Out>(std::move(input)), f_(std::move(f)) {
+    this->indexed_ = this->input_->indexed();
+    this->threaded_ = true;
+  }
 
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
-  [[nodiscard]] bool threaded() const override { return true; }
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);

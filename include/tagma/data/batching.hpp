@@ -23,27 +23,37 @@ namespace tagma::datasets {
 
 namespace detail {
 
-/// Calls a collector; what it throws is the error of the batch.
-template <class Collector, class T>
-[[nodiscard]] bool add(Collector& to, extent i, T& x, std::exception_ptr& error) {
-  try {
-    to.add(i, x, 0);
-    return true;
-  } catch (...) {
-    error = std::current_exception();
-    return false;
+/// A collector, and the element that it is given next. What a collector throws is the error of the batch.
+template <class T, class Collector>
+struct collecting {
+  template <class Options>
+  TAGMA_COLD collecting(extent most, const Options& options) : by(most, options) {}
+  collecting(const collecting&) = delete;
+  collecting& operator=(const collecting&) = delete;
+  TAGMA_COLD ~collecting() = default;
+
+  [[nodiscard, gnu::noinline]] bool add(extent i, std::exception_ptr& error) {
+    try {
+      by.add(i, next, 0);
+      return true;
+    } catch (...) {
+      error = std::current_exception();
+      return false;
+    }
   }
-}
-template <class Collector>
-[[nodiscard]] got take(Collector& from, extent count, typename Collector::type& to, std::exception_ptr& error) {
-  try {
-    from.take(count, to);
-    return got::element;
-  } catch (...) {
-    error = std::current_exception();
-    return got::error;
+  [[nodiscard, gnu::noinline]] got take(extent count, typename Collector::type& to, std::exception_ptr& error) {
+    try {
+      by.take(count, to);
+      return got::element;
+    } catch (...) {
+      error = std::current_exception();
+      return got::error;
+    }
   }
-}
+
+  Collector by;
+  T next{};
+};
 
 /// The elements n * b to n * (b + 1) in one. Where one of them is an error, the batch is, and the others go with it.
 template <class T, class Collector, class Options>
@@ -63,13 +73,13 @@ class batched final : public stage_behind<T, typename Collector::type> {
           if (pass_rest() == got::interrupted) return got::interrupted;
           break;
         }
-        const got g = input_->next(from_);
+        const got g = input_->next(collected_.next);
         if (g == got::interrupted) return g;
         if (g == got::end) {
           ended_ = true;
           break;
         }
-        if (g == got::error || !detail::add(collected_, count_, from_, in_.error)) fail_batch();
+        if (g == got::error || !collected_.add(count_, in_.error)) fail_batch();
         ++count_;
         if (in_.stopping()) return got::interrupted;
       }
@@ -78,7 +88,7 @@ class batched final : public stage_behind<T, typename Collector::type> {
       if (count == 0 || (count < of_.most_ && of_.drop_remainder_)) return got::end;
       if (failed_) [[unlikely]]
         return give_error();
-      return detail::take(collected_, count, to, in_.error);
+      return collected_.take(count, to, in_.error);
     }
     TAGMA_COLD void save(number_list& to) const override {
       to.push(ended_ && !boundary_.inside() ? 1 : 0);
@@ -123,9 +133,8 @@ class batched final : public stage_behind<T, typename Collector::type> {
     const batched& of_;
     iteration& in_;
     boundary boundary_;
-    Collector collected_;
+    collecting<T, Collector> collected_;
     std::exception_ptr error_;
-    T from_{};
     extent count_ = 0;
     bool failed_ = false, ended_ = false;
   };
@@ -135,7 +144,9 @@ class batched final : public stage_behind<T, typename Collector::type> {
       : stage_behind<T, batch>(std::move(input)),
         most_(most),
         drop_remainder_(drop_remainder),
-        options_(std::move(options)) {}
+        options_(std::move(options)) {
+    this->indexed_ = this->input_->indexed();
+  }
   TAGMA_COLD ~batched() override = default;
 
   [[nodiscard]] extent size() const override {
@@ -143,19 +154,17 @@ class batched final : public stage_behind<T, typename Collector::type> {
     if (all == unknown_size || all == endless) return all;
     return all / most_ + (all % most_ != 0 && !drop_remainder_ ? 1 : 0);
   }
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, batch& to, iteration& in) const override {
     const extent first = i * most_, left = this->input_->size() - first, most = most_ < left ? most_ : left;
-    Collector collected(most_of_one(), options_);
-    detail::reuse(collected, to);
-    T from{};
+    collecting<T, Collector> collected(most_of_one(), options_);
+    detail::reuse(collected.by, to);
     extent count = 0;
     while (count < most) {
-      const got g = datasets::get(*this->input_, first + count, epoch, from, in);
+      const got g = datasets::get(*this->input_, first + count, epoch, collected.next, in);
       if (g == got::end) in.ends_behind = true;
       if (g == got::end) break;
       if (g != got::element) return g;
-      if (!detail::add(collected, count, from, in.error)) return got::error;
+      if (!collected.add(count, in.error)) return got::error;
       if (in.given_up()) return got::interrupted;
       ++count;
       if (in.ends_behind) break;
@@ -164,7 +173,7 @@ class batched final : public stage_behind<T, typename Collector::type> {
       in.ends_behind = false;
       return got::end;
     }
-    return detail::take(collected, count, to, in.error);
+    return collected.take(count, to, in.error);
   }
   [[nodiscard]] TAGMA_COLD owned<cursor<batch>> start(std::uint64_t epoch, iteration& in) const override {
     return owned<cursor<batch>>(new pass(*this, epoch, in));

@@ -115,10 +115,11 @@ template <class T>
 class cached_by_number final : public stage_behind<T, T> {
  public:
   explicit cached_by_number(stage_of<T> input)
-      : stage_behind<T, T>(std::move(input)), slots_(static_cast<std::size_t>(this->size())) {}
+      : stage_behind<T, T>(std::move(input)), slots_(static_cast<std::size_t>(this->size())) {
+    this->indexed_ = true;
+    this->threaded_ = false;
+  }
 
-  [[nodiscard]] bool indexed() const override { return true; }
-  [[nodiscard]] bool threaded() const override { return false; }
   got get(extent i, std::uint64_t, T& to, iteration& in) const override {
     slot& s = slots_[static_cast<std::size_t>(i)];
     if (s.kept.load(memory_order::acquire)) {

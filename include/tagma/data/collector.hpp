@@ -20,15 +20,15 @@ namespace tagma::datasets::detail {
 template <class T>
 inline constexpr bool is_number = element<T> && !std::is_same_v<T, string_element>;
 
-/// Copies the first rows of a tensor.
+/// Gives a tensor memory for `all` rows, where its first ones stay.
 template <class T>
-[[nodiscard]] TAGMA_COLD tensor<T> first_rows(const tensor<T>& from, extent rows, extent all) {
-  shape dims = from.dims();
+TAGMA_COLD void keep_rows(tensor<T>& of, extent rows, extent all) {
+  shape dims = of.dims();
   dims[0] = all;
   tensor<T> to(dims);
   const std::size_t row = dims[0] == 0 ? 0 : to.size() / static_cast<std::size_t>(all);
-  detail::copy_bytes(to.data(), from.data(), row * static_cast<std::size_t>(rows) * sizeof(T));
-  return to;
+  detail::copy_bytes(to.data(), of.data(), row * static_cast<std::size_t>(rows) * sizeof(T));
+  swap(to, of);
 }
 
 /// Of plain batches.
@@ -63,7 +63,7 @@ class collector;
 /// Exchanges the rows of a collector with a batch that nobody needs any more: the next batch may have its memory.
 template <class T>
 void take_rows(tensor<T>& from, extent count, tensor<T>& to) {
-  if (count != from.dims()[0]) from = detail::first_rows(from, count, count);
+  if (count != from.dims()[0]) detail::keep_rows(from, count, count);
   swap(from, to);
 }
 
@@ -89,7 +89,7 @@ class collector<T> {
   TAGMA_COLD void grow(extent i) {
     const extent first = most_ < at_first ? most_ : at_first;
     if (i > 0)
-      all_ = detail::first_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
+      detail::keep_rows(all_, i, i > most_ / 2 ? most_ : i * 2);
     else if (all_.dims().rank != 1 || all_.dims()[0] < first || all_.dims()[0] > most_)
       all_ = tensor<T>(shape{first});
     room_ = all_.dims()[0];
@@ -116,7 +116,9 @@ class collector<tensor<T>> {
  private:
   TAGMA_COLD void grow(extent i) {
     const shape dims = rows_.more(i);
-    all_ = i == 0 ? tensor<T>(dims) : detail::first_rows(all_, i, dims[0]);
+    if (i > 0) return detail::keep_rows(all_, i, dims[0]);
+    tensor<T> rows(dims);
+    swap(rows, all_);
   }
   batch_rows rows_;
   tensor<T> all_;

@@ -64,9 +64,10 @@ class map_stage final : public stage_behind<In, Out> {
   };
 
  public:
-  map_stage(stage_of<In> input, F f) : stage_behind<In, Out>(std::move(input)), f_(std::move(f)) {}
+  map_stage(stage_of<In> input, F f) : stage_behind<In, Out>(std::move(input)), f_(std::move(f)) {
+    this->indexed_ = this->input_->indexed();
+  }
 
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, Out& to, iteration& in) const override {
     In from{};
     const got g = datasets::get(*this->input_, i, epoch, from, in);

@@ -140,7 +140,11 @@ class loop_iterator {
   using pointer = T*;
   using reference = T&;
 
+  /// Of a pass at its beginning, or any other.
+  /// @{
+  TAGMA_COLD explicit loop_iterator(stage_of<T> of) : pass_(new state(std::move(of))) { ++*this; }
   TAGMA_COLD explicit loop_iterator(dataset_iterator<T> pass) : pass_(new state(std::move(pass))) { ++*this; }
+  /// @}
   [[nodiscard]] T& operator*() const { return pass_->value; }
   [[nodiscard]] T* operator->() const { return &pass_->value; }
   loop_iterator& operator++() {
@@ -152,7 +156,9 @@ class loop_iterator {
 
  private:
   struct state final : counted_object {
-    explicit state(dataset_iterator<T> pass) : of(std::move(pass)) {}
+    template <class Pass>
+    explicit state(Pass&& pass) : of(std::move(pass)) {}
+    TAGMA_COLD ~state() override = default;
     dataset_iterator<T> of;
     T value{};
   };

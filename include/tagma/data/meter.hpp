@@ -24,13 +24,17 @@ class any_stage : public counted_object {
   /// The number of elements of a pass, `unknown_size` or `endless`.
   [[nodiscard]] virtual extent size() const { return unknown_size; }
   /// Whether any element can be had by its number. Then the size is known.
-  [[nodiscard]] virtual bool indexed() const { return false; }
+  [[nodiscard]] bool indexed() const { return indexed_; }
   /// Whether a cursor has threads, which `get` would not use.
-  [[nodiscard]] virtual bool threaded() const { return false; }
+  [[nodiscard]] bool threaded() const { return threaded_; }
   /// Appends what tells this pipeline from another one.
   virtual void describe(std::string& to) const = 0;
   /// The stages that this one reads, one by one; nullptr behind the last.
   [[nodiscard]] virtual const any_stage* input_stage(std::size_t) const { return nullptr; }
+
+ protected:
+  /// Said where a stage is made, as they never change.
+  bool indexed_ = false, threaded_ = false;
 };
 
 /// What a stage did in a pass so far. Threads count at once; each number is right by itself.

@@ -205,10 +205,11 @@ class prefetched final : public stage_behind<T, T> {
   };
 
  public:
-  prefetched(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {}
+  prefetched(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {
+    this->indexed_ = this->input_->indexed();
+    this->threaded_ = true;
+  }
 
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
-  [[nodiscard]] bool threaded() const override { return true; }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, i, epoch, to, in);
   }

@@ -22,6 +22,8 @@ namespace detail {
 /// An attempt for which a thread waits.
 class awaited_attempt final : public runtime::queue_attempt {
  public:
+  [[gnu::noinline]] awaited_attempt() {}
+  [[gnu::noinline]] ~awaited_attempt() {}
   /// Returns when it has ended; throws what went wrong, also if the limits end it.
   void wait(runtime::queue& of, const runtime::run_guard& guard);
 
@@ -112,8 +114,8 @@ class queue {
   /// Throws InvalidArgument that names both sides if the container has another one of this name.
   TAGMA_COLD queue(const container& in, std::string_view name, const queue_options& options = {}) {
     const container_option state(in);
-    const counted<runtime::resource> found = state.state()->find_or_add(
-        "queue", name, [&] { return counted<runtime::resource>(make(std::string(name), options).get()); });
+    const counted<runtime::resource> found =
+        state.state()->find_or_add("queue", name, [&] { return counted<runtime::resource>(make(name, options)); });
     queue_ = counted<runtime::queue>(static_cast<runtime::queue*>(found.get()));
     queue_->check(options, {specs, sizeof...(Specs)});
   }
@@ -170,8 +172,8 @@ class queue {
 
   static constexpr tensor_spec specs[] = {Specs::value...};
 
-  [[nodiscard]] TAGMA_COLD static counted<runtime::queue> make(std::string name, const queue_options& options) {
-    return counted<runtime::queue>(new runtime::queue(std::move(name), options, {specs, sizeof...(Specs)}));
+  [[nodiscard]] TAGMA_COLD static counted<runtime::queue> make(std::string_view name, const queue_options& options) {
+    return counted<runtime::queue>(new runtime::queue(sentence({name}), options, {specs, sizeof...(Specs)}));
   }
   void add(runtime::queue_elements&& elements, const run_limits& limits) const {
     detail::enqueue(*queue_, static_cast<runtime::queue_elements&&>(elements), limits);

@@ -55,7 +55,9 @@ class strided_stage final : public stage_behind<T, T> {
 
  public:
   strided_stage(stage_of<T> input, extent first, extent last, extent step)
-      : stage_behind<T, T>(std::move(input)), first_(first), last_(last), step_(step) {}
+      : stage_behind<T, T>(std::move(input)), first_(first), last_(last), step_(step) {
+    this->indexed_ = this->input_->indexed();
+  }
 
   [[nodiscard]] extent size() const override {
     const extent all = this->input_->size();
@@ -65,7 +67,6 @@ class strided_stage final : public stage_behind<T, T> {
     const extent last = all < last_ ? all : last_;
     return first_ >= last ? 0 : (last - 1 - first_) / step_ + 1;
   }
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, first_ + i * step_, epoch, to, in);
   }
@@ -134,13 +135,14 @@ class repeated final : public stage_behind<T, T> {
   };
 
  public:
-  repeated(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {}
+  repeated(stage_of<T> input, extent count) : stage_behind<T, T>(std::move(input)), count_(count) {
+    this->indexed_ = this->input_->indexed();
+  }
 
   [[nodiscard]] extent size() const override {
     const extent one = this->input_->size();
     return one == 0 || count_ == 0 ? 0 : one == unknown_size ? unknown_size : bounded_product(one, count_);
   }
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const extent one = this->input_->size();
     return datasets::get(*this->input_, i % one, epoch_of(epoch, i / one), to, in);
@@ -167,9 +169,10 @@ class repeated final : public stage_behind<T, T> {
 template <class T>
 class from_epoch final : public stage_behind<T, T> {
  public:
-  from_epoch(stage_of<T> input, std::uint64_t first) : stage_behind<T, T>(std::move(input)), first_(first) {}
+  from_epoch(stage_of<T> input, std::uint64_t first) : stage_behind<T, T>(std::move(input)), first_(first) {
+    this->indexed_ = this->input_->indexed();
+  }
 
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     return datasets::get(*this->input_, i, epoch + first_, to, in);
   }
@@ -227,14 +230,15 @@ class concatenated final : public stage<T> {
   };
 
  public:
-  concatenated(stage_of<T> first, stage_of<T> second) : first_(std::move(first)), second_(std::move(second)) {}
+  concatenated(stage_of<T> first, stage_of<T> second) : first_(std::move(first)), second_(std::move(second)) {
+    this->indexed_ = first_->indexed() && second_->indexed();
+    this->threaded_ = first_->threaded() || second_->threaded();
+  }
 
   [[nodiscard]] extent size() const override {
     const extent a = first_->size(), b = second_->size();
     return a == endless ? endless : a == unknown_size || b == unknown_size ? unknown_size : bounded_sum(a, b);
   }
-  [[nodiscard]] bool indexed() const override { return first_->indexed() && second_->indexed(); }
-  [[nodiscard]] bool threaded() const override { return first_->threaded() || second_->threaded(); }
   [[nodiscard]] const any_stage* input_stage(std::size_t i) const override {
     return i == 0 ? first_.get() : i == 1 ? second_.get() : nullptr;
   }
@@ -329,7 +333,14 @@ class zipped final : public stage<std::tuple<T...>> {
   };
 
  public:
-  explicit zipped(stage_of<T>... of) : inputs_(std::move(of)...) {}
+  explicit zipped(stage_of<T>... of) : inputs_(std::move(of)...) {
+    std::apply(
+        [this](const auto&... input) {
+          this->indexed_ = (input->indexed() && ...);
+          this->threaded_ = (input->threaded() || ...);
+        },
+        inputs_);
+  }
 
   [[nodiscard]] extent size() const override {
     return std::apply(
@@ -344,12 +355,6 @@ class zipped final : public stage<std::tuple<T...>> {
           return unknown && least != 0 ? unknown_size : least;
         },
         inputs_);
-  }
-  [[nodiscard]] bool indexed() const override {
-    return std::apply([](const auto&... input) { return (input->indexed() && ...); }, inputs_);
-  }
-  [[nodiscard]] bool threaded() const override {
-    return std::apply([](const auto&... input) { return (input->threaded() || ...); }, inputs_);
   }
   [[nodiscard]] const any_stage* input_stage(std::size_t i) const override {
     const any_stage* found = nullptr;

@@ -94,12 +94,10 @@ class shuffled final : public stage_behind<T, T> {
       return give(*reinterpret_cast<held*>(drawn), to);
     }
     TAGMA_COLD got pass_by(extent& n) override {
+      if (input_ != nullptr) return cursor<T>::pass_by(n);
       for (; n > 0; --n) {
         if (const got g = prepare(); g != got::element) return g;
-        const extent drawn = buffer_.draw();
-        if (input_ == nullptr) continue;
-        T passed{};
-        (void)give(*reinterpret_cast<held*>(drawn), passed);
+        (void)buffer_.draw();
       }
       return got::element;
     }
@@ -187,10 +185,11 @@ template <class T>
 class permuted final : public stage_behind<T, T> {
  public:
   permuted(stage_of<T> input, std::uint64_t seed, bool reshuffle)
-      : stage_behind<T, T>(std::move(input)), seed_(seed), reshuffle_(reshuffle) {}
+      : stage_behind<T, T>(std::move(input)), seed_(seed), reshuffle_(reshuffle) {
+    this->indexed_ = true;
+    this->threaded_ = false;
+  }
 
-  [[nodiscard]] bool indexed() const override { return true; }
-  [[nodiscard]] bool threaded() const override { return false; }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const permutation& order = in.order(this, this->size(), seed_, reshuffle_ ? epoch : 0);
     return detail::get_in_other_order(*this->input_, order(i), epoch, to, in);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/base/array_view.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/data/element.hpp"
 #include "tagma/data/stage.hpp"
@@ -23,7 +24,7 @@ namespace tagma::datasets::detail {
 template <class T>
 class indexed_source : public stage<T> {
  public:
-  [[nodiscard]] bool indexed() const final { return true; }
+  indexed_source() { this->indexed_ = true; }
 };
 
 template <class T>
@@ -65,7 +66,8 @@ inline void copy_bytes(void* to, const void* from, std::size_t n) {
 
 template <class T>
 TAGMA_COLD void make_row(tensor<T>& to, const shape& all) {
-  to = tensor<T>(all.sub(1, all.rank));
+  tensor<T> row(all.sub(1, all.rank));
+  swap(to, row);
 }
 
 /// Row `i` of a tensor as a tensor, in the memory that `to` has where it fits.
@@ -96,10 +98,10 @@ struct row_of<std::vector<T>> {
 };
 
 /// The rows of a component. Throws `invalid_argument` for a scalar.
+[[nodiscard]] extent rows_of(const shape& dims);
 template <class T>
 [[nodiscard]] extent rows_of(const tensor<T>& t) {
-  if (t.dims().rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
-  return t.dims()[0];
+  return detail::rows_of(t.dims());
 }
 template <class T>
 [[nodiscard]] extent rows_of(const std::vector<T>& v) {
@@ -107,13 +109,11 @@ template <class T>
 }
 
 /// The rows that all components have. Throws `invalid_argument` unless they are equally many.
+[[nodiscard]] extent common_rows(array_view<const extent> rows);
 template <class... T>
 [[nodiscard]] extent common_rows(const T&... components) {
   const extent rows[] = {detail::rows_of(components)...};
-  for (std::size_t i = 1; i < sizeof...(T); ++i)
-    if (rows[i] != rows[0])
-      fail(status_code::invalid_argument, {"component 0 has ", rows[0], " rows, and component ", i, " has ", rows[i]});
-  return rows[0];
+  return detail::common_rows(array_view<const extent>(rows, sizeof...(T)));
 }
 
 template <class... Components>
@@ -139,6 +139,7 @@ class slices_source final : public indexed_source<typename slices<Components...>
       assign(to, i, std::index_sequence_for<Components...>{});
     return got::element;
   }
+  TAGMA_COLD ~slices_source() override = default;
   TAGMA_COLD void describe(std::string& to) const override { append_parts(to, {"from_slices ", size_}); }
 
  private:

@@ -16,6 +16,18 @@ TAGMA_DECL bool is_row_of(const shape& row, const shape& all) {
   return true;
 }
 
+TAGMA_COLD TAGMA_DECL extent rows_of(const shape& dims) {
+  if (dims.rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
+  return dims[0];
+}
+
+TAGMA_COLD TAGMA_DECL extent common_rows(array_view<const extent> rows) {
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    if (rows[i] != rows[0])
+      fail(status_code::invalid_argument, {"component 0 has ", rows[0], " rows, and component ", i, " has ", rows[i]});
+  return rows[0];
+}
+
 TAGMA_DECL range_source::range_source(std::int64_t first, std::int64_t last, std::int64_t step)
     : first_(first), step_(step) {
   if (step == 0) fail(status_code::invalid_argument, "range: a step of 0 leads nowhere");

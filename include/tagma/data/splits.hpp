@@ -53,14 +53,15 @@ class all_but final : public stage_behind<T, T> {
 
  public:
   all_but(stage_of<T> input, extent count, extent index)
-      : stage_behind<T, T>(std::move(input)), count_(count), index_(index) {}
+      : stage_behind<T, T>(std::move(input)), count_(count), index_(index) {
+    this->indexed_ = this->input_->indexed();
+  }
 
   [[nodiscard]] extent size() const override {
     const extent all = this->input_->size();
     if (all == unknown_size || all == endless) return all;
     return all - all / count_ - (all % count_ > index_ ? 1 : 0);
   }
-  [[nodiscard]] bool indexed() const override { return this->input_->indexed(); }
   got get(extent i, std::uint64_t epoch, T& to, iteration& in) const override {
     const extent rest = i % (count_ - 1);
     return datasets::get(*this->input_, i / (count_ - 1) * count_ + rest + (rest >= index_ ? 1 : 0), epoch, to, in);

@@ -145,8 +145,7 @@ class iteration {
 /// The time of a call of a stage, less what other stages took meanwhile.
 class measured_call {
  public:
-  measured_call(iteration& in, stage_counters& to)
-      : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
+  measured_call(iteration& in, stage_counters& to);
   measured_call(const measured_call&) = delete;
   measured_call& operator=(const measured_call&) = delete;
   ~measured_call();
@@ -179,7 +178,7 @@ class cursor {
   cursor() = default;
   cursor(const cursor&) = delete;
   cursor& operator=(const cursor&) = delete;
-  TAGMA_COLD virtual ~cursor() = default;
+  virtual ~cursor() = default;
 
   /// Assigns the next element. Throws nothing that belongs to an element; behind the end it says so again and again.
   [[nodiscard]] got next(T& to) {
@@ -325,12 +324,11 @@ template <class T>
 template <class In, class T>
 class stage_behind : public stage<T> {
  public:
-  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) {}
-  TAGMA_COLD ~stage_behind() override = default;
+  explicit stage_behind(stage_of<In> input) : input_(std::move(input)) { this->threaded_ = input_->threaded(); }
+  ~stage_behind() override = default;
 
   [[nodiscard]] const stage<In>& input() const { return *input_; }
   [[nodiscard]] extent size() const override { return input_->size(); }
-  [[nodiscard]] bool threaded() const override { return input_->threaded(); }
   [[nodiscard]] const any_stage* input_stage(std::size_t i) const override { return i == 0 ? input_.get() : nullptr; }
 
  protected:

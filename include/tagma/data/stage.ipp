@@ -74,6 +74,9 @@ TAGMA_DECL const permutation& iteration::order(const void* owner, extent n, std:
   return order_;
 }
 
+TAGMA_COLD TAGMA_DECL measured_call::measured_call(iteration& in, stage_counters& to)
+    : in_(in), to_(to), outer_ns_(std::exchange(in.nested_ns, 0)), begun_(in.measured()->now()) {}
+
 TAGMA_COLD TAGMA_DECL measured_call::~measured_call() {
   const std::int64_t ended = in_.measured()->now(), took = ended - begun_;
   stage_counters::add(to_.own_ns, took - in_.nested_ns);

@@ -101,7 +101,7 @@ struct named_plan {
         kernels.run_on_devices = &run_loops_on_devices<accelerated_steps, session_pools>;
       }
     }
-    if (waits) kernels.waiting = &started_steps<bound_plan>::make<true>;
+    if (waits) kernels.waiting = &started_steps<bound_plan>::make;
     if (plan::finds_extents(view.nodes)) kernels.late = &late_steps<bound_plan>::make;
   }
   named_plan(const named_plan&) = delete;

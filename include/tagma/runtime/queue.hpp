@@ -8,6 +8,7 @@
 /// is cancelled, late or too large for a closed queue goes back to where it was.
 
 #include <exception>
+#include <initializer_list>
 
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
@@ -57,7 +58,9 @@ class queue final : public resource {
   /// @param components of each tuple; open extents are `dyn`
   /// Throws InvalidArgument for a minimum that is negative or not below the capacity.
   queue(std::string name, const queue_options& options, array_view<const tensor_spec> components);
-  TAGMA_DECL ~queue() override;
+  TAGMA_COLD ~queue() override {
+    if (!is_list()) give_up_heap();
+  }
 
   [[nodiscard]] const queue_options& options() const { return options_; }
   [[nodiscard]] array_view<const tensor_spec> components() const { return components_; }
@@ -134,7 +137,12 @@ class queue final : public resource {
     queue& queue_;
   };
 
+  /// InvalidArgument with what this is in front.
+  [[noreturn]] void refuse(std::initializer_list<text_part> parts) const;
+  [[noreturn]] void refuse_other(std::string_view what, const text_part& own, const text_part& asked) const;
   [[noreturn]] void refuse_count(extent count) const;
+  /// Of an attempt that has nothing to wait for.
+  static void end_at_once(queue_attempt& attempt);
   [[noreturn]] void refuse_bytes(std::size_t bytes) const;
   /// An attempt takes its place in a line.
   void begin(line& of, queue_attempt& attempt);
@@ -161,23 +169,23 @@ class queue final : public resource {
   void put(queue_element* e);
   [[nodiscard]] queue_element* take();
   void put_into_heap(queue_element* e);
+  void give_up_heap();
   [[nodiscard]] queue_element* take_from_heap();
   /// What an attempt holds goes back to where it was.
   void put_back(queue_attempt& a);
-  /// A number from 0 to `n` - 1.
-  [[nodiscard]] extent draw(extent n);
-  void grow();
   [[nodiscard]] static bool comes_before(const queue_element& a, const queue_element& b);
-  void rise(extent i);
-  void sink(extent i);
   void swap(extent a, extent b);
 
-  void end(line& of, queue_attempt& a, std::exception_ptr error);
-  static std::exception_ptr error_of(status_code code, const std::string& text) noexcept;
-  std::exception_ptr error_of_closed(std::string_view how) const noexcept;
+  /// An attempt has done what it was to do, or failed: what this is stands in front of why.
+  /// @{
+  void end(line& of, queue_attempt& a);
+  void end(line& of, queue_attempt& a, status_code code, std::initializer_list<text_part> why) noexcept;
+  /// @}
+  void end_cancelled(line& of, queue_attempt& a);
+  /// Of an attempt to close, or one to enqueue in a closed queue.
+  void end_closing(queue_attempt& a);
   /// Of a dequeue of more elements than a closed queue has.
-  std::exception_ptr error_of_few(const queue_attempt& a) const noexcept;
-  std::exception_ptr cancelled(const queue_attempt& a) const noexcept;
+  void end_with_few(queue_attempt& a);
 
   const queue_options options_;
   heap_array<tensor_spec> components_;

@@ -71,7 +71,7 @@ TAGMA_DECL queue_elements::queue_elements(queue_elements&& other) noexcept
   other.count_ = 0;
 }
 
-TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
+[[gnu::noinline]] TAGMA_DECL queue_elements& queue_elements::operator=(queue_elements&& other) noexcept {
   if (this == &other) return *this;
   if (count_ > 0) clear();
   first_ = other.first_, last_ = other.last_, count_ = other.count_;

@@ -14,7 +14,7 @@ template <>
 struct resource_of<ir::key<op::queue>> {
   TAGMA_COLD static counted<resource> make(const resource_request& r) {
     const components all(r);
-    return counted<resource>(new queue(std::string(r.name), options_of(r), all.view()));
+    return counted<resource>(new queue(sentence({r.name}), options_of(r), all.view()));
   }
   TAGMA_COLD static void check(const resource& found, const resource_request& r) {
     static_cast<const queue&>(found).check(options_of(r), components(r).view());

@@ -146,18 +146,8 @@ class step_runner final : public shared_work {
     [[nodiscard]] step_id take(bool writing);
     [[nodiscard]] bool more_writes();
     void look();
-    /// False if the run is stopped, or is by what `f` throws.
-    template <class F>
-    [[nodiscard]] bool try_to(const F& f) {
-      if (runner_.control_->stopping()) return false;
-      try {
-        f();
-        return true;
-      } catch (...) {
-        runner_.control_->failed(std::current_exception());
-        return false;
-      }
-    }
+    /// Takes the variables for writing, or reads them. False if the run is stopped, or is by what that throws.
+    [[nodiscard]] bool try_to(bool write);
 
     step_runner& runner_;
     mutex mutex_;

@@ -110,23 +110,33 @@ TAGMA_DECL bool step_runner::waits_of_runner::passes(step_id s) noexcept {
 }
 
 TAGMA_DECL bool step_runner::waits_of_runner::serve() {
-  step_id s = take(false);
-  if (s < 0) return false;
-  for (bool inside = false; s >= 0; s = take(inside)) {
+  bool some = false, inside = false;
+  for (step_id s = 0; (s = take(inside)) >= 0; some = true) {
     if (runner_.steps_[s].waits_for(hold::reads)) {
       look();
       runner_.share(s);
       runner_.call_helpers(1);
       continue;
     }
-    if (!inside) inside = try_to([this] { runner_.run_->enter(); });
+    if (!inside) inside = try_to(true);
     runner_.do_here(s);
     if (inside && !more_writes()) {
       runner_.run_->leave();
       inside = false;
     }
   }
-  return true;
+  return some;
+}
+
+[[gnu::noinline]] TAGMA_DECL bool step_runner::waits_of_runner::try_to(bool write) {
+  if (runner_.control_->stopping()) return false;
+  try {
+    write ? runner_.run_->enter() : runner_.run_->read_variables();
+    return true;
+  } catch (...) {
+    runner_.control_->failed(std::current_exception());
+    return false;
+  }
 }
 
 TAGMA_DECL step_runner::step_id step_runner::waits_of_runner::take(bool writing) {
@@ -148,7 +158,7 @@ TAGMA_DECL bool step_runner::waits_of_runner::more_writes() {
 
 TAGMA_DECL void step_runner::waits_of_runner::look() {
   if (looked_) return;
-  static_cast<void>(try_to([this] { runner_.run_->read_variables(); }));
+  static_cast<void>(try_to(false));
   const mutex_lock lock(mutex_);
   looked_ = true;
 }

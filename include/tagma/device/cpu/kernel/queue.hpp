@@ -35,6 +35,8 @@ class queue_step : public kernel_state, public runtime::stop_hook, public runtim
 
  private:
   TAGMA_DECL void ended(std::exception_ptr error) noexcept override;
+  /// A function of its own: two tables lead to `ended`.
+  void end(std::exception_ptr& error) noexcept;
 
   runtime::queue* queue_ = nullptr;
   kernel_args args_;
@@ -50,15 +52,25 @@ class enqueue_step final : public queue_step {
   std::int64_t count_ = 0;
 };
 
-class dequeue_step final : public queue_step {
+/// Of components without open extents, as many as the graph says.
+class dequeue_step : public queue_step {
  public:
+  TAGMA_COLD ~dequeue_step() override = default;
   static void start(const kernel_args& args, const run_context& context, runtime::completion done);
 
  private:
   TAGMA_DECL void finish() override;
-  [[nodiscard]] bool queue_is_open() const;
+
+ protected:
   /// The results are views of characters in the elements, which stay until the next run of this step.
   [[nodiscard]] bool queue_has_texts() const;
+};
+
+/// Of any components, as many as there are.
+class late_dequeue_step final : public dequeue_step {
+ private:
+  TAGMA_DECL void finish() override;
+  [[nodiscard]] bool queue_is_open() const;
 };
 
 class close_step final : public queue_step {
@@ -83,17 +95,18 @@ struct kernel<on_cpu, ir::key<op::enqueue>> {
                                       .start = &cpu::detail::enqueue_step::start};
 };
 namespace cpu::detail {
+template <class Step>
 struct dequeue_kernel {
   template <dtype...>
-  static constexpr kernel_entry entry{.prepare = &prepare_queue_step<dequeue_step>, .start = &dequeue_step::start};
+  static constexpr kernel_entry entry{.prepare = &prepare_queue_step<Step>, .start = &dequeue_step::start};
 };
 }  // namespace cpu::detail
 template <>
-struct kernel<on_cpu, ir::key<op::dequeue>> : cpu::detail::dequeue_kernel {};
+struct kernel<on_cpu, ir::key<op::dequeue>> : cpu::detail::dequeue_kernel<cpu::detail::dequeue_step> {};
 template <>
-struct kernel<on_cpu, ir::key<op::dequeue_up_to>> : cpu::detail::dequeue_kernel {};
+struct kernel<on_cpu, ir::key<op::dequeue_up_to>> : cpu::detail::dequeue_kernel<cpu::detail::late_dequeue_step> {};
 template <>
-struct kernel<on_cpu, ir::key<op::dequeue_open>> : cpu::detail::dequeue_kernel {};
+struct kernel<on_cpu, ir::key<op::dequeue_open>> : cpu::detail::dequeue_kernel<cpu::detail::late_dequeue_step> {};
 template <>
 struct kernel<on_cpu, ir::key<op::queue_size>> {
   template <dtype...>

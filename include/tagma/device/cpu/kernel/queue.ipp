@@ -9,7 +9,9 @@
 
 namespace tagma::device::cpu::detail {
 
-TAGMA_DECL void queue_step::ended(std::exception_ptr error) noexcept {
+TAGMA_DECL void queue_step::ended(std::exception_ptr error) noexcept { end(error); }
+
+[[gnu::noinline]] TAGMA_DECL void queue_step::end(std::exception_ptr& error) noexcept {
   const runtime::completion done = done_;
   if (error != nullptr) return done.fail(static_cast<std::exception_ptr&&>(error));
   try {
@@ -50,6 +52,20 @@ TAGMA_DECL void dequeue_step::start(const kernel_args& args, const run_context& 
 }
 
 TAGMA_DECL void dequeue_step::finish() {
+  for (std::size_t i = 0; i < queue().components().size(); ++i) {
+    std::byte* to = args().outs[i].data;
+    if (to == nullptr) continue;
+    elements.each([&](extent, const runtime::queue_element& e) {
+      const raw_view from = e.component(i);
+      const std::size_t bytes = from.bytes();
+      if (bytes > 0) std::memcpy(to, from.data, bytes);
+      to += bytes;
+    });
+  }
+  if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
+}
+
+TAGMA_DECL void late_dequeue_step::finish() {
   const bool one = args().attributes[0] < 0;
   const array_view<const tensor_spec> components = queue().components();
   for (std::size_t i = 0; i < components.size(); ++i) {
@@ -70,7 +86,7 @@ TAGMA_DECL void dequeue_step::finish() {
   if (!queue_has_texts()) queue().reuse(static_cast<runtime::queue_elements&&>(elements));
 }
 
-TAGMA_COLD TAGMA_DECL bool dequeue_step::queue_is_open() const {
+TAGMA_COLD TAGMA_DECL bool late_dequeue_step::queue_is_open() const {
   for (const tensor_spec& s : queue().components())
     if (!s.dims.is_static()) return true;
   return false;

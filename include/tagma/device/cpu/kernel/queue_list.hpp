@@ -50,9 +50,10 @@ struct kernel<on_cpu, ir::key<op::chosen_enqueue>> : cpu::detail::chosen_kernel<
 template <>
 struct kernel<on_cpu, ir::key<op::chosen_dequeue>> : cpu::detail::chosen_kernel<cpu::detail::dequeue_step> {};
 template <>
-struct kernel<on_cpu, ir::key<op::chosen_dequeue_up_to>> : cpu::detail::chosen_kernel<cpu::detail::dequeue_step> {};
+struct kernel<on_cpu, ir::key<op::chosen_dequeue_up_to>> : cpu::detail::chosen_kernel<cpu::detail::late_dequeue_step> {
+};
 template <>
-struct kernel<on_cpu, ir::key<op::chosen_dequeue_open>> : cpu::detail::chosen_kernel<cpu::detail::dequeue_step> {};
+struct kernel<on_cpu, ir::key<op::chosen_dequeue_open>> : cpu::detail::chosen_kernel<cpu::detail::late_dequeue_step> {};
 template <>
 struct kernel<on_cpu, ir::key<op::chosen_queue_close>> : cpu::detail::chosen_kernel<cpu::detail::close_step> {};
 template <>
