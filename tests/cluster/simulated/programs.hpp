@@ -45,7 +45,7 @@ inline constexpr names_of_counter counter_names[] = {
 /// added is made on a worker, and what is read is negated on another one.
 [[nodiscard]] inline any_program counters(const town_shape& of) {
   graph_builder b;
-  const extent size = of.large ? 9000 : 3;
+  const extent size = of.large ? 8200 : 3;
   std::vector<named_output> outputs;
   const graph_node mark = b.placeholder("mark", dtype::float32, {});
   for (int k = 0; k < of.servers; ++k) {
@@ -77,13 +77,14 @@ inline constexpr names_of_counter counter_names[] = {
 }
 
 inline constexpr extent width = 5;
+[[nodiscard]] inline extent rows_of(bool large) { return large ? 1650 : 3; }
 
 /// The same graph for the same seed, with each node on a random task or without a scope.
 /// @param large columns are many, so that edges wait until they are wanted
 [[nodiscard]] inline any_program random_program(std::uint64_t seed, const town_shape& of, bool placed, bool large) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-  const extent rows = large ? 3000 : 3;
+  const extent rows = rows_of(large);
   graph_builder b;
   std::vector<graph_node> values, state;
   const auto on_random_task = [&](const auto& add) {

@@ -257,9 +257,10 @@ class town {
     cluster_session session(home, cluster_of(shape_), home_of(drawn), apart, how);
     tagma::session<any_program> alone(
         whole, {.seed = 7, .intra_op_threads = 1, .inter_op_threads = 1, .variable_prefix = how.variable_prefix});
-    tensor<float> in({large ? 3000 : 3, width});
+    tensor<float> in({rows_of(large), width});
     for (std::uint64_t n = 1 + drawn.below(4); n > 0 && home.is_alive(); --n) {
-      for (extent e = 0; e < in.dims().elements(); ++e) in[e] = static_cast<float>(drawn.below(1000)) * 0.002f - 1;
+      const auto first = static_cast<extent>(drawn.below(1000));
+      for (extent e = 0; e < in.dims().elements(); ++e) in[e] = static_cast<float>((first + 7 * e) % 1000) * 0.002f - 1;
       std::vector<output_name> wanted;
       for (const std::string& name : whole.outputs())
         if (!drawn.one_in(3)) wanted.emplace_back(name);
