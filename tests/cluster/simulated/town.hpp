@@ -52,7 +52,9 @@ class town {
   explicit town(std::uint64_t seed) : world_(seed), dice_(seed + (std::uint64_t{1} << 40)) {
     shape_.servers = 1 + static_cast<int>(dice_.below(3));
     shape_.workers = 1 + static_cast<int>(dice_.below(3));
-    shape_.large = dice_.one_in(4);
+    shape_.large = dice_.one_in(6);
+    static constexpr std::int64_t paces[] = {1, 1, 20, 100};
+    pace_ = paces[dice_.below(4)];
     clients_.resize(1 + dice_.below(3));
     if (!dice_.one_in(4))
       for (int f = 0; f < static_cast<int>(fault::count); ++f)
@@ -139,14 +141,14 @@ class town {
   }
   void be_client(std::size_t i, process& home, int life) {
     dice drawn(dice_.next());
-    while (home.is_alive() && !(calm_ && clients_[i].well_since_calm >= 4)) {
+    while (home.is_alive() && !(calm_ && clients_[i].well_since_calm >= 2)) {
       try {
         ++found_.sessions;
         drawn.one_in(2) ? count(i, home, drawn) : compute(i, home, drawn);
       } catch (const error& e) {
         failed(i, home, e);
       }
-      pause(home, static_cast<std::int64_t>(drawn.below(100)) * ms);
+      pause(home, static_cast<std::int64_t>(drawn.below(200)) * ms * (calm_ ? 1 : pace_));
     }
     if (clients_[i].lives == life) clients_[i].there = false;
   }
@@ -360,14 +362,14 @@ class town {
     draw_weather();
     for (std::size_t i = 0; i < servers_.size(); ++i) begin_server(i);
     for (std::size_t i = 0; i < clients_.size(); ++i) begin_client(i);
-    for (std::uint64_t rounds = 3 + dice_.below(7); rounds > 0; --rounds) {
+    for (std::uint64_t rounds = 1 + dice_.below(dice_.one_in(4) ? 9 : 3); rounds > 0; --rounds) {
       draw_weather();
-      for (std::uint64_t n = dice_.below(4); n > 0; --n) {
+      for (std::uint64_t n = dice_.below(6); n > 0; --n) {
         draw_fault();
         // Some come while much is under way, and some when nothing is.
         if (dice_.one_in(2)) world_.run_for(static_cast<std::int64_t>(dice_.below(20'000)) * 1000);
       }
-      world_.run_for(static_cast<std::int64_t>(dice_.below(500)) * ms);
+      world_.run_for(static_cast<std::int64_t>(dice_.below(500)) * ms * pace_);
       bring_back(false);
     }
     bring_back(true);
@@ -418,6 +420,7 @@ class town {
   transport::simulated::world world_;
   dice dice_;
   town_shape shape_{};
+  std::int64_t pace_ = 1;  ///< how many times as long nothing is done
   std::set<fault> faults_;
   std::vector<server> servers_;
   std::vector<client> clients_;
