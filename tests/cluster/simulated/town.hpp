@@ -5,6 +5,7 @@
 /// A cluster and its clients in a world that is made up: servers that come and go, clients that count on them, and what
 /// a cluster promises, looked at after every run. All of it is drawn from one number.
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "cluster/simulated/programs.hpp"
+#include "cluster/simulated/queue_history.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
 #include "tagma/transport/simulated/world.hpp"
@@ -55,6 +57,9 @@ class town {
     shape_.large = dice_.one_in(6);
     static constexpr std::int64_t paces[] = {1, 1, 20, 100};
     pace_ = paces[dice_.below(4)];
+    static constexpr queue_kind kinds[] = {queue_kind::fifo, queue_kind::fifo, queue_kind::shuffle};
+    kind_ = kinds[dice_.below(3)];
+    queues_.resize(static_cast<std::size_t>(shape_.servers));
     clients_.resize(1 + dice_.below(3));
     if (!dice_.one_in(4))
       for (int f = 0; f < static_cast<int>(fault::count); ++f)
@@ -144,7 +149,16 @@ class town {
     while (home.is_alive() && !(calm_ && clients_[i].well_since_calm >= 2)) {
       try {
         ++found_.sessions;
-        drawn.one_in(2) ? count(i, home, drawn) : compute(i, home, drawn);
+        switch (drawn.below(3)) {
+          case 0:
+            count(i, home, drawn);
+            break;
+          case 1:
+            carry(i, home, drawn);
+            break;
+          default:
+            compute(i, home, drawn);
+        }
       } catch (const error& e) {
         failed(i, home, e);
       }
@@ -246,6 +260,48 @@ class town {
     found_.check(value >= static_cast<float>(least) && value <= static_cast<float>(most),
                  "counter " + std::to_string(k) + " is " + std::to_string(value) + ", not between " +
                      std::to_string(least) + " and " + std::to_string(most));
+  }
+
+  /// Puts numbers into queues and takes some out, waiting for a while where there are none or too many.
+  void carry(std::size_t i, process& home, dice& drawn) {
+    cluster_session session(home, cluster_of(shape_), home_of(drawn), queues(shape_, kind_),
+                            options(name_of_client(i)));
+    for (std::uint64_t n = 1 + drawn.below(8); n > 0 && home.is_alive(); --n) {
+      const int k = static_cast<int>(drawn.below(static_cast<std::uint64_t>(shape_.servers)));
+      const std::uint64_t what = drawn.below(6);
+      const auto ns = static_cast<std::int64_t>(1 + drawn.below(drawn.one_in(2) ? 50 : 2000)) * ms;
+      const bool is_known = use_queue(i, home, session, k, what < 3 ? 0 : static_cast<int>(what) - 2, ns);
+      if (!is_known && home.is_alive()) log(i, "waited for a queue");
+    }
+  }
+  /// @param what 0: put, 1: take, 2: move, 3: take two
+  /// @returns false if the time has gone by
+  bool use_queue(std::size_t i, process& home, cluster_session& session, int k, int what, std::int64_t ns) {
+    const names_of_queue& n = queue_names[k];
+    const char* const names[] = {n.put, n.take, n.move, n.pair};
+    tensor<float> item(shape{});
+    item[0] = -static_cast<float>(++items_);
+    queue_history& all = queues_[static_cast<std::size_t>(k)];
+    const std::size_t mine =
+        all.begin({what == 0, what == 3 ? 2 : 1, what == 2, world_.now(), INT64_MAX, false, {-item[0]}});
+    std::vector<any_tensor> got;
+    try {
+      got = session.run({output_name(names[what])}, {feed_to("item", item)}, timeout(std::chrono::nanoseconds(ns)));
+    } catch (const error& e) {
+      if (home.is_alive()) all.end(mine, world_.now(), false);
+      if (e.code() != status_code::deadline_exceeded) throw;
+      well(i);
+      return false;
+    }
+    std::vector<float> numbers;
+    for (extent at = 0; what != 0 && at < got[0].dims().elements(); ++at)
+      numbers.push_back(static_cast<const float*>(got[0].view().data)[at]);
+    all.end(mine, world_.now(), true, numbers);
+    well(i);
+    std::string text = names[what];
+    for (const float number : numbers) text += " " + std::to_string(static_cast<int>(number));
+    log(i, text);
+    return true;
   }
 
   /// Runs a program of its own, and beside it the same in one session.
@@ -406,6 +462,7 @@ class town {
             if (t.type() == dtype::none) fail(status_code::internal, "a counter that was read has no value");
             check_count(k, -static_cast<const float*>(t.view().data)[0], begun, world_.now());
           }
+          empty_queues(home);
           done = true;
         } catch (const error& e) {
           last = e.what();
@@ -417,6 +474,19 @@ class town {
     found_.check(world_.comes([&] { return done; }, 60 * s), "the counters cannot be read when all is over: " + last);
   }
 
+  /// Takes what is left in the queues, and looks at all that was done with them.
+  void empty_queues(process& home) {
+    {
+      cluster_session session(home, cluster_of(shape_), {"worker", 0}, queues(shape_, kind_), options("judge"));
+      for (int k = 0; k < shape_.servers; ++k)
+        while (use_queue(0, home, session, k, 1, s)) continue;
+    }
+    for (int k = 0; k < shape_.servers; ++k)
+      queues_[static_cast<std::size_t>(k)].judge(
+          servers_[static_cast<std::size_t>(k)].began, kind_ == queue_kind::fifo, faults_.empty(), 3,
+          [this, k](const std::string& what) { found_.check(false, "queue " + std::to_string(k) + ": " + what); });
+  }
+
   transport::simulated::world world_;
   dice dice_;
   town_shape shape_{};
@@ -426,7 +496,9 @@ class town {
   std::vector<client> clients_;
   std::vector<std::pair<std::string, std::string>> parted_;
   std::vector<deed> deeds_;
-  std::uint64_t started_ = 0, prefixes_ = 0, marks_ = 0;
+  queue_kind kind_ = queue_kind::fifo;
+  std::vector<queue_history> queues_;  // of each server
+  std::uint64_t started_ = 0, prefixes_ = 0, marks_ = 0, items_ = 0;
   bool calm_ = false;
   findings found_;
 };
