@@ -11,6 +11,11 @@ TEST_CASE("a run that waits for a tensor which went to the process before this o
   CHECK(found.ns < 10 * village::s);
 }
 
+TEST_CASE("it is told as well if who sends has lost somebody else before") {
+  const village::outcome found = run_whose_edge_is_lost_second();
+  CHECK(found.ns < 10 * village::s);
+}
+
 TEST_CASE("servers that do not reach each other end the runs of both") {
   const village::outcome found = run_of_servers_that_are_parted();
   CHECK_THAT(found.text, Contains("was lost: nothing came for 3.0 s"));

@@ -121,6 +121,7 @@ class town {
     servers_[i].worker = std::make_unique<service::worker>(world_.process(name_of(id)), address_of(id), o);
     servers_[i].began = world_.now();
     servers_[i].back = 0;
+    log(name_of(id), "begins");
   }
   /// On a thread of its process, since it waits for runs.
   void end_server(std::size_t i, process& home) {
@@ -190,8 +191,9 @@ class town {
     ++found_.runs;
     if (calm_) ++clients_[i].well_since_calm;
   }
-  void log(std::size_t i, const std::string& what) {
-    found_.log += std::to_string(world_.now()) + " " + name_of_client(i) + " " + what + "\n";
+  void log(std::size_t i, const std::string& what) { log(name_of_client(i), what); }
+  void log(const std::string& who, const std::string& what) {
+    found_.log += std::to_string(world_.now()) + " " + who + " " + what + "\n";
   }
 
   /// Counts on the servers, as all others do.
@@ -369,6 +371,7 @@ class town {
     if (faults_.empty()) return;
     const auto f = *std::next(faults_.begin(), static_cast<std::ptrdiff_t>(dice_.below(faults_.size())));
     const std::string a = draw_name(), b = name_of(id_of(dice_.below(servers_.size())));
+    log("fault " + std::to_string(static_cast<int>(f)), a + " " + b);
     switch (f) {
       case fault::cut:
         return world_.cut(a, b);
@@ -398,7 +401,9 @@ class town {
   void kill_server(std::size_t i) {
     ++found_.restarts;
     process& home = world_.process(name_of(id_of(i)));
-    world_.kill(name_of(id_of(i)), dice_.one_in(2));
+    const bool silently = dice_.one_in(2);
+    log(name_of(id_of(i)), silently ? "ends silently" : "ends");
+    world_.kill(name_of(id_of(i)), silently);
     end_server(i, home);
     servers_[i].began = world_.now();
     servers_[i].back = world_.now() + 1 + static_cast<std::int64_t>(dice_.below(4000)) * ms;

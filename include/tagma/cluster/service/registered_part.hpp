@@ -69,7 +69,8 @@ class registered_part {
   /// What became of runs that were asked for.
   [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
   /// Ends all runs.
-  /// @returns which these were
+  /// @returns which these were, and those before that an error has ended and whose end the client has not seen: who
+  /// waits for something of them elsewhere may not know it yet
   std::vector<std::uint64_t> abort(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
@@ -242,12 +243,13 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
 inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   pass();
   std::map<std::uint64_t, std::shared_ptr<run_state>> all;
+  std::vector<std::uint64_t> steps;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
+    for (const auto& [step, e] : failed_) steps.push_back(step);
     for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step, why), r->ended_by.emplace(why);
   }
-  std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {
     steps.push_back(step);
     r->edges.abort(why);
