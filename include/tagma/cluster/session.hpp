@@ -37,6 +37,7 @@
 #include "tagma/runtime/any_session.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/session_core.hpp"
+#include "tagma/transport/broken.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma {
@@ -305,7 +306,7 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(questions[t]->body).server;
-    if (first_step == 0) servers_[t] = server;
+    if (first_step == 0 || TAGMA_BROKEN(new_server_taken)) servers_[t] = server;
     if (server == servers_[t] || !has_state_[t]) continue;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -419,7 +420,7 @@ inline std::string cluster_session::feeds_of(std::size_t part, const std::vector
 
 inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why) {
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (asked[t].empty()) continue;
+    if (asked[t].empty() || (why != nullptr && TAGMA_BROKEN(end_not_said))) continue;
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::end_run);
     m.body = service::end_run{graph_, step, why == nullptr ? status_code::ok : why->code(),

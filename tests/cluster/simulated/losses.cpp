@@ -28,6 +28,20 @@ TEST_CASE("a part that fails ends those that wait for it") {
   CHECK(found.ns < village::s);
 }
 
+TEST_CASE("a client that lost a connection goes on where it was") {
+  CHECK(run_through_a_cut().text.empty());
+  CHECK(run_after_a_cut(village::s).text.empty());
+  CHECK(run_after_a_cut(70 * village::s).text.empty());
+}
+
+TEST_CASE("a session does not go on with a server that was started anew") {
+  CHECK_THAT(run_on_a_new_server().text, Contains("started anew"));
+}
+
+TEST_CASE("a session whose container was reset is told") {
+  CHECK_THAT(run_after_a_reset().text, Contains("was reset"));
+}
+
 TEST_CASE("graphs go when their client says so, or is gone") {
   CHECK_THAT(run_of_graph_that_went(true), Contains("graph 5 is not known here"));
   CHECK_THAT(run_of_graph_that_went(false), Contains("graph 5 is not known here"));

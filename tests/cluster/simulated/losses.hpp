@@ -177,6 +177,55 @@ struct village {
   return v.run("sum", {feed_to("ids", bad)});
 }
 
+/// A run whose connection breaks while it is under way.
+[[nodiscard]] inline village::outcome run_through_a_cut() {
+  village v;
+  v.connect(counters({1, 1}));
+  v.world.weather.delay_ns = 300 * village::ms;
+  return v.run("add0", {}, [&] { v.world.cut("client", "ps0"); });
+}
+
+/// One of a client that has lost its connections before, and come back.
+/// @param after_ns that
+[[nodiscard]] inline village::outcome run_after_a_cut(std::int64_t after_ns) {
+  village v;
+  v.connect(counters({1, 1}));
+  REQUIRE(v.run("add0").text.empty());
+  v.world.cut("client", "ps0");
+  v.world.cut("client", "worker0");
+  v.world.run_for(after_ns);
+  return v.run("add0");
+}
+
+/// What a session says that goes on with a server which was started anew, after it was told so.
+[[nodiscard]] inline village::outcome run_on_a_new_server() {
+  village v;
+  v.connect(counters({1, 1}));
+  REQUIRE(v.run("add0").text.empty());
+  v.begin_again("ps");
+  (void)v.run("add0");
+  return v.run("add0");
+}
+
+/// One of a session whose container was reset.
+[[nodiscard]] inline village::outcome run_after_a_reset() {
+  village v;
+  v.connect(counters({1, 1}));
+  REQUIRE(v.run("add0").text.empty());
+  transport::options how;
+  how.self = {.job = "client", .role = "client", .cluster = "test", .incarnation = 99};
+  how.insecure = true;
+  const auto out = std::make_shared<service::outlet>(v.world.process("client"), "ps0:1", how, task_id{"ps", 0},
+                                                     5 * village::s, service::loss());
+  transport::test::asked call;
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(service::message::reset_container);
+  out->ask(std::move(m), 20 * village::s, call);
+  REQUIRE(v.world.comes([&] { return call.ends() == 1; }, 60 * village::s));
+  out->close();
+  return v.run("add0");
+}
+
 /// What a server says of a graph that a client has given it, when the client is gone or has said that it may go.
 [[nodiscard]] inline std::string run_of_graph_that_went(bool by_word) {
   village v;

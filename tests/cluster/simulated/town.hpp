@@ -454,11 +454,9 @@ class town {
   }
   /// Reads all counters when all is over. Somebody may still have to see that a connection is over.
   void judge() {
-    bool done = false;
-    std::string last;
     process& home = world_.process("judge");
-    home.start([&] {
-      for (int n = 0; n < 5 && !done; ++n) {
+    home.start([this, &home] {
+      for (int n = 0; n < 5 && !judged_; ++n) {
         try {
           cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_), options("judge"));
           for (int k = 0; k < shape_.servers; ++k) {
@@ -468,15 +466,16 @@ class town {
             check_count(k, -static_cast<const float*>(t.view().data)[0], begun, world_.now());
           }
           empty_queues(home);
-          done = true;
+          judged_ = true;
         } catch (const error& e) {
-          last = e.what();
-          found_.check(!faults_.empty(), "when all is over: " + last);
+          judge_error_ = e.what();
+          found_.check(!faults_.empty(), "when all is over: " + judge_error_);
           pause(home, 3 * s);
         }
       }
     });
-    found_.check(world_.comes([&] { return done; }, 60 * s), "the counters cannot be read when all is over: " + last);
+    found_.check(world_.comes([&] { return judged_; }, 60 * s),
+                 "the counters cannot be read when all is over: " + judge_error_);
   }
 
   /// Takes what is left in the queues, and looks at all that was done with them.
@@ -504,7 +503,8 @@ class town {
   queue_kind kind_ = queue_kind::fifo;
   std::vector<queue_history> queues_;  // of each server
   std::uint64_t started_ = 0, prefixes_ = 0, marks_ = 0, items_ = 0;
-  bool calm_ = false;
+  bool calm_ = false, judged_ = false;
+  std::string judge_error_;  // of the last attempt to judge
   findings found_;
 };
 

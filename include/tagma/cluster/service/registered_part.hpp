@@ -22,6 +22,7 @@
 #include "tagma/cluster/service/worker_options.hpp"
 #include "tagma/expr/op/exchange.hpp"
 #include "tagma/runtime/any_session.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -122,11 +123,11 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                                         const worker_options& options, post out)
     : what_(std::move(what)),
       program_(program),
-      session_(program_, {.seed = what_.seed,
+      session_(program_, {.seed = TAGMA_BROKEN(seed_forgotten) ? 0 : what_.seed,
                           .intra_op_threads = options.intra_op_threads,
                           .inter_op_threads = options.inter_op_threads,
                           .state = state,
-                          .variable_prefix = what_.variable_prefix}),
+                          .variable_prefix = TAGMA_BROKEN(prefix_forgotten) ? std::string() : what_.variable_prefix}),
       out_(std::move(out)),
       outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
   const ir::graph_view g = program_.graph();
@@ -173,7 +174,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   }
   if (why == nullptr) return;
   r->edges.abort(*why);
-  r->stop.cancel();
+  if (!TAGMA_BROKEN(run_not_stopped)) r->stop.cancel();
 }
 
 inline void registered_part::acknowledge(std::uint64_t before) {
@@ -202,13 +203,13 @@ inline std::uint64_t registered_part::lapse(const void* connection) {
 
 inline bool registered_part::lapses(std::uint64_t lease) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return owner_ == nullptr && lease_ == lease;
+  return (owner_ == nullptr || TAGMA_BROKEN(lease_goes_on)) && lease_ == lease;
 }
 
 TAGMA_COLD inline void registered_part::begin_reset() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    reset_ = true;
+    reset_ = !TAGMA_BROKEN(reset_ignored);
   }
   (void)abort(reason_of(error(status_code::aborted, "")));
 }
@@ -247,7 +248,8 @@ inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
-    for (const auto& [step, e] : failed_) steps.push_back(step);
+    if (!TAGMA_BROKEN(one_loss_told))
+      for (const auto& [step, e] : failed_) steps.push_back(step);
     for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step, why), r->ended_by.emplace(why);
   }
   for (const auto& [step, r] : all) {
