@@ -365,6 +365,24 @@ enum class mistake : std::uint8_t {
   end_of_run_ignored,    ///< a run that has failed elsewhere goes on
   forget_ignored,        ///< graphs stay that a client does not need any more
   graphs_stay,           ///< graphs stay whose client is gone
+  done_again,            ///< a run that is asked for again is done again
+  joined_not_seen,       ///< even while it is under way
+  end_not_kept,          ///< even when its client has said that it has its end
+  one_is_answered,       ///< of several who ask for a run, the first is answered
+  new_server_taken,      ///< a client goes on with a server that was started anew
+  lease_goes_on,         ///< a graph goes though its client has come back
+  lease_at_once,         ///< a graph goes before its client can come back
+  gate_is_open,          ///< runs go in while somebody has them wait
+  gate_stays_shut,       ///< nobody is let in afterwards
+  gate_changes_hands,    ///< two hold it at once
+  run_not_stopped,       ///< a run that is over goes on waiting for what it waits for
+  end_not_said,          ///< a client does not say that a run is over
+  steps_not_told_apart,  ///< tensors of all runs have one key
+  early_post_dropped,    ///< what is said before there is a connection is not kept
+  prefix_forgotten,      ///< sessions have each other's variables
+  seed_forgotten,        ///< random numbers are those of the server
+  asked_once,            ///< a run whose connection is lost is not asked for again
+  one_loss_told,         ///< of several who wait for a run that is over, the first is told
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time
@@ -1481,6 +1499,7 @@ TAGMA_DECL void outlet::add(item one) {
   {
     const std::lock_guard<mutex> lock(mutex_);
     refused = closed_;
+    if (!refused && one.with == nullptr && !up_ && TAGMA_BROKEN(early_post_dropped)) refused = true;
     if (!refused) {
       waiting_.push_back(std::move(one));
       if (link_ == nullptr) link_ = network_.connect(address_, how_, shared_from_this(), within_ns_);
@@ -1740,7 +1759,8 @@ TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
   lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
   const std::int64_t now = network_.now();
   if (again_until_ == 0) again_until_ = std::min(until_, now + again_ns_);
-  if (why.code() != status_code::unavailable || now >= again_until_ || given_up_.load(memory_order::acquire))
+  if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ ||
+      given_up_.load(memory_order::acquire))
     return end(&why);
   try {
     network_.after(wait_ns_, [this, last = error(why)] {
@@ -2580,7 +2600,7 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(questions[t]->body).server;
-    if (first_step == 0) servers_[t] = server;
+    if (first_step == 0 || TAGMA_BROKEN(new_server_taken)) servers_[t] = server;
     if (server == servers_[t] || !has_state_[t]) continue;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -2694,7 +2714,7 @@ inline std::string cluster_session::feeds_of(std::size_t part, const std::vector
 
 inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why) {
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (asked[t].empty()) continue;
+    if (asked[t].empty() || (why != nullptr && TAGMA_BROKEN(end_not_said))) continue;
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::end_run);
     m.body = service::end_run{graph_, step, why == nullptr ? status_code::ok : why->code(),
@@ -2930,7 +2950,7 @@ namespace tagma::service {
 TAGMA_DECL void run_gate::enter(const run_number& run, std::function<void()> go) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (token_ != 0 && admitted_.count(run) == 0) {
+    if (token_ != 0 && admitted_.count(run) == 0 && !TAGMA_BROKEN(gate_is_open)) {
       waiting_.emplace(run, std::move(go));
       return;
     }
@@ -2952,7 +2972,7 @@ TAGMA_DECL std::vector<run_number> run_gate::inside() const {
 TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(std::uint64_t token,
                                                                               const std::vector<run_number>& admitted) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (token_ != 0 && token_ != token) return {false, {}};
+  if (token_ != 0 && token_ != token && !TAGMA_BROKEN(gate_changes_hands)) return {false, {}};
   token_ = token;
   ++times_;
   std::vector<std::function<void()>> go;
@@ -2971,7 +2991,7 @@ TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(st
 TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::function<void()>> go;
-  if (token_ == 0 || token_ != token) return go;
+  if (token_ == 0 || token_ != token || TAGMA_BROKEN(gate_stays_shut)) return go;
   token_ = 0;
   admitted_.clear();
   for (auto& [run, f] : waiting_) {
@@ -5504,9 +5524,9 @@ TAGMA_DECL outcomes::entrance outcomes::begin(std::uint64_t step, asker who) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (over(step)) return entrance::over;
     const auto [at, fresh] = entries_.try_emplace(step);
-    if (!at->second.done) {
+    if (!at->second.done || TAGMA_BROKEN(done_again)) {
       at->second.askers.push_back(std::move(who));
-      return fresh ? entrance::fresh : entrance::joined;
+      return fresh || TAGMA_BROKEN(joined_not_seen) || TAGMA_BROKEN(done_again) ? entrance::fresh : entrance::joined;
     }
     known = at->second.answer;
   }
@@ -5521,6 +5541,7 @@ TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
     const auto found = entries_.find(step);
     if (found == entries_.end() || found->second.done) return;
     askers.swap(found->second.askers);
+    if (TAGMA_BROKEN(one_is_answered)) askers.resize(1);
     if (over(step)) {
       entries_.erase(found);
     } else {
@@ -5561,7 +5582,7 @@ TAGMA_DECL void outcomes::refuse(std::uint64_t step, const error& why) {
 
 TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
   if (over(step)) return;
-  ended_.insert(step);
+  if (!TAGMA_BROKEN(end_not_kept)) ended_.insert(step);
   close(step);
   // The numbers of most clients end one after the other: then one number says it of all.
   while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
@@ -5700,7 +5721,8 @@ class registered_part {
   /// What became of runs that were asked for.
   [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
   /// Ends all runs.
-  /// @returns which these were
+  /// @returns which these were, and those before that an error has ended and whose end the client has not seen: who
+  /// waits for something of them elsewhere may not know it yet
   std::vector<std::uint64_t> abort(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
@@ -5752,11 +5774,11 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                                         const worker_options& options, post out)
     : what_(std::move(what)),
       program_(program),
-      session_(program_, {.seed = what_.seed,
+      session_(program_, {.seed = TAGMA_BROKEN(seed_forgotten) ? 0 : what_.seed,
                           .intra_op_threads = options.intra_op_threads,
                           .inter_op_threads = options.inter_op_threads,
                           .state = state,
-                          .variable_prefix = what_.variable_prefix}),
+                          .variable_prefix = TAGMA_BROKEN(prefix_forgotten) ? std::string() : what_.variable_prefix}),
       out_(std::move(out)),
       outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
   const ir::graph_view g = program_.graph();
@@ -5803,7 +5825,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   }
   if (why == nullptr) return;
   r->edges.abort(*why);
-  r->stop.cancel();
+  if (!TAGMA_BROKEN(run_not_stopped)) r->stop.cancel();
 }
 
 inline void registered_part::acknowledge(std::uint64_t before) {
@@ -5832,7 +5854,7 @@ inline std::uint64_t registered_part::lapse(const void* connection) {
 
 inline bool registered_part::lapses(std::uint64_t lease) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return owner_ == nullptr && lease_ == lease;
+  return (owner_ == nullptr || TAGMA_BROKEN(lease_goes_on)) && lease_ == lease;
 }
 
 TAGMA_COLD inline void registered_part::begin_reset() {
@@ -5873,12 +5895,14 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
 inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   pass();
   std::map<std::uint64_t, std::shared_ptr<run_state>> all;
+  std::vector<std::uint64_t> steps;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
+    if (!TAGMA_BROKEN(one_loss_told))
+      for (const auto& [step, e] : failed_) steps.push_back(step);
     for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step, why), r->ended_by.emplace(why);
   }
-  std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {
     steps.push_back(step);
     r->edges.abort(why);
@@ -7605,7 +7629,7 @@ inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
 inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
-  return part->run(e.step);
+  return part->run(TAGMA_BROKEN(steps_not_told_apart) ? 0 : e.step);
 }
 
 inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
@@ -7675,11 +7699,12 @@ inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
   const std::shared_ptr<registered_part> part = find(graph);
   const std::uint64_t lease = part == nullptr ? 0 : part->lapse(connection);
   if (lease == 0) return;
-  network_.after(options_.lease_ns, [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
-    const auto alive = core.lock();
-    const auto there = of.lock();
-    if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
-  });
+  network_.after(TAGMA_BROKEN(lease_at_once) ? 0 : options_.lease_ns,
+                 [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
+                   const auto alive = core.lock();
+                   const auto there = of.lock();
+                   if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
+                 });
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {

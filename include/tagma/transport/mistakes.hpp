@@ -56,7 +56,6 @@ enum class mistake : std::uint8_t {
   early_post_dropped,    ///< what is said before there is a connection is not kept
   prefix_forgotten,      ///< sessions have each other's variables
   seed_forgotten,        ///< random numbers are those of the server
-  reset_ignored,         ///< runs go on beside a container that is no more
   asked_once,            ///< a run whose connection is lost is not asked for again
   one_loss_told,         ///< of several who wait for a run that is over, the first is told
 };

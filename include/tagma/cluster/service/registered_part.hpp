@@ -209,7 +209,7 @@ inline bool registered_part::lapses(std::uint64_t lease) {
 TAGMA_COLD inline void registered_part::begin_reset() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    reset_ = !TAGMA_BROKEN(reset_ignored);
+    reset_ = true;
   }
   (void)abort(reason_of(error(status_code::aborted, "")));
 }
