@@ -1261,6 +1261,8 @@ std::ostream& operator<<(std::ostream& to, const tensor<T>& t) {
 }  // namespace tagma
 
 // ---- tagma/observe/trace.hpp
+#ifndef TAGMA_SINGLE_OBSERVE_TRACE_HPP
+#define TAGMA_SINGLE_OBSERVE_TRACE_HPP
 
 /// @file
 /// Timelines of runs, in the format of Chrome's tracing (the "Trace Event Format", complete events and metadata), which
@@ -2130,6 +2132,16 @@ class trace final : public runtime::trace_sink {
   /// The timeline as JSON: times in microseconds since this object was made.
   [[nodiscard]] std::string json() const;
 
+  /// Its part of a timeline of several processes: events with a ',' and a line between them.
+  struct part {
+    std::int64_t origin_ns = 0;  ///< of times, on the clock of this process
+    int first_process = 0;       ///< devices are shown as processes with numbers from here on
+    std::string_view task{};     ///< in front of the names of devices
+  };
+  [[nodiscard]] std::string events(const part& of) const;
+  /// Joins such parts.
+  [[nodiscard]] static std::string json_of(array_view<const std::string> parts);
+
   /// Writes the timeline to a file, all of it or nothing. Throws as `replace_file` does.
   void save(const std::string& path) const;
 
@@ -2150,11 +2162,17 @@ class trace final : public runtime::trace_sink {
   /// The place of a queue, or of the calling thread, in the order in which they appeared.
   [[nodiscard]] std::size_t lane_of(std::string_view queue, std::size_t device);
 
+  /// A step: its event as text, around the numbers that depend on who shows it.
+  struct event {
+    std::string name, arguments;
+    std::size_t device, lane;
+    std::int64_t begin_ns, end_ns;
+  };
+
   mutable mutex mutex_;
-  std::string events_;
+  std::vector<event> events_;
   std::vector<lane> lanes_;
   std::vector<device_spec> devices_{ir::local_device("CPU", 0)};  // in the order in which they appeared
-  std::size_t size_ = 0;
   std::size_t lost_ = 0;
   std::int64_t begin_ns_;
 };
@@ -2165,6 +2183,8 @@ class trace final : public runtime::trace_sink {
 }  // namespace tagma
 
 // ---- tagma/observe/trace.ipp
+#ifndef TAGMA_SINGLE_OBSERVE_TRACE_IPP
+#define TAGMA_SINGLE_OBSERVE_TRACE_IPP
 
 /// @file
 /// Definitions of trace.hpp: in the compiled half, or else in each file that includes it.
@@ -2182,7 +2202,7 @@ TAGMA_DECL void trace::add(const runtime::traced_step& step) noexcept {
 
 TAGMA_DECL std::size_t trace::size() const {
   const mutex_lock lock(mutex_);
-  return size_;
+  return events_.size();
 }
 
 TAGMA_DECL std::size_t trace::lost() const {
@@ -2191,21 +2211,39 @@ TAGMA_DECL std::size_t trace::lost() const {
 }
 
 TAGMA_DECL std::string trace::json() const {
-  const mutex_lock lock(mutex_);
+  const std::string all[] = {events({begin_ns_})};
+  return json_of(all);
+}
+
+TAGMA_DECL std::string trace::json_of(array_view<const std::string> parts) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const char* between = "";
+  for (const std::string& p : parts) append_parts(text, {between, p}), between = ",\n";
+  return text + "\n]}\n";
+}
+
+TAGMA_DECL std::string trace::events(const part& of) const {
+  const mutex_lock lock(mutex_);
+  const auto process = [&](std::size_t device) { return static_cast<std::size_t>(of.first_process) + device; };
+  std::string text;
   for (std::size_t d = 0; d < devices_.size(); ++d) {
-    text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", d,
-                      ",\"args\":{\"name\":", json::quoted(runtime::short_name(devices_[d])), "}}"});
+    const std::string shown = sentence({of.task, of.task.empty() ? "" : " ", runtime::short_name(devices_[d])});
+    text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", process(d),
+                      ",\"args\":{\"name\":", json::quoted(shown), "}}"});
     std::size_t threads = 0;
     for (std::size_t t = 0; t < lanes_.size(); ++t) {
       const lane& l = lanes_[t];
       const std::string name = l.queue.empty() ? sentence({"thread ", threads++}) : l.queue;
       if (l.queue.empty() || l.device == d)
-        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", d, ",\"tid\":", t,
+        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", process(d), ",\"tid\":", t,
                           ",\"args\":{\"name\":", json::quoted(name), "}}"});
     }
   }
-  return text + events_ + "\n]}\n";
+  for (const event& e : events_)
+    append_parts(text, {",\n", e.name, process(e.device), ",\"tid\":", e.lane,
+                        ",\"ts\":", microseconds(e.begin_ns - of.origin_ns),
+                        ",\"dur\":", microseconds(e.end_ns - e.begin_ns), e.arguments});
+  return text;
 }
 
 TAGMA_DECL void trace::save(const std::string& path) const {
@@ -2228,36 +2266,16 @@ TAGMA_DECL void trace::append(const runtime::traced_step& s) {
                                     : n.op->is(ir::op_kind::update)   ? "update"
                                     : s.loop                          ? "loop"
                                                                       : "kernel";
-  events_ += sentence({",\n{\"name\":",
-                       json::quoted(name),
-                       ",\"cat\":\"",
-                       category,
-                       "\",\"ph\":\"X\",\"pid\":",
-                       device,
-                       ",\"tid\":",
-                       lane_of(s.queue, device),
-                       ",\"ts\":",
-                       microseconds(s.begin_ns - begin_ns_),
-                       ",\"dur\":",
-                       microseconds(s.end_ns - s.begin_ns),
-                       ",\"args\":{\"node\":",
-                       n.source,
-                       ",\"run\":",
-                       s.run,
-                       ",\"inputs\":\"",
-                       inputs,
-                       "\",\"output\":\"",
-                       to_string(s.out.type),
-                       " ",
-                       to_string(s.out.dims),
-                       "\",\"bytes\":",
-                       bytes,
-                       "}}"});
-  ++size_;
+  events_.push_back(
+      {sentence({"{\"name\":", json::quoted(name), ",\"cat\":\"", category, "\",\"ph\":\"X\",\"pid\":"}),
+       sentence({",\"args\":{\"node\":", n.source, ",\"run\":", s.run, ",\"inputs\":\"", inputs, "\",\"output\":\"",
+                 to_string(s.out.type), " ", to_string(s.out.dims), "\",\"bytes\":", bytes, "}}"}),
+       device, lane_of(s.queue, device), s.begin_ns, s.end_ns});
 }
 
 TAGMA_DECL std::string trace::microseconds(std::int64_t ns) {
-  return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
+  const std::int64_t size = ns < 0 ? -ns : ns;  // of what began before the origin
+  return sentence({ns < 0 ? "-" : "", size / 1000, ".", std::to_string(1000 + size % 1000).substr(1)});
 }
 
 TAGMA_DECL std::size_t trace::number_of(std::vector<device_spec>& known, const device_spec& device) {
@@ -2284,6 +2302,8 @@ TAGMA_DECL run_limits trace_to(trace& timeline) {
 }
 
 }  // namespace tagma
+#endif  // TAGMA_SINGLE_OBSERVE_TRACE_IPP
+#endif  // TAGMA_SINGLE_OBSERVE_TRACE_HPP
 
 // ---- tagma/base/epilogue.hpp
 

@@ -381,6 +381,24 @@ enum class mistake : std::uint8_t {
   end_of_run_ignored,    ///< a run that has failed elsewhere goes on
   forget_ignored,        ///< graphs stay that a client does not need any more
   graphs_stay,           ///< graphs stay whose client is gone
+  done_again,            ///< a run that is asked for again is done again
+  joined_not_seen,       ///< even while it is under way
+  end_not_kept,          ///< even when its client has said that it has its end
+  one_is_answered,       ///< of several who ask for a run, the first is answered
+  new_server_taken,      ///< a client goes on with a server that was started anew
+  lease_goes_on,         ///< a graph goes though its client has come back
+  lease_at_once,         ///< a graph goes before its client can come back
+  gate_is_open,          ///< runs go in while somebody has them wait
+  gate_stays_shut,       ///< nobody is let in afterwards
+  gate_changes_hands,    ///< two hold it at once
+  run_not_stopped,       ///< a run that is over goes on waiting for what it waits for
+  end_not_said,          ///< a client does not say that a run is over
+  steps_not_told_apart,  ///< tensors of all runs have one key
+  early_post_dropped,    ///< what is said before there is a connection is not kept
+  prefix_forgotten,      ///< sessions have each other's variables
+  seed_forgotten,        ///< random numbers are those of the server
+  asked_once,            ///< a run whose connection is lost is not asked for again
+  one_loss_told,         ///< of several who wait for a run that is over, the first is told
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time

@@ -366,6 +366,24 @@ enum class mistake : std::uint8_t {
   end_of_run_ignored,    ///< a run that has failed elsewhere goes on
   forget_ignored,        ///< graphs stay that a client does not need any more
   graphs_stay,           ///< graphs stay whose client is gone
+  done_again,            ///< a run that is asked for again is done again
+  joined_not_seen,       ///< even while it is under way
+  end_not_kept,          ///< even when its client has said that it has its end
+  one_is_answered,       ///< of several who ask for a run, the first is answered
+  new_server_taken,      ///< a client goes on with a server that was started anew
+  lease_goes_on,         ///< a graph goes though its client has come back
+  lease_at_once,         ///< a graph goes before its client can come back
+  gate_is_open,          ///< runs go in while somebody has them wait
+  gate_stays_shut,       ///< nobody is let in afterwards
+  gate_changes_hands,    ///< two hold it at once
+  run_not_stopped,       ///< a run that is over goes on waiting for what it waits for
+  end_not_said,          ///< a client does not say that a run is over
+  steps_not_told_apart,  ///< tensors of all runs have one key
+  early_post_dropped,    ///< what is said before there is a connection is not kept
+  prefix_forgotten,      ///< sessions have each other's variables
+  seed_forgotten,        ///< random numbers are those of the server
+  asked_once,            ///< a run whose connection is lost is not asked for again
+  one_loss_told,         ///< of several who wait for a run that is over, the first is told
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time
@@ -448,109 +466,553 @@ struct restored_checkpoint {
 };
 
 }  // namespace tagma
-// ---- tagma/cluster/service/elements.hpp
+// ---- tagma/cluster/service/checkpoint_rounds.hpp
 
 /// @file
-/// Elements of tensors in the bulk of a message: numbers as they lie in memory; of texts the offsets of their ends, of
-/// eight bytes each, and then their characters.
+/// Checkpoints of a container, which several tasks write and read together.
 
-#include <cstddef>
-#include <cstdint>
-#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/checkpoint_messages.hpp
+
+/// @file
+/// What processes of a cluster say to one another about checkpoints. Long lists are bulk.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// ---- tagma/cluster/service/run_gate.hpp
+
+/// @file
+/// Where runs of a container wait while somebody takes a picture of its variables.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace tagma::service {
 
-/// Elements of several tensors stand one behind the other, each at a multiple of so many bytes.
-inline constexpr std::uint64_t bulk_alignment = 64;
-/// Where the elements of the next tensor begin.
-[[nodiscard]] constexpr std::uint64_t aligned(std::uint64_t at) {
-  return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
-}
+/// A graph, and the step of a run of it.
+using run_number = std::pair<std::uint64_t, std::uint64_t>;
 
-/// Adds the elements of a tensor behind those of others.
-void add_elements(std::string& to, const raw_view& tensor);
-
-/// Takes the elements of one tensor after the other.
-class elements_reader {
+/// For several threads. Whoever holds it keeps those out that have not begun; nobody waits with a thread.
+///
+/// A run has parts on several servers. Who wants a state between runs holds all of them, lets those in that have begun
+/// somewhere, and has it when no run is open anywhere: each is then done everywhere or nowhere.
+class run_gate {
  public:
-  /// @param bulk lives as long as what is taken
-  explicit elements_reader(array_view<const std::byte> bulk) : bulk_(bulk) {}
-  elements_reader(const elements_reader&) = delete;
-  elements_reader& operator=(const elements_reader&) = delete;
+  /// Calls `go` when it may, on whatever thread that is; `go` calls `leave` at its end.
+  void enter(const run_number& run, std::function<void()> go);
+  void leave(const run_number& run);
+  /// Those who are inside.
+  [[nodiscard]] std::vector<run_number> inside() const;
 
-  /// The next ones, which live as long as this does. Throws InvalidArgument if the bulk has too few bytes, or none that
-  /// are texts.
-  /// @param spec without open extents; type `none` has no elements
-  [[nodiscard]] raw_view take(const tensor_spec& spec);
+  /// Closes it, or keeps it closed, and lets these in.
+  /// @param token of who holds it; 0 is nobody
+  /// @returns what is to be called, without locks; false in the first place if another one holds it
+  [[nodiscard]] std::pair<bool, std::vector<std::function<void()>>> hold(std::uint64_t token,
+                                                                         const std::vector<run_number>& admitted);
+  /// Opens it, unless another one holds it.
+  /// @returns what is to be called
+  [[nodiscard]] std::vector<std::function<void()>> open(std::uint64_t token);
+  /// Forgets those who wait: the server stops.
+  void drop();
+  [[nodiscard]] bool is_held_by(std::uint64_t token) const;
+  /// Counts the calls of `hold` of who holds it now.
+  [[nodiscard]] std::uint64_t times_held() const;
 
  private:
-  [[nodiscard]] raw_view take_texts(const tensor_spec& spec);
-
-  array_view<const std::byte> bulk_;
-  std::uint64_t at_ = 0;
-  std::deque<std::vector<std::string_view>> texts_;
+  mutable std::mutex mutex_;
+  std::uint64_t token_ = 0, times_ = 0;
+  std::set<run_number> admitted_;
+  std::multiset<run_number> inside_;
+  std::multimap<run_number, std::function<void()>> waiting_;
 };
 
 }  // namespace tagma::service
 
-// ---- tagma/cluster/service/elements.ipp
+// ---- tagma/cluster/service/run_gate.ipp
 
 /// @file
-/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
+/// Definitions of run_gate.hpp: in the compiled half, or else in each file that includes it.
 
 namespace tagma::service {
 
-TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
-  if (tensor.type == dtype::none) return;
-  to.resize(aligned(to.size()));
-  if (tensor.type != dtype::string) {
-    if (tensor.bytes() > 0) to.append(static_cast<const char*>(tensor.data), tensor.bytes());
-    return;
+TAGMA_DECL void run_gate::enter(const run_number& run, std::function<void()> go) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (token_ != 0 && admitted_.count(run) == 0 && !TAGMA_BROKEN(gate_is_open)) {
+      waiting_.emplace(run, std::move(go));
+      return;
+    }
+    inside_.insert(run);
   }
-  const view<const string_element> texts = tensor.as<string_element>();
-  std::uint64_t end = 0;
-  for (const std::string_view t : texts) transport::put_number(to, end += t.size());
-  for (const std::string_view t : texts) to += t;
+  go();
 }
 
-TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
-  if (spec.type == dtype::none) return {};
-  at_ = aligned(at_);
-  if (spec.type == dtype::string) return take_texts(spec);
-  const auto size = static_cast<std::uint64_t>(bytes_of(spec));
-  if (size > 0 && (at_ > bulk_.size() || size > bulk_.size() - at_))
-    fail(status_code::invalid_argument,
-         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
-  const raw_view taken{size > 0 ? bulk_.data() + at_ : nullptr, spec.type, spec.dims};
+TAGMA_DECL void run_gate::leave(const run_number& run) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  inside_.erase(inside_.find(run));
+}
+
+TAGMA_DECL std::vector<run_number> run_gate::inside() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {inside_.begin(), inside_.end()};
+}
+
+TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(std::uint64_t token,
+                                                                              const std::vector<run_number>& admitted) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (token_ != 0 && token_ != token && !TAGMA_BROKEN(gate_changes_hands)) return {false, {}};
+  token_ = token;
+  ++times_;
+  std::vector<std::function<void()>> go;
+  for (const run_number& run : admitted) {
+    admitted_.insert(run);
+    const auto [from, to] = waiting_.equal_range(run);
+    for (auto at = from; at != to; ++at) {
+      inside_.insert(run);
+      go.push_back(std::move(at->second));
+    }
+    waiting_.erase(from, to);
+  }
+  return {true, std::move(go)};
+}
+
+TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::function<void()>> go;
+  if (token_ == 0 || token_ != token || TAGMA_BROKEN(gate_stays_shut)) return go;
+  token_ = 0;
+  admitted_.clear();
+  for (auto& [run, f] : waiting_) {
+    inside_.insert(run);
+    go.push_back(std::move(f));
+  }
+  waiting_.clear();
+  return go;
+}
+
+TAGMA_DECL void run_gate::drop() {
+  std::multimap<run_number, std::function<void()>> gone;  // outlives the lock: it may own this
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gone.swap(waiting_);
+}
+
+TAGMA_DECL bool run_gate::is_held_by(std::uint64_t token) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return token_ != 0 && token_ == token;
+}
+
+TAGMA_DECL std::uint64_t run_gate::times_held() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return times_;
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+/// Runs in one list; others are listed when these are over.
+inline constexpr std::size_t most_listed = 3000;
+
+/// Keeps runs of a container out that have not begun. It is asked for again until no run is open.
+struct hold_runs {
+  std::string container;
+  std::uint64_t token = 0;           ///< random, not 0; of who holds
+  std::vector<run_number> admitted;  ///< that have begun somewhere
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static hold_runs read(std::string_view body);
+};
+/// The answer: runs that are open here.
+struct open_runs {
+  std::vector<run_number> runs;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static open_runs read(std::string_view body);
+};
+
+/// Writes the variables of a container into a file of the directory of the server.
+struct save_shard {
+  std::string container;
+  std::string name;         ///< of the checkpoint
+  std::uint64_t token = 0;  ///< names the save, and who holds the runs
+  bool held = false;        ///< refused if nobody holds the runs any more
+  bool full = false;        ///< also what has not changed since the last one
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static save_shard read(std::string_view body);
+};
+/// The answer, and what `commit_save` has as its bulk: which file has which variable.
+struct saved_shard {
+  struct variable {
+    std::string name;
+    std::string file;
+    std::uint64_t bytes = 0;
+    bool written = false;  ///< by this save
+  };
+  std::vector<variable> variables;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static saved_shard read(std::string_view body);
+};
+
+/// Writes the index, with which there is a checkpoint.
+struct commit_save {
+  std::string name;
+  std::uint64_t token = 0;
+  std::uint32_t keep = 0;                                  ///< of the checkpoints "name-1", "name-2", ...; 0: all
+  std::vector<std::pair<std::string, std::string>> texts;  ///< of the index
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static commit_save read(std::string_view body);
+};
+
+/// The runs may go on; a save is over.
+struct end_hold {
+  std::string container;
+  std::uint64_t token = 0;
+  bool committed = false;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static end_hold read(std::string_view body);
+};
+
+/// Gives variables the values that a checkpoint has; its bulk is a list of their names.
+struct restore_shard {
+  std::string container;
+  std::string name;
+  std::uint64_t token = 0;
+  bool checks_only = false;  ///< changes nothing
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static restore_shard read(std::string_view body);
+};
+struct name_list {
+  std::vector<std::string> names;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static name_list read(std::string_view body);
+};
+/// The answer: texts of the index.
+struct restored_shard {
+  std::vector<std::pair<std::string, std::string>> texts;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static restored_shard read(std::string_view body);
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/checkpoint_messages.ipp
+
+/// @file
+/// Definitions of checkpoint_messages.hpp: in the compiled half, or else in each file that includes it.
+
+// ---- tagma/cluster/service/words.hpp
+
+/// @file
+/// Numbers and texts of the bodies of messages, little-endian and without padding.
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tagma::service {
+
+/// Writes a body.
+class word_writer {
+ public:
+  template <class T>
+  void number(T value) {
+    transport::put_number(bytes_, value);
+  }
+  /// The bits of a number of 64 bits, as IEEE 754 has them.
+  void real(double value) { number(std::bit_cast<std::uint64_t>(value)); }
+  /// One byte.
+  void flag(bool value) { number(static_cast<std::uint8_t>(value)); }
+  /// A length of four bytes, and the characters.
+  void text(std::string_view t);
+  /// A type, a rank and as many extents.
+  void spec(const tensor_spec& s);
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Reads one back. Everything throws InvalidArgument where the body ends too early or has what cannot be.
+class word_reader {
+ public:
+  /// @param what names the message in sentences
+  word_reader(std::string_view bytes, const char* what) : bytes_(bytes), what_(what) {}
+
+  template <class T>
+  [[nodiscard]] T number() {
+    return transport::get_number<T>(take(sizeof(T)).data());
+  }
+  [[nodiscard]] double real() { return std::bit_cast<double>(number<std::uint64_t>()); }
+  [[nodiscard]] bool flag();
+  [[nodiscard]] std::string text();
+  /// Of a tensor that there is: without open extents, of a size that is allowed.
+  [[nodiscard]] tensor_spec spec();
+  /// How many things follow that have at least `least` bytes each.
+  [[nodiscard]] std::size_t count(std::size_t least);
+  /// Throws if bytes are left.
+  void end() const;
+
+ private:
+  [[nodiscard]] std::string_view take(std::size_t size);
+  [[noreturn]] void refuse(std::string_view why) const;
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  const char* what_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/words.ipp
+
+/// @file
+/// Definitions of words.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL void word_writer::text(std::string_view t) {
+  number(static_cast<std::uint32_t>(t.size()));
+  bytes_ += t;
+}
+
+TAGMA_DECL void word_writer::spec(const tensor_spec& s) {
+  number(static_cast<std::uint8_t>(s.type));
+  number(static_cast<std::uint8_t>(s.dims.rank));
+  for (const extent e : s.dims.span()) number(e);
+}
+
+TAGMA_COLD TAGMA_DECL void word_reader::refuse(std::string_view why) const {
+  fail(status_code::invalid_argument, {"message '", what_, "': at byte ", at_, ": ", why});
+}
+
+TAGMA_DECL std::string_view word_reader::take(std::size_t size) {
+  if (size > bytes_.size() - at_) refuse("it ends too early");
+  const std::string_view part = bytes_.substr(at_, size);
   at_ += size;
-  return taken;
+  return part;
 }
 
-TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& spec) {
-  const auto count = static_cast<std::uint64_t>(spec.dims.elements());
-  const std::uint64_t left = at_ > bulk_.size() ? 0 : bulk_.size() - at_;
-  if (count > left / 8)
-    fail(status_code::invalid_argument,
-         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
-  const char* const ends = reinterpret_cast<const char*>(bulk_.data()) + at_;
-  const char* const characters = ends + 8 * count;
-  const std::uint64_t most = left - 8 * count;
-  std::vector<std::string_view>& texts = texts_.emplace_back();
-  texts.reserve(count);
-  std::uint64_t before = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
-    if (end < before || end > most)
-      fail(status_code::invalid_argument, {"text ", i, " of ", to_string(spec), " ends at ", end, ", behind ", before,
-                                           " and before ", most, " is where it could"});
-    texts.emplace_back(characters + before, end - before);
-    before = end;
+TAGMA_DECL bool word_reader::flag() {
+  const auto value = number<std::uint8_t>();
+  if (value > 1) refuse("a flag that is neither 0 nor 1");
+  return value == 1;
+}
+
+TAGMA_DECL std::string word_reader::text() { return std::string(take(number<std::uint32_t>())); }
+
+TAGMA_DECL std::size_t word_reader::count(std::size_t least) {
+  const std::size_t n = number<std::uint32_t>();
+  if (n > (bytes_.size() - at_) / least) refuse("it lists more than it has");
+  return n;
+}
+
+TAGMA_DECL tensor_spec word_reader::spec() {
+  tensor_spec s;
+  s.type = static_cast<dtype>(number<std::uint8_t>());
+  const auto rank = number<std::uint8_t>();
+  if (rank > max_rank) refuse("a shape of more axes than tensors have");
+  for (int i = 0; i < rank; ++i) s.dims.push_back(number<extent>());
+  if (s.type == dtype::none && rank == 0) return s;
+  if (s.type > dtype::string || s.type == dtype::none) refuse("an element type that is not known");
+  check_size(s, what_);
+  return s;
+}
+
+TAGMA_DECL void word_reader::end() const {
+  if (at_ != bytes_.size()) refuse("bytes are left");
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+namespace detail {
+
+TAGMA_DECL void write_runs(word_writer& to, const std::vector<run_number>& runs) {
+  to.number(static_cast<std::uint32_t>(runs.size()));
+  for (const auto& [graph, step] : runs) to.number(graph), to.number(step);
+}
+
+TAGMA_DECL std::vector<run_number> read_runs(word_reader& from) {
+  std::vector<run_number> runs(from.count(16));
+  for (auto& [graph, step] : runs) graph = from.number<std::uint64_t>(), step = from.number<std::uint64_t>();
+  return runs;
+}
+
+TAGMA_DECL void write_texts(word_writer& to, const std::vector<std::pair<std::string, std::string>>& texts) {
+  to.number(static_cast<std::uint32_t>(texts.size()));
+  for (const auto& [name, text] : texts) to.text(name), to.text(text);
+}
+
+TAGMA_DECL std::vector<std::pair<std::string, std::string>> read_texts(word_reader& from) {
+  std::vector<std::pair<std::string, std::string>> texts(from.count(8));
+  for (auto& [name, text] : texts) name = from.text(), text = from.text();
+  return texts;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::string hold_runs::body() const {
+  word_writer to;
+  to.text(container), to.number(token), detail::write_runs(to, admitted);
+  return to.take();
+}
+
+TAGMA_DECL hold_runs hold_runs::read(std::string_view body) {
+  word_reader from(body, "hold_runs");
+  hold_runs m;
+  m.container = from.text(), m.token = from.number<std::uint64_t>(), m.admitted = detail::read_runs(from);
+  from.end();
+  if (m.token == 0) fail(status_code::invalid_argument, "message 'hold_runs': a token is not 0");
+  return m;
+}
+
+TAGMA_DECL std::string open_runs::body() const {
+  word_writer to;
+  detail::write_runs(to, runs);
+  return to.take();
+}
+
+TAGMA_DECL open_runs open_runs::read(std::string_view body) {
+  word_reader from(body, "open_runs");
+  open_runs m;
+  m.runs = detail::read_runs(from);
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string save_shard::body() const {
+  word_writer to;
+  to.text(container), to.text(name), to.number(token);
+  to.flag(held), to.flag(full);
+  return to.take();
+}
+
+TAGMA_DECL save_shard save_shard::read(std::string_view body) {
+  word_reader from(body, "save_shard");
+  save_shard m;
+  m.container = from.text(), m.name = from.text(), m.token = from.number<std::uint64_t>();
+  m.held = from.flag(), m.full = from.flag();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string saved_shard::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(variables.size()));
+  for (const variable& v : variables) to.text(v.name), to.text(v.file), to.number(v.bytes), to.flag(v.written);
+  return to.take();
+}
+
+TAGMA_DECL saved_shard saved_shard::read(std::string_view body) {
+  word_reader from(body, "saved_shard");
+  saved_shard m;
+  m.variables.resize(from.count(17));
+  for (variable& v : m.variables) {
+    v.name = from.text(), v.file = from.text(), v.bytes = from.number<std::uint64_t>();
+    v.written = from.flag();
   }
-  at_ += 8 * count + before;
-  return {texts.data(), spec.type, spec.dims};
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string commit_save::body() const {
+  word_writer to;
+  to.text(name), to.number(token), to.number(keep), detail::write_texts(to, texts);
+  return to.take();
+}
+
+TAGMA_DECL commit_save commit_save::read(std::string_view body) {
+  word_reader from(body, "commit_save");
+  commit_save m;
+  m.name = from.text(), m.token = from.number<std::uint64_t>(), m.keep = from.number<std::uint32_t>();
+  m.texts = detail::read_texts(from);
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string end_hold::body() const {
+  word_writer to;
+  to.text(container), to.number(token), to.flag(committed);
+  return to.take();
+}
+
+TAGMA_DECL end_hold end_hold::read(std::string_view body) {
+  word_reader from(body, "end_hold");
+  end_hold m;
+  m.container = from.text(), m.token = from.number<std::uint64_t>(), m.committed = from.flag();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string restore_shard::body() const {
+  word_writer to;
+  to.text(container), to.text(name), to.number(token), to.flag(checks_only);
+  return to.take();
+}
+
+TAGMA_DECL restore_shard restore_shard::read(std::string_view body) {
+  word_reader from(body, "restore_shard");
+  restore_shard m;
+  m.container = from.text(), m.name = from.text(), m.token = from.number<std::uint64_t>();
+  m.checks_only = from.flag();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string name_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(names.size()));
+  for (const std::string& n : names) to.text(n);
+  return to.take();
+}
+
+TAGMA_DECL name_list name_list::read(std::string_view body) {
+  word_reader from(body, "name_list");
+  name_list m;
+  m.names.resize(from.count(4));
+  for (std::string& n : m.names) n = from.text();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string restored_shard::body() const {
+  word_writer to;
+  detail::write_texts(to, texts);
+  return to.take();
+}
+
+TAGMA_DECL restored_shard restored_shard::read(std::string_view body) {
+  word_reader from(body, "restored_shard");
+  restored_shard m;
+  m.texts = detail::read_texts(from);
+  from.end();
+  return m;
 }
 
 }  // namespace tagma::service
@@ -935,6 +1397,7 @@ enum class message : std::uint16_t {
   commit_save,     ///< a call
   end_hold,        ///< nobody holds runs any more, and no save goes on
   restore_shard,   ///< a call
+  open_session,    ///< a call; its bulk is a program file, which the server drives for its client
   // Those of reports.hpp: calls that look into a server.
   status = 16,      ///< how it is
   list_containers,  ///< its containers
@@ -944,7 +1407,13 @@ enum class message : std::uint16_t {
   reset_container,  ///< empties a container, which ends the sessions that use it
   probe,            ///< whether it reaches another task
   // Of its own.
-  stop = 23  ///< a call: the server ends
+  stop = 23,  ///< a call: the server ends
+  // Those of master_messages.hpp, beside open_session.
+  save_session,     ///< a call
+  restore_session,  ///< a call
+  // Those of reports.hpp, again.
+  begin_trace,  ///< a call: steps are recorded from now on
+  end_trace     ///< a call: those that have been
 };
 
 /// A task, and where it is.
@@ -952,6 +1421,9 @@ struct placed_task {
   task_id id;
   std::string address;
 };
+
+/// The tasks of a cluster.
+[[nodiscard]] std::vector<placed_task> tasks_of(const cluster& c);
 
 class word_reader;
 class word_writer;
@@ -1063,131 +1535,6 @@ struct task_list {
 /// @file
 /// Definitions of messages.hpp: in the compiled half, or else in each file that includes it.
 
-// ---- tagma/cluster/service/words.hpp
-
-/// @file
-/// Numbers and texts of the bodies of messages, little-endian and without padding.
-
-#include <bit>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-namespace tagma::service {
-
-/// Writes a body.
-class word_writer {
- public:
-  template <class T>
-  void number(T value) {
-    transport::put_number(bytes_, value);
-  }
-  /// The bits of a number of 64 bits, as IEEE 754 has them.
-  void real(double value) { number(std::bit_cast<std::uint64_t>(value)); }
-  /// One byte.
-  void flag(bool value) { number(static_cast<std::uint8_t>(value)); }
-  /// A length of four bytes, and the characters.
-  void text(std::string_view t);
-  /// A type, a rank and as many extents.
-  void spec(const tensor_spec& s);
-  [[nodiscard]] std::string take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
-};
-
-/// Reads one back. Everything throws InvalidArgument where the body ends too early or has what cannot be.
-class word_reader {
- public:
-  /// @param what names the message in sentences
-  word_reader(std::string_view bytes, const char* what) : bytes_(bytes), what_(what) {}
-
-  template <class T>
-  [[nodiscard]] T number() {
-    return transport::get_number<T>(take(sizeof(T)).data());
-  }
-  [[nodiscard]] double real() { return std::bit_cast<double>(number<std::uint64_t>()); }
-  [[nodiscard]] bool flag();
-  [[nodiscard]] std::string text();
-  /// Of a tensor that there is: without open extents, of a size that is allowed.
-  [[nodiscard]] tensor_spec spec();
-  /// How many things follow that have at least `least` bytes each.
-  [[nodiscard]] std::size_t count(std::size_t least);
-  /// Throws if bytes are left.
-  void end() const;
-
- private:
-  [[nodiscard]] std::string_view take(std::size_t size);
-  [[noreturn]] void refuse(std::string_view why) const;
-
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-  const char* what_;
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/words.ipp
-
-/// @file
-/// Definitions of words.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-TAGMA_DECL void word_writer::text(std::string_view t) {
-  number(static_cast<std::uint32_t>(t.size()));
-  bytes_ += t;
-}
-
-TAGMA_DECL void word_writer::spec(const tensor_spec& s) {
-  number(static_cast<std::uint8_t>(s.type));
-  number(static_cast<std::uint8_t>(s.dims.rank));
-  for (const extent e : s.dims.span()) number(e);
-}
-
-TAGMA_COLD TAGMA_DECL void word_reader::refuse(std::string_view why) const {
-  fail(status_code::invalid_argument, {"message '", what_, "': at byte ", at_, ": ", why});
-}
-
-TAGMA_DECL std::string_view word_reader::take(std::size_t size) {
-  if (size > bytes_.size() - at_) refuse("it ends too early");
-  const std::string_view part = bytes_.substr(at_, size);
-  at_ += size;
-  return part;
-}
-
-TAGMA_DECL bool word_reader::flag() {
-  const auto value = number<std::uint8_t>();
-  if (value > 1) refuse("a flag that is neither 0 nor 1");
-  return value == 1;
-}
-
-TAGMA_DECL std::string word_reader::text() { return std::string(take(number<std::uint32_t>())); }
-
-TAGMA_DECL std::size_t word_reader::count(std::size_t least) {
-  const std::size_t n = number<std::uint32_t>();
-  if (n > (bytes_.size() - at_) / least) refuse("it lists more than it has");
-  return n;
-}
-
-TAGMA_DECL tensor_spec word_reader::spec() {
-  tensor_spec s;
-  s.type = static_cast<dtype>(number<std::uint8_t>());
-  const auto rank = number<std::uint8_t>();
-  if (rank > max_rank) refuse("a shape of more axes than tensors have");
-  for (int i = 0; i < rank; ++i) s.dims.push_back(number<extent>());
-  if (s.type == dtype::none && rank == 0) return s;
-  if (s.type > dtype::string || s.type == dtype::none) refuse("an element type that is not known");
-  check_size(s, what_);
-  return s;
-}
-
-TAGMA_DECL void word_reader::end() const {
-  if (at_ != bytes_.size()) refuse("bytes are left");
-}
-
-}  // namespace tagma::service
-
 namespace tagma::service {
 
 namespace detail {
@@ -1211,6 +1558,13 @@ TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
 }
 
 }  // namespace detail
+
+TAGMA_DECL std::vector<placed_task> tasks_of(const cluster& c) {
+  std::vector<placed_task> all;
+  for (const auto& [job, tasks] : c.as_map())
+    for (const auto& [task, at] : tasks) all.push_back({{job, task}, tagma::to_string(at)});
+  return all;
+}
 
 TAGMA_DECL std::string add_part::body() const {
   word_writer to;
@@ -1482,6 +1836,7 @@ TAGMA_DECL void outlet::add(item one) {
   {
     const std::lock_guard<mutex> lock(mutex_);
     refused = closed_;
+    if (!refused && one.with == nullptr && !up_ && TAGMA_BROKEN(early_post_dropped)) refused = true;
     if (!refused) {
       waiting_.push_back(std::move(one));
       if (link_ == nullptr) link_ = network_.connect(address_, how_, shared_from_this(), within_ns_);
@@ -1741,7 +2096,8 @@ TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
   lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
   const std::int64_t now = network_.now();
   if (again_until_ == 0) again_until_ = std::min(until_, now + again_ns_);
-  if (why.code() != status_code::unavailable || now >= again_until_ || given_up_.load(memory_order::acquire))
+  if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ ||
+      given_up_.load(memory_order::acquire))
     return end(&why);
   try {
     network_.after(wait_ns_, [this, last = error(why)] {
@@ -1753,6 +2109,649 @@ TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
     const error failed(status_code::internal, e.what());
     end(&failed);
   }
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+/// Tasks that are asked, and for how long.
+struct asked_tasks {
+  transport::network& by;
+  const std::vector<placed_task>& tasks;
+  const std::vector<std::shared_ptr<outlet>>& outlets;  ///< of each
+  std::int64_t run_ns, again_ns;                        ///< as of `cluster_session_options`
+  bool relayed = false;                                 ///< a task may speak for others, which its errors then name
+
+  /// Begins with the task.
+  [[nodiscard]] std::string named(std::size_t task, std::string_view why) const {
+    if (relayed && why.starts_with("/job:")) return std::string(why);
+    return sentence({to_string(task_device(tasks[task].id)), ": ", why});
+  }
+};
+
+/// Asks tasks, again where a connection is lost, and waits for all of them: what is asked may be done twice.
+class task_round {
+ public:
+  explicit task_round(const asked_tasks& whom) : whom_(whom), calls_(whom.tasks.size()) {}
+
+  /// @param task by its position
+  void ask(std::size_t task, message kind, std::string body, std::shared_ptr<const std::string> bulk = nullptr) {
+    const auto told = [this, task](const error* why) {
+      if (why == nullptr) return all_.come(nullptr);
+      const error with_name(why->code(), whom_.named(task, runtime::without_code(why->what())));
+      all_.come(&with_name);
+    };
+    calls_[task] = std::make_unique<repeated_call>(whom_.by, *whom_.outlets[task], kind, std::move(body),
+                                                   std::move(bulk), whom_.run_ns, whom_.again_ns, told);
+    all_.expect();
+    calls_[task]->start();
+  }
+  /// Throws the first error.
+  void wait() {
+    all_.wait([&](const error&) {
+      for (const auto& c : calls_)
+        if (c != nullptr) c->give_up();
+    });
+  }
+  [[nodiscard]] const std::string& body(std::size_t task) const { return calls_[task]->body(); }
+  [[nodiscard]] std::string_view bulk(std::size_t task) const {
+    const std::vector<std::byte>& bytes = calls_[task]->bulk();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+ private:
+  const asked_tasks& whom_;
+  gathering all_;
+  std::vector<std::unique_ptr<repeated_call>> calls_;
+};
+
+/// Has tasks save and restore a container.
+class checkpoint_rounds {
+ public:
+  /// @param whom outlives it
+  checkpoint_rounds(const asked_tasks& whom, std::string container) : whom_(whom), container_(std::move(container)) {}
+
+  /// The variables that each task has.
+  [[nodiscard]] std::vector<variable_list> list() const;
+  /// As of `cluster_session`: of all tasks that have variables.
+  /// @param check called before there is a checkpoint, which there is not if this throws
+  saved_checkpoint save(const std::string& name, const save_options& how, const std::function<void()>& check) const;
+  /// Likewise.
+  /// @param wanted of each task the variables; those that have none are left alone
+  restored_checkpoint restore(const std::string& name, std::int64_t pause_ns,
+                              const std::vector<name_list>& wanted) const;
+
+ private:
+  class pause;
+
+  saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
+                        pause& now, bool held, bool full, const std::function<void()>& check) const;
+
+  const asked_tasks& whom_;
+  std::string container_;
+};
+
+/// Holds the runs of the container on some tasks, as long as it lives and they hear of it.
+class checkpoint_rounds::pause {
+ public:
+  pause(const checkpoint_rounds& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
+    token_ = draw_number() | 1;
+  }
+  pause(const pause&) = delete;
+  pause& operator=(const pause&) = delete;
+  ~pause() { end(false); }
+
+  [[nodiscard]] std::uint64_t token() const { return token_; }
+  /// True if no run is open any more; else they go on.
+  [[nodiscard]] bool begin(std::int64_t within_ns) {
+    if (within_ns <= 0) return false;
+    const std::int64_t until = of_.whom_.by.now() + within_ns;
+    std::vector<run_number> begun;
+    for (;;) {
+      bool held = true;
+      std::set<run_number> open;
+      try {
+        task_round all(of_.whom_);
+        for (const std::size_t t : tasks_)
+          all.ask(t, message::hold_runs, hold_runs{of_.container_, token_, begun}.body());
+        all.wait();
+        for (const std::size_t t : tasks_)
+          for (const auto& run : open_runs::read(all.body(t)).runs) open.insert(run);
+      } catch (const error& e) {
+        if (e.code() != status_code::aborted) throw;
+        held = false;  // another one saves
+        post(false);
+      }
+      if (held && open.empty()) return true;
+      if (of_.whom_.by.now() >= until) {
+        post(false);
+        return false;
+      }
+      begun.assign(open.begin(), open.end());
+      if (begun.size() > most_listed) begun.resize(most_listed);
+      pause_for(held ? 1'000'000 : 10'000'000);
+    }
+  }
+  void end(bool committed) {
+    if (!over_) post(committed);
+    over_ = true;
+  }
+
+ private:
+  void post(bool committed) {
+    for (const std::size_t t : tasks_) {
+      transport::outgoing m;
+      m.kind = static_cast<std::uint16_t>(message::end_hold);
+      m.body = end_hold{of_.container_, token_, committed}.body();
+      of_.whom_.outlets[t]->post(std::move(m));
+    }
+  }
+
+  const checkpoint_rounds& of_;
+  std::vector<std::size_t> tasks_;
+  std::uint64_t token_ = 0;
+  bool over_ = false;
+};
+
+inline std::vector<variable_list> checkpoint_rounds::list() const {
+  task_round lists(whom_);
+  for (std::size_t t = 0; t < whom_.tasks.size(); ++t) lists.ask(t, message::list_variables, container_);
+  lists.wait();
+  std::vector<variable_list> all;
+  for (std::size_t t = 0; t < whom_.tasks.size(); ++t) all.push_back(variable_list::read(lists.bulk(t)));
+  return all;
+}
+
+inline saved_checkpoint checkpoint_rounds::save(const std::string& name, const save_options& how,
+                                                const std::function<void()>& check) const {
+  std::vector<std::size_t> tasks;
+  const std::vector<variable_list> there = list();
+  for (std::size_t t = 0; t < there.size(); ++t)
+    if (!there[t].variables.empty()) tasks.push_back(t);
+  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': there are no variables"});
+  for (bool full = how.full, held = true;;) {
+    pause now(*this, tasks);
+    held = held && now.begin(how.pause_ns);
+    try {
+      return save(name, how, tasks, now, held, full, check);
+    } catch (const error& e) {
+      // The hold was too short, or a file of an earlier checkpoint has gone meanwhile.
+      if (e.code() != status_code::failed_precondition || (!held && full)) throw;
+      held ? held = false : full = true;
+    }
+  }
+}
+
+inline saved_checkpoint checkpoint_rounds::save(const std::string& name, const save_options& how,
+                                                const std::vector<std::size_t>& tasks, pause& now, bool held, bool full,
+                                                const std::function<void()>& check) const {
+  task_round shards(whom_);
+  for (const std::size_t t : tasks)
+    shards.ask(t, message::save_shard, save_shard{container_, name, now.token(), held, full}.body());
+  shards.wait();
+  check();  // before there is a checkpoint: what has been saved is of those that were there all the time
+  saved_checkpoint made{name, held ? isolation::runs : isolation::variables};
+  saved_shard all;
+  for (const std::size_t t : tasks)
+    for (auto& v : saved_shard::read(shards.bulk(t)).variables) {
+      ++made.variables;
+      made.bytes += v.bytes;
+      if (v.written) made.written += v.bytes;
+      all.variables.push_back(std::move(v));
+    }
+  commit_save last{name, now.token(), how.keep, {how.texts.begin(), how.texts.end()}};
+  last.texts.emplace_back("container", container_);
+  last.texts.emplace_back("cut", held ? "runs" : "variables");
+  task_round commit(whom_);
+  commit.ask(tasks.front(), message::commit_save, last.body(), std::make_shared<const std::string>(all.body()));
+  commit.wait();
+  now.end(true);
+  return made;
+}
+
+inline restored_checkpoint checkpoint_rounds::restore(const std::string& name, std::int64_t pause_ns,
+                                                      const std::vector<name_list>& wanted) const {
+  std::vector<std::size_t> tasks;
+  restored_checkpoint made;
+  for (std::size_t t = 0; t < wanted.size(); ++t) {
+    if (wanted[t].names.empty()) continue;
+    made.variables += wanted[t].names.size();
+    tasks.push_back(t);
+  }
+  if (tasks.empty())
+    fail(status_code::failed_precondition, {"checkpoint '", name, "': there are no variables to restore"});
+  pause now(*this, tasks);
+  made.cut = now.begin(pause_ns) ? isolation::runs : isolation::variables;
+  std::string found = name;
+  for (const bool checks : {true, false}) {
+    task_round all(whom_);
+    for (const std::size_t t : tasks)
+      all.ask(t, message::restore_shard, restore_shard{container_, found, now.token(), checks}.body(),
+              std::make_shared<const std::string>(wanted[t].body()));
+    all.wait();
+    for (const std::size_t t : tasks) {
+      std::map<std::string, std::string, std::less<>> texts;
+      for (const auto& [key, text] : restored_shard::read(all.body(t)).texts) texts.insert_or_assign(key, text);
+      if (t != tasks.front() && texts["name"] != made.name)
+        fail(status_code::failed_precondition,
+             {to_string(task_device(whom_.tasks[t].id)), ": its newest checkpoint is '", texts["name"], "', that of ",
+              to_string(task_device(whom_.tasks[tasks.front()].id)), " is '", made.name, "'; nothing was restored"});
+      made.name = texts["name"];
+      texts.erase("name");
+      made.texts = std::move(texts);
+    }
+    found = made.name;
+  }
+  now.end(false);
+  return made;
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/elements.hpp
+
+/// @file
+/// Elements of tensors in the bulk of a message: numbers as they lie in memory; of texts the offsets of their ends, of
+/// eight bytes each, and then their characters.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// Elements of several tensors stand one behind the other, each at a multiple of so many bytes.
+inline constexpr std::uint64_t bulk_alignment = 64;
+/// Where the elements of the next tensor begin.
+[[nodiscard]] constexpr std::uint64_t aligned(std::uint64_t at) {
+  return (at + bulk_alignment - 1) / bulk_alignment * bulk_alignment;
+}
+
+/// Adds the elements of a tensor behind those of others.
+void add_elements(std::string& to, const raw_view& tensor);
+
+/// Takes the elements of one tensor after the other.
+class elements_reader {
+ public:
+  /// @param bulk lives as long as what is taken
+  explicit elements_reader(array_view<const std::byte> bulk) : bulk_(bulk) {}
+  elements_reader(const elements_reader&) = delete;
+  elements_reader& operator=(const elements_reader&) = delete;
+
+  /// The next ones, which live as long as this does. Throws InvalidArgument if the bulk has too few bytes, or none that
+  /// are texts.
+  /// @param spec without open extents; type `none` has no elements
+  [[nodiscard]] raw_view take(const tensor_spec& spec);
+
+ private:
+  [[nodiscard]] raw_view take_texts(const tensor_spec& spec);
+
+  array_view<const std::byte> bulk_;
+  std::uint64_t at_ = 0;
+  std::deque<std::vector<std::string_view>> texts_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/elements.ipp
+
+/// @file
+/// Definitions of elements.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL void add_elements(std::string& to, const raw_view& tensor) {
+  if (tensor.type == dtype::none) return;
+  to.resize(aligned(to.size()));
+  if (tensor.type != dtype::string) {
+    if (tensor.bytes() > 0) to.append(static_cast<const char*>(tensor.data), tensor.bytes());
+    return;
+  }
+  const view<const string_element> texts = tensor.as<string_element>();
+  std::uint64_t end = 0;
+  for (const std::string_view t : texts) transport::put_number(to, end += t.size());
+  for (const std::string_view t : texts) to += t;
+}
+
+TAGMA_DECL raw_view elements_reader::take(const tensor_spec& spec) {
+  if (spec.type == dtype::none) return {};
+  at_ = aligned(at_);
+  if (spec.type == dtype::string) return take_texts(spec);
+  const auto size = static_cast<std::uint64_t>(bytes_of(spec));
+  if (size > 0 && (at_ > bulk_.size() || size > bulk_.size() - at_))
+    fail(status_code::invalid_argument,
+         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
+  const raw_view taken{size > 0 ? bulk_.data() + at_ : nullptr, spec.type, spec.dims};
+  at_ += size;
+  return taken;
+}
+
+TAGMA_COLD TAGMA_DECL raw_view elements_reader::take_texts(const tensor_spec& spec) {
+  const auto count = static_cast<std::uint64_t>(spec.dims.elements());
+  const std::uint64_t left = at_ > bulk_.size() ? 0 : bulk_.size() - at_;
+  if (count > left / 8)
+    fail(status_code::invalid_argument,
+         {"the elements have ", bulk_.size(), " bytes, and ", to_string(spec), " ends behind them"});
+  const char* const ends = reinterpret_cast<const char*>(bulk_.data()) + at_;
+  const char* const characters = ends + 8 * count;
+  const std::uint64_t most = left - 8 * count;
+  std::vector<std::string_view>& texts = texts_.emplace_back();
+  texts.reserve(count);
+  std::uint64_t before = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto end = transport::get_number<std::uint64_t>(ends + 8 * i);
+    if (end < before || end > most)
+      fail(status_code::invalid_argument, {"text ", i, " of ", to_string(spec), " ends at ", end, ", behind ", before,
+                                           " and before ", most, " is where it could"});
+    texts.emplace_back(characters + before, end - before);
+    before = end;
+  }
+  at_ += 8 * count + before;
+  return {texts.data(), spec.type, spec.dims};
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/feeds.hpp
+
+/// @file
+/// What a client feeds, by name, and what of it a part of its program takes.
+
+#include <string>
+#include <vector>
+
+namespace tagma::service {
+
+/// Throws InvalidArgument for what no placeholder of a program takes, with the rule of the compiler that says so.
+void check_feeds(const ir::graph_view& program, const std::vector<named_feed>& feeds);
+
+/// Adds those feeds to a run that nodes of a part take.
+/// @returns their elements, for its bulk
+[[nodiscard]] std::string add_feeds(const ir::graph_view& part, const std::vector<named_feed>& feeds, run_part& to);
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/feeds.ipp
+
+/// @file
+/// Definitions of feeds.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+namespace tagma::service {
+
+TAGMA_COLD TAGMA_DECL void check_feeds(const ir::graph_view& g, const std::vector<named_feed>& feeds) {
+  for (std::size_t f = 0; f < feeds.size(); ++f) {
+    for (std::size_t k = 0; k < f; ++k)
+      if (feeds[k].name == feeds[f].name)
+        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
+    bool found = false;
+    for (ir::node_id i = 0; i < g.size(); ++i) {
+      if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
+      found = true;
+      if (!(g[i].spec.type == feeds[f].value.type))
+        fail(status_code::invalid_argument,
+             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", feeds[f].name,
+              " is ", to_string(g[i].spec), ", fed is ", to_string(feeds[f].value.type)});
+    }
+    if (!found)
+      fail(status_code::invalid_argument,
+           {"TAGMA-E054 run: what is fed is no placeholder of this program: ", feeds[f].name});
+  }
+}
+
+TAGMA_DECL std::string add_feeds(const ir::graph_view& g, const std::vector<named_feed>& feeds, run_part& to) {
+  std::string elements;
+  for (const named_feed& f : feeds) {
+    fed_tensor one;
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
+    if (one.nodes.empty()) continue;
+    one.spec = {f.value.type, f.value.dims};
+    add_elements(elements, f.value);
+    to.feeds.push_back(std::move(one));
+  }
+  return elements;
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/master_messages.hpp
+
+/// @file
+/// What a client and the server say to one another that drives its session: a program for the whole cluster, and
+/// checkpoints of it. Runs are `run_part`, of the one part that there is.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// A program that the server is to place, to cut and to drive. Times are nanoseconds, as of `cluster_session_options`.
+struct open_session {
+  add_part what;  ///< all of the program, as the part of the server
+  std::vector<std::string> device_filters;
+  std::int64_t connect_ns = 0, run_ns = 0, again_ns = 0, tell_ns = 0, stall_ns = 0;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static open_session read(std::string_view body);
+};
+
+/// Where the nodes of a program are: bulk of the answer, beside an `added_part`.
+struct node_devices {
+  std::vector<std::string> names;   ///< complete ones
+  std::vector<std::int32_t> nodes;  ///< for each the position of its device
+
+  [[nodiscard]] static node_devices of(const std::vector<device_spec>& devices);
+  [[nodiscard]] std::vector<device_spec> devices() const;
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static node_devices read(std::string_view body);
+};
+
+/// Has the session of a graph save its variables; the answer is a `saved_session`.
+struct save_session {
+  std::uint64_t graph = 0;
+  std::string name;
+  save_options how;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static save_session read(std::string_view body);
+};
+struct saved_session {
+  saved_checkpoint made;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static saved_session read(std::string_view body);
+};
+
+/// Has it restore them; the answer is a `restored_session`.
+struct restore_session {
+  std::uint64_t graph = 0;
+  std::string name;
+  std::int64_t pause_ns = 0;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static restore_session read(std::string_view body);
+};
+struct restored_session {
+  restored_checkpoint made;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static restored_session read(std::string_view body);
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/master_messages.ipp
+
+/// @file
+/// Definitions of master_messages.hpp: in the compiled half, or else in each file that includes it.
+
+#include <algorithm>
+
+namespace tagma::service {
+
+namespace detail {
+
+using text_map = std::map<std::string, std::string, std::less<>>;
+
+TAGMA_DECL void write_texts(word_writer& to, const text_map& texts) {
+  to.number(static_cast<std::uint32_t>(texts.size()));
+  for (const auto& [key, text] : texts) to.text(key), to.text(text);
+}
+
+TAGMA_DECL text_map read_text_map(word_reader& from, const char* what) {
+  text_map texts;
+  for (std::size_t left = from.count(8); left > 0; --left) {
+    std::string key = from.text();
+    if (!texts.empty() && key <= texts.rbegin()->first)
+      fail(status_code::invalid_argument, {"message '", what, "': text '", key, "' is out of order"});
+    texts.emplace_hint(texts.end(), std::move(key), from.text());
+  }
+  return texts;
+}
+
+TAGMA_DECL void write_cut(word_writer& to, isolation cut) { to.flag(cut == isolation::runs); }
+TAGMA_DECL isolation read_cut(word_reader& from) { return from.flag() ? isolation::runs : isolation::variables; }
+
+}  // namespace detail
+
+TAGMA_DECL std::string open_session::body() const {
+  word_writer to;
+  to.text(what.body());
+  to.number(static_cast<std::uint32_t>(device_filters.size()));
+  for (const std::string& f : device_filters) to.text(f);
+  for (const std::int64_t t : {connect_ns, run_ns, again_ns, tell_ns, stall_ns}) to.number(t);
+  return to.take();
+}
+
+TAGMA_DECL open_session open_session::read(std::string_view body) {
+  word_reader from(body, "open_session");
+  open_session m;
+  m.what = add_part::read(from.text());
+  m.device_filters.resize(from.count(4));
+  for (std::string& f : m.device_filters) f = from.text();
+  for (std::int64_t* t : {&m.connect_ns, &m.run_ns, &m.again_ns, &m.tell_ns, &m.stall_ns})
+    *t = from.number<std::int64_t>();
+  from.end();
+  if (std::min({m.connect_ns, m.run_ns, m.again_ns, m.tell_ns, m.stall_ns}) < 0)
+    fail(status_code::invalid_argument, "message 'open_session': a time is negative");
+  return m;
+}
+
+TAGMA_DECL node_devices node_devices::of(const std::vector<device_spec>& devices) {
+  node_devices all;
+  for (const device_spec& d : devices) {
+    std::string name = tagma::to_string(d);
+    const auto found = std::find(all.names.begin(), all.names.end(), name);
+    all.nodes.push_back(static_cast<std::int32_t>(found - all.names.begin()));
+    if (found == all.names.end()) all.names.push_back(std::move(name));
+  }
+  return all;
+}
+
+TAGMA_DECL std::vector<device_spec> node_devices::devices() const {
+  std::vector<device_spec> known, all;
+  for (const std::string& name : names) {
+    const parsed_device one = parse_device(name);
+    if (!one.reason.empty())
+      fail(status_code::invalid_argument, {"message 'node_devices': '", name, "' is no device: ", one.reason});
+    known.push_back(one.spec);
+  }
+  for (const std::int32_t n : nodes) all.push_back(known[static_cast<std::size_t>(n)]);
+  return all;
+}
+
+TAGMA_DECL std::string node_devices::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(names.size()));
+  for (const std::string& name : names) to.text(name);
+  to.number(static_cast<std::uint32_t>(nodes.size()));
+  for (const std::int32_t n : nodes) to.number(n);
+  return to.take();
+}
+
+TAGMA_DECL node_devices node_devices::read(std::string_view body) {
+  word_reader from(body, "node_devices");
+  node_devices m;
+  m.names.resize(from.count(4));
+  for (std::string& name : m.names) name = from.text();
+  m.nodes.resize(from.count(4));
+  for (std::int32_t& n : m.nodes) {
+    n = from.number<std::int32_t>();
+    if (n < 0 || static_cast<std::size_t>(n) >= m.names.size())
+      fail(status_code::invalid_argument, {"message 'node_devices': device ", n, " of ", m.names.size()});
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string save_session::body() const {
+  word_writer to;
+  to.number(graph), to.text(name), to.number(how.keep), to.flag(how.full), to.number(how.pause_ns);
+  detail::write_texts(to, how.texts);
+  return to.take();
+}
+
+TAGMA_DECL save_session save_session::read(std::string_view body) {
+  word_reader from(body, "save_session");
+  save_session m;
+  m.graph = from.number<std::uint64_t>(), m.name = from.text(), m.how.keep = from.number<std::uint32_t>();
+  m.how.full = from.flag(), m.how.pause_ns = from.number<std::int64_t>();
+  m.how.texts = detail::read_text_map(from, "save_session");
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string saved_session::body() const {
+  word_writer to;
+  to.text(made.name), detail::write_cut(to, made.cut), to.number(static_cast<std::uint64_t>(made.variables));
+  to.number(made.bytes), to.number(made.written);
+  return to.take();
+}
+
+TAGMA_DECL saved_session saved_session::read(std::string_view body) {
+  word_reader from(body, "saved_session");
+  saved_session m;
+  m.made.name = from.text(), m.made.cut = detail::read_cut(from);
+  m.made.variables = static_cast<std::size_t>(from.number<std::uint64_t>());
+  m.made.bytes = from.number<std::uint64_t>(), m.made.written = from.number<std::uint64_t>();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string restore_session::body() const {
+  word_writer to;
+  to.number(graph), to.text(name), to.number(pause_ns);
+  return to.take();
+}
+
+TAGMA_DECL restore_session restore_session::read(std::string_view body) {
+  word_reader from(body, "restore_session");
+  restore_session m;
+  m.graph = from.number<std::uint64_t>(), m.name = from.text(), m.pause_ns = from.number<std::int64_t>();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string restored_session::body() const {
+  word_writer to;
+  to.text(made.name), detail::write_cut(to, made.cut), to.number(static_cast<std::uint64_t>(made.variables));
+  detail::write_texts(to, made.texts);
+  return to.take();
+}
+
+TAGMA_DECL restored_session restored_session::read(std::string_view body) {
+  word_reader from(body, "restored_session");
+  restored_session m;
+  m.made.name = from.text(), m.made.cut = detail::read_cut(from);
+  m.made.variables = static_cast<std::size_t>(from.number<std::uint64_t>());
+  m.made.texts = detail::read_text_map(from, "restored_session");
+  from.end();
+  return m;
 }
 
 }  // namespace tagma::service
@@ -1905,11 +2904,35 @@ struct run_list {
     bool asked = false;       ///< false: only others have said something of it
     std::int64_t age_ns = 0;  ///< since it was asked for
     std::vector<edge> edges;  ///< those that wait
+    std::string note{};       ///< what else is known, in a sentence
   };
   std::vector<run> runs;
 
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static run_list read(std::string_view body);
+};
+
+/// Ends what `begin_trace` began, whose body are the most nanoseconds that it lasts. The bulk of the answer are events
+/// as Chrome's tracing has them, with a ',' and a line between them.
+struct end_trace {
+  std::int64_t origin_ns = 0;       ///< of their times, on the clock of the server
+  std::uint32_t first_process = 0;  ///< as of `trace::part`
+  std::string task;                 ///< likewise
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static end_trace read(std::string_view body);
+};
+struct ended_trace {
+  std::uint64_t left_out = 0;  ///< steps that were too many
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static ended_trace read(std::string_view body);
+};
+struct begin_trace {
+  std::int64_t most_ns = 0;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static begin_trace read(std::string_view body);
 };
 
 /// The answer to `reset_container`, whose body is the name of a container.
@@ -2078,6 +3101,7 @@ TAGMA_DECL std::string run_list::body() const {
       to.number(e.number), to.number(static_cast<std::uint8_t>(e.waits));
       to.text(e.peer.job), to.number(static_cast<std::int32_t>(e.peer.task));
     }
+    to.text(r.note);
   }
   return to.take();
 }
@@ -2085,7 +3109,7 @@ TAGMA_DECL std::string run_list::body() const {
 TAGMA_DECL run_list run_list::read(std::string_view body) {
   word_reader from(body, "run_list");
   run_list m;
-  m.runs.resize(from.count(33));
+  m.runs.resize(from.count(37));
   for (run& r : m.runs) {
     r.graph = from.number<std::uint64_t>(), r.step = from.number<std::uint64_t>(), r.container = from.text();
     r.asked = from.flag(), r.age_ns = from.number<std::int64_t>();
@@ -2099,7 +3123,54 @@ TAGMA_DECL run_list run_list::read(std::string_view body) {
       e.waits = static_cast<wait>(waits);
       e.peer.job = from.text(), e.peer.task = from.number<std::int32_t>();
     }
+    r.note = from.text();
   }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string begin_trace::body() const {
+  word_writer to;
+  to.number(most_ns);
+  return to.take();
+}
+
+TAGMA_DECL begin_trace begin_trace::read(std::string_view body) {
+  word_reader from(body, "begin_trace");
+  begin_trace m;
+  m.most_ns = from.number<std::int64_t>();
+  from.end();
+  if (m.most_ns <= 0 || m.most_ns > 600'000'000'000)
+    fail(status_code::invalid_argument, {"message 'begin_trace': ", m.most_ns, " ns are not between 0 and 600 s"});
+  return m;
+}
+
+TAGMA_DECL std::string end_trace::body() const {
+  word_writer to;
+  to.number(origin_ns), to.number(first_process), to.text(task);
+  return to.take();
+}
+
+TAGMA_DECL end_trace end_trace::read(std::string_view body) {
+  word_reader from(body, "end_trace");
+  end_trace m;
+  m.origin_ns = from.number<std::int64_t>(), m.first_process = from.number<std::uint32_t>(), m.task = from.text();
+  from.end();
+  if (m.first_process > 1'000'000'000)
+    fail(status_code::invalid_argument, "message 'end_trace': numbers of processes are below 1,000,000,000");
+  return m;
+}
+
+TAGMA_DECL std::string ended_trace::body() const {
+  word_writer to;
+  to.number(left_out);
+  return to.take();
+}
+
+TAGMA_DECL ended_trace ended_trace::read(std::string_view body) {
+  word_reader from(body, "ended_trace");
+  ended_trace m;
+  m.left_out = from.number<std::uint64_t>();
   from.end();
   return m;
 }
@@ -2187,6 +3258,36 @@ namespace detail {
 
 }  // namespace detail
 
+/// Questions to tasks, by their positions; nullptr for those that are not asked.
+using task_questions = std::vector<std::unique_ptr<question>>;
+
+/// "waiting for /job:ps/replica:0/task:1 at host:port for 5 s"
+[[nodiscard]] TAGMA_COLD inline std::string who_is_missing(const std::vector<placed_task>& tasks,
+                                                           const task_questions& all, std::int64_t lasted_ns) {
+  std::string missing;
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    if (all[t] != nullptr && !all[t]->answered.load(memory_order::acquire))
+      append_parts(missing,
+                   {missing.empty() ? "" : ", ", to_string(task_device(tasks[t].id)), " at ", tasks[t].address});
+  return sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"});
+}
+
+/// Whom the master of a session waits for while it opens that; empty if it says nothing.
+[[nodiscard]] TAGMA_COLD inline std::string what_opens(std::uint64_t graph, outlet& master) {
+  gathering all;
+  question one(all, {});
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(message::list_runs);
+  master.ask(std::move(m), 2'000'000'000, one);
+  try {
+    all.wait([](const error&) {});
+    for (const run_list::run& r : run_list::read(one.bulk_text()).runs)
+      if (r.graph == graph) return r.note;
+  } catch (const error&) {  // it is missing itself
+  }
+  return {};
+}
+
 /// What it waits for, as its tasks say, each of which has two seconds to answer.
 [[nodiscard]] TAGMA_COLD inline std::string what_lasts(const lasting_run& run) {
   constexpr std::int64_t within_ns = 2'000'000'000;
@@ -2231,6 +3332,7 @@ namespace detail {
         say(sentence({name, e.waits == run_list::wait::wanted ? " keeps " : " waits for ",
                       detail::edge_text(run.parts, e.number), e.waits == run_list::wait::wanted ? " for " : " of ",
                       to_string(task_device(e.peer))}));
+      if (!r.note.empty()) say(sentence({name, " drives it: ", r.note}));
     }
     if (!one.resources->answered.load(memory_order::acquire)) continue;  // it has no such container
     for (const resource_list::entry& e : resource_list::read(one.resources->bulk_text()).resources) {
@@ -2319,6 +3421,12 @@ TAGMA_DECL bool has_state(const ir::graph_view& g) {
 
 namespace tagma {
 
+/// Who places the program of a session on a cluster, cuts it, and drives its runs.
+enum class session_master : std::uint8_t {
+  client,  ///< the session, which connects to all tasks
+  server   ///< the server of its home, the only one that it connects to; what is fed and fetched goes through it
+};
+
 /// How a session uses a cluster. Times are nanoseconds.
 struct cluster_session_options {
   transport::options link{};                    ///< who the client is, and its secret or certificates
@@ -2328,11 +3436,12 @@ struct cluster_session_options {
   isolation kept_apart = isolation::variables;  ///< of a container that does not exist yet
   /// Only tasks that one of these names, "/job:ps" or "/job:worker/task:1", and the home of the session; empty: all.
   std::vector<std::string> device_filters{};
-  std::int64_t connect_ns = 30'000'000'000;  ///< how long it waits for tasks that are not there
-  std::int64_t run_ns = 600'000'000'000;     ///< how long a run may take; ends of runs are never open
-  std::int64_t again_ns = 30'000'000'000;    ///< how long a run is asked for again when a connection was lost
-  std::int64_t tell_ns = 5'000'000'000;      ///< how long tasks are waited for in silence
-  std::int64_t stall_ns = 60'000'000'000;    ///< how long a run lasts until it is told what it waits for; 0: for ever
+  session_master master = session_master::client;  ///< who places the program, and drives its runs
+  std::int64_t connect_ns = 30'000'000'000;        ///< how long it waits for tasks that are not there
+  std::int64_t run_ns = 600'000'000'000;           ///< how long a run may take; ends of runs are never open
+  std::int64_t again_ns = 30'000'000'000;          ///< how long a run is asked for again when a connection was lost
+  std::int64_t tell_ns = 5'000'000'000;            ///< how long tasks are waited for in silence
+  std::int64_t stall_ns = 60'000'000'000;  ///< how long a run lasts until it is told what it waits for; 0: for ever
   /// Told, in sentences, who is waited for; by the thread that waits. Nobody is, if it is empty.
   std::function<void(const std::string&)> told = &service::print_line;
 };
@@ -2341,7 +3450,8 @@ struct cluster_session_options {
 class cluster_session {
  public:
   /// Places the program on all tasks of the cluster, and gives each its part; those that have none are left alone.
-  /// Variables that a server has already stay where they are.
+  /// Variables that a server has already stay where they are. Where a server is the master, that server does so; the
+  /// session ends with it.
   ///
   /// Throws InvalidArgument for what cannot be placed or cut, Unavailable for a task that does not come, with its name,
   /// and what a server says of its part.
@@ -2407,16 +3517,24 @@ class cluster_session {
   /// @}
 
   /// The complete name of the device of a node of the program.
-  [[nodiscard]] device_spec device_of(ir::node_id node) const { return site_->device_of(node); }
+  [[nodiscard]] device_spec device_of(ir::node_id node) const { return devices_[static_cast<std::size_t>(node)]; }
 
  private:
   class open_step;
-  class round;
-  class pause;
 
-  saved_checkpoint save(const std::string& name, const save_options& how, const std::vector<std::size_t>& tasks,
-                        pause& now, bool held, bool full);
   void check_servers() const;
+  std::string ask_master(service::message kind, std::string body);
+  void add_task(const cluster& members, const task_id& id);
+  void begin_here(const cluster& members, const task_id& home);
+  [[nodiscard]] bool by_server() const { return options_.master == session_master::server; }
+  /// @name Of a session that a server drives
+  /// @{
+  void begin_at_server(const cluster& members, const task_id& home);
+  [[nodiscard]] transport::outgoing as_session(const service::add_part& what) const;
+  void take_devices(std::string_view answer);
+  /// @}
+  /// For the answers of tasks that may not be there yet: it is told who is missing.
+  [[nodiscard]] service::wait_limits waits_for(const service::task_questions& all);
   void list_variables(variable_homes& homes);
   void add_parts(const std::vector<bool>& which, std::uint64_t first_step);
   void add_missing_parts();
@@ -2433,16 +3551,14 @@ class cluster_session {
   [[nodiscard]] error explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
                               const service::repeated_call& call, const error& why) const;
   void end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why);
-  [[nodiscard]] std::string feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
-                                     service::run_part& to) const;
-  void check_feeds(const std::vector<named_feed>& feeds) const;
 
   transport::network& network_;
   any_program program_;
   cluster_session_options options_;
   std::vector<service::placed_task> tasks_;
   std::vector<std::shared_ptr<service::outlet>> outlets_;
-  std::unique_ptr<cluster_site> site_;
+  service::asked_tasks asked_{network_, tasks_, outlets_, options_.run_ns, options_.again_ns, by_server()};
+  std::vector<device_spec> devices_;  // of each node
   ir::cut_graph cut_;
   std::vector<any_program> parts_;
   std::vector<bool> has_part_;
@@ -2487,22 +3603,8 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
                                         const any_program& program, cluster_session_options options)
     : network_(by), program_(program), options_(std::move(options)) {
   graph_ = service::draw_number();
-  std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
-  for (const task_devices& d : devices) {
-    tasks_.push_back({d.id, to_string(members.task_address(d.id.job, d.id.task))});
-    outlets_.push_back(
-        service::outlet_of_client(network_, tasks_.back().address, options_.link, d.id, options_.connect_ns, graph_));
-  }
   try {
-    variable_homes homes;
-    list_variables(homes);
-    site_ = std::make_unique<cluster_site>(program_, std::move(devices), home, homes);
-    cut_ = ir::cut(program_.graph(), site_->view());
-    for (const ir::graph_part& part : cut_.parts) {
-      has_part_.push_back(part.graph.view().size() > 0);
-      has_state_.push_back(has_state(part.graph.view()));
-      parts_.push_back(program_of_part(program_, part));
-    }
+    by_server() ? begin_at_server(members, home) : begin_here(members, home);
     servers_.resize(tasks_.size());
     missing_.resize(tasks_.size());
     lost_.resize(tasks_.size());
@@ -2511,6 +3613,61 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
     for (const auto& out : outlets_) out->close();
     throw;
   }
+}
+
+inline void cluster_session::add_task(const cluster& members, const task_id& id) {
+  tasks_.push_back({id, to_string(members.task_address(id.job, id.task))});
+  outlets_.push_back(
+      service::outlet_of_client(network_, tasks_.back().address, options_.link, id, options_.connect_ns, graph_));
+}
+
+inline void cluster_session::begin_here(const cluster& members, const task_id& home) {
+  std::vector<task_devices> devices = visible_tasks(devices_of(members), home, options_.device_filters);
+  for (const task_devices& d : devices) add_task(members, d.id);
+  variable_homes homes;
+  list_variables(homes);
+  const cluster_site site(program_, std::move(devices), home, homes);
+  for (ir::node_id i = 0; i < program_.graph().size(); ++i) devices_.push_back(site.device_of(i));
+  cut_ = ir::cut(program_.graph(), site.view());
+  for (const ir::graph_part& part : cut_.parts) {
+    has_part_.push_back(part.graph.view().size() > 0);
+    has_state_.push_back(has_state(part.graph.view()));
+    parts_.push_back(program_of_part(program_, part));
+  }
+}
+
+/// All of the program is the part of the home, which takes it for the cluster.
+inline void cluster_session::begin_at_server(const cluster& members, const task_id& home) {
+  add_task(members, home);
+  cut_.parts.resize(1);
+  for (std::size_t o = 0; o < program_.graph().roots.size(); ++o)
+    cut_.parts[0].outputs.push_back(static_cast<std::int32_t>(o));
+  parts_.push_back(program_);
+  has_part_.push_back(true);
+  has_state_.push_back(has_state(program_.graph()));
+}
+
+inline transport::outgoing cluster_session::as_session(const service::add_part& what) const {
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(service::message::open_session);
+  m.body = service::open_session{what,
+                                 options_.device_filters,
+                                 options_.connect_ns,
+                                 options_.run_ns,
+                                 options_.again_ns,
+                                 options_.told ? options_.tell_ns : 0,
+                                 options_.told ? options_.stall_ns : 0}
+               .body();
+  return m;
+}
+
+inline void cluster_session::take_devices(std::string_view answer) {
+  std::vector<device_spec> found = service::node_devices::read(answer).devices();
+  if (found.size() != static_cast<std::size_t>(program_.graph().size()))
+    fail(status_code::internal,
+         {to_string(tasks_[0].id), " knows devices of ", found.size(), " nodes, not of ", program_.graph().size()});
+  const std::lock_guard<std::mutex> lock(mutex_);
+  devices_ = std::move(found);
 }
 
 inline cluster_session::~cluster_session() {
@@ -2525,29 +3682,29 @@ inline cluster_session::~cluster_session() {
   }
 }
 
+inline service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
+  service::wait_limits limits;
+  limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
+  limits.tell = [this, &all](std::int64_t lasted_ns) {
+    const std::string by_master = by_server() ? service::what_opens(graph_, *outlets_[0]) : std::string();
+    options_.told(by_master.empty() ? service::who_is_missing(tasks_, all, lasted_ns) : by_master);
+  };
+  return limits;
+}
+
 inline void cluster_session::list_variables(variable_homes& homes) {
   service::gathering all;
-  std::vector<std::unique_ptr<service::question>> questions;
+  service::task_questions asked;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    questions.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
+    asked.push_back(std::make_unique<service::question>(all, tagma::to_string(tagma::task_device(tasks_[t].id))));
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::list_variables);
     m.body = options_.container;
-    outlets_[t]->ask(std::move(m), options_.connect_ns, *questions.back());
+    outlets_[t]->ask(std::move(m), options_.connect_ns, *asked.back());
   }
-  service::wait_limits limits;
-  limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
-  limits.tell = [&](std::int64_t lasted_ns) {
-    std::string missing;
-    for (std::size_t t = 0; t < tasks_.size(); ++t)
-      if (!questions[t]->answered.load(memory_order::acquire))
-        append_parts(missing,
-                     {missing.empty() ? "" : ", ", to_string(task_device(tasks_[t].id)), " at ", tasks_[t].address});
-    options_.told(sentence({"waiting for ", missing, " for ", lasted_ns / 1'000'000'000, " s"}));
-  };
-  all.wait([](const error&) {}, limits);
+  all.wait([](const error&) {}, waits_for(asked));
   for (std::size_t t = 0; t < tasks_.size(); ++t)
-    for (const auto& v : service::variable_list::read(questions[t]->bulk_text()).variables) {
+    for (const auto& v : service::variable_list::read(asked[t]->bulk_text()).variables) {
       std::string_view name = v.name;
       const std::string prefix = runtime::name_in_container(options_.variable_prefix, "");
       if (!name.starts_with(prefix)) continue;
@@ -2561,10 +3718,10 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     if (which[t]) files[t] = std::make_shared<const std::string>(write_program(parts_[t]));
   service::gathering all;
-  std::vector<std::unique_ptr<service::question>> questions(tasks_.size());
+  service::task_questions asked(tasks_.size());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
-    questions[t] = std::make_unique<service::question>(all, to_string(task_device(tasks_[t].id)));
+    asked[t] = std::make_unique<service::question>(all, to_string(task_device(tasks_[t].id)));
     const service::add_part what{graph_,
                                  static_cast<std::int32_t>(t),
                                  options_.container,
@@ -2574,16 +3731,21 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
                                  tasks_,
                                  first_step};
     transport::outgoing m;
-    m.kind = static_cast<std::uint16_t>(service::message::add_part);
-    m.body = what.body();
+    if (by_server()) {
+      m = as_session(what);
+    } else {
+      m.kind = static_cast<std::uint16_t>(service::message::add_part);
+      m.body = what.body();
+    }
     service::detail::keep_bulk(m, std::move(files[t]));
-    outlets_[t]->ask(std::move(m), options_.run_ns, *questions[t]);
+    outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t]);
   }
-  all.wait([](const error&) {});
+  all.wait([](const error&) {}, waits_for(asked));
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
-    const std::uint64_t server = service::added_part::read(questions[t]->body).server;
-    if (first_step == 0) servers_[t] = server;
+    const std::uint64_t server = service::added_part::read(asked[t]->body).server;
+    if (by_server()) take_devices(asked[t]->bulk_text());
+    if (first_step == 0 || TAGMA_BROKEN(new_server_taken)) servers_[t] = server;
     if (server == servers_[t] || !has_state_[t]) continue;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -2638,7 +3800,11 @@ inline cluster_session::planned_run cluster_session::plan_run(const std::vector<
   if (!plan::has_order(program_.graph(), nodes))  // parts would wait for one another until the end of their time
     fail(status_code::invalid_argument,
          "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
-  planned_run made{outputs_of_parts(cut_, wanted), false};
+  planned_run made;
+  if (by_server())
+    made.asked = {wanted};
+  else
+    made.asked = outputs_of_parts(cut_, wanted);
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     if (!made.asked[t].empty() && !updates_of_run(parts_[t].graph(), made.asked[t]).empty()) made.updates = true;
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -2649,7 +3815,7 @@ inline cluster_session::planned_run cluster_session::plan_run(const std::vector<
 inline error cluster_session::explain(std::size_t task, const std::vector<int>& asked, std::uint64_t step,
                                       const service::repeated_call& call, const error& why) const {
   const bool gone = why.code() == status_code::not_found;  // the server, or its memory of this program
-  std::string text = sentence({to_string(task_device(tasks_[task].id)), ": ", runtime::without_code(why.what())});
+  std::string text = asked_.named(task, runtime::without_code(why.what()));
   const std::string updated = updates_of_run(parts_[task].graph(), asked);
   if (gone && call.attempts() == 1)
     append_parts(text, {"; nothing of run ", step, " was done there"});
@@ -2658,46 +3824,9 @@ inline error cluster_session::explain(std::size_t task, const std::vector<int>& 
   return error(gone ? status_code::aborted : why.code(), text);
 }
 
-inline void cluster_session::check_feeds(const std::vector<named_feed>& feeds) const {
-  const ir::graph_view g = program_.graph();
-  for (std::size_t f = 0; f < feeds.size(); ++f) {
-    for (std::size_t k = 0; k < f; ++k)
-      if (feeds[k].name == feeds[f].name)
-        fail(status_code::invalid_argument, {"TAGMA-E151 run: one tensor is fed twice: ", feeds[f].name});
-    bool found = false;
-    for (ir::node_id i = 0; i < g.size(); ++i) {
-      if (!g.info(i).is(ir::op_kind::placeholder) || g[i].name != feeds[f].name) continue;
-      found = true;
-      if (!(g[i].spec.type == feeds[f].value.type))
-        fail(status_code::invalid_argument,
-             {"TAGMA-E052 run: the value that is fed needs the element type of the placeholder: ", feeds[f].name,
-              " is ", to_string(g[i].spec), ", fed is ", to_string(feeds[f].value.type)});
-    }
-    if (!found)
-      fail(status_code::invalid_argument,
-           {"TAGMA-E054 run: what is fed is no placeholder of this program: ", feeds[f].name});
-  }
-}
-
-inline std::string cluster_session::feeds_of(std::size_t part, const std::vector<named_feed>& feeds,
-                                             service::run_part& to) const {
-  std::string elements;
-  const ir::graph_view g = parts_[part].graph();
-  for (const named_feed& f : feeds) {
-    service::fed_tensor one;
-    for (ir::node_id i = 0; i < g.size(); ++i)
-      if (g.info(i).is(ir::op_kind::placeholder) && g[i].name == f.name) one.nodes.push_back(i);
-    if (one.nodes.empty()) continue;
-    one.spec = {f.value.type, f.value.dims};
-    service::add_elements(elements, f.value);
-    to.feeds.push_back(std::move(one));
-  }
-  return elements;
-}
-
 inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why) {
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (asked[t].empty()) continue;
+    if (asked[t].empty() || (why != nullptr && TAGMA_BROKEN(end_not_said))) continue;
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::end_run);
     m.body = service::end_run{graph_, step, why == nullptr ? status_code::ok : why->code(),
@@ -2725,7 +3854,7 @@ inline std::vector<any_tensor> cluster_session::run_outputs(const std::vector<in
   if (limits.pool != run_limits::any_pool || limits.trace != nullptr)
     fail(status_code::invalid_argument, "run: pools of threads and timelines are of local sessions");
   const service::wait_limits waits(limits);
-  check_feeds(feeds);
+  service::check_feeds(program_.graph(), feeds);
   const planned_run plan = plan_run(wanted);
   const std::int64_t until = network_.now() + options_.run_ns;
   std::int64_t again_until = 0;
@@ -2762,7 +3891,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
                            by_any_server && !has_state_[t] ? 0 : servers_[t],
                            {asked[t].begin(), asked[t].end()},
                            {}};
-    auto elements = std::make_shared<const std::string>(feeds_of(t, feeds, what));
+    auto elements = std::make_shared<const std::string>(service::add_feeds(parts_[t].graph(), feeds, what));
     const auto told = [&, t](const error* why) {
       try {
         if (why != nullptr) {
@@ -2776,7 +3905,7 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
         got[t] = service::part_results::read(calls[t]->body());
         if (got[t].code == status_code::ok) return all.come(nullptr);
         if (got[t].code == status_code::unavailable || got[t].code == status_code::data_loss) again = true;
-        const error failed(got[t].code, sentence({to_string(task_device(tasks_[t].id)), ": ", got[t].why}));
+        const error failed(got[t].code, asked_.named(t, got[t].why));
         all.come(&failed);
       } catch (const std::exception& e) {
         const error failed(status_code::internal, e.what());
@@ -2858,417 +3987,6 @@ inline std::vector<any_tensor> cluster_session::run(const std::vector<int>& want
 #include <string_view>
 #include <vector>
 
-// ---- tagma/cluster/service/checkpoint_messages.hpp
-
-/// @file
-/// What processes of a cluster say to one another about checkpoints. Long lists are bulk.
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-// ---- tagma/cluster/service/run_gate.hpp
-
-/// @file
-/// Where runs of a container wait while somebody takes a picture of its variables.
-
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <mutex>
-#include <set>
-#include <utility>
-#include <vector>
-
-namespace tagma::service {
-
-/// A graph, and the step of a run of it.
-using run_number = std::pair<std::uint64_t, std::uint64_t>;
-
-/// For several threads. Whoever holds it keeps those out that have not begun; nobody waits with a thread.
-///
-/// A run has parts on several servers. Who wants a state between runs holds all of them, lets those in that have begun
-/// somewhere, and has it when no run is open anywhere: each is then done everywhere or nowhere.
-class run_gate {
- public:
-  /// Calls `go` when it may, on whatever thread that is; `go` calls `leave` at its end.
-  void enter(const run_number& run, std::function<void()> go);
-  void leave(const run_number& run);
-  /// Those who are inside.
-  [[nodiscard]] std::vector<run_number> inside() const;
-
-  /// Closes it, or keeps it closed, and lets these in.
-  /// @param token of who holds it; 0 is nobody
-  /// @returns what is to be called, without locks; false in the first place if another one holds it
-  [[nodiscard]] std::pair<bool, std::vector<std::function<void()>>> hold(std::uint64_t token,
-                                                                         const std::vector<run_number>& admitted);
-  /// Opens it, unless another one holds it.
-  /// @returns what is to be called
-  [[nodiscard]] std::vector<std::function<void()>> open(std::uint64_t token);
-  /// Forgets those who wait: the server stops.
-  void drop();
-  [[nodiscard]] bool is_held_by(std::uint64_t token) const;
-  /// Counts the calls of `hold` of who holds it now.
-  [[nodiscard]] std::uint64_t times_held() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::uint64_t token_ = 0, times_ = 0;
-  std::set<run_number> admitted_;
-  std::multiset<run_number> inside_;
-  std::multimap<run_number, std::function<void()>> waiting_;
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/run_gate.ipp
-
-/// @file
-/// Definitions of run_gate.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-TAGMA_DECL void run_gate::enter(const run_number& run, std::function<void()> go) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (token_ != 0 && admitted_.count(run) == 0) {
-      waiting_.emplace(run, std::move(go));
-      return;
-    }
-    inside_.insert(run);
-  }
-  go();
-}
-
-TAGMA_DECL void run_gate::leave(const run_number& run) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  inside_.erase(inside_.find(run));
-}
-
-TAGMA_DECL std::vector<run_number> run_gate::inside() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return {inside_.begin(), inside_.end()};
-}
-
-TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(std::uint64_t token,
-                                                                              const std::vector<run_number>& admitted) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (token_ != 0 && token_ != token) return {false, {}};
-  token_ = token;
-  ++times_;
-  std::vector<std::function<void()>> go;
-  for (const run_number& run : admitted) {
-    admitted_.insert(run);
-    const auto [from, to] = waiting_.equal_range(run);
-    for (auto at = from; at != to; ++at) {
-      inside_.insert(run);
-      go.push_back(std::move(at->second));
-    }
-    waiting_.erase(from, to);
-  }
-  return {true, std::move(go)};
-}
-
-TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<std::function<void()>> go;
-  if (token_ == 0 || token_ != token) return go;
-  token_ = 0;
-  admitted_.clear();
-  for (auto& [run, f] : waiting_) {
-    inside_.insert(run);
-    go.push_back(std::move(f));
-  }
-  waiting_.clear();
-  return go;
-}
-
-TAGMA_DECL void run_gate::drop() {
-  std::multimap<run_number, std::function<void()>> gone;  // outlives the lock: it may own this
-  const std::lock_guard<std::mutex> lock(mutex_);
-  gone.swap(waiting_);
-}
-
-TAGMA_DECL bool run_gate::is_held_by(std::uint64_t token) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return token_ != 0 && token_ == token;
-}
-
-TAGMA_DECL std::uint64_t run_gate::times_held() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return times_;
-}
-
-}  // namespace tagma::service
-
-namespace tagma::service {
-
-/// Runs in one list; others are listed when these are over.
-inline constexpr std::size_t most_listed = 3000;
-
-/// Keeps runs of a container out that have not begun. It is asked for again until no run is open.
-struct hold_runs {
-  std::string container;
-  std::uint64_t token = 0;           ///< random, not 0; of who holds
-  std::vector<run_number> admitted;  ///< that have begun somewhere
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static hold_runs read(std::string_view body);
-};
-/// The answer: runs that are open here.
-struct open_runs {
-  std::vector<run_number> runs;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static open_runs read(std::string_view body);
-};
-
-/// Writes the variables of a container into a file of the directory of the server.
-struct save_shard {
-  std::string container;
-  std::string name;         ///< of the checkpoint
-  std::uint64_t token = 0;  ///< names the save, and who holds the runs
-  bool held = false;        ///< refused if nobody holds the runs any more
-  bool full = false;        ///< also what has not changed since the last one
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static save_shard read(std::string_view body);
-};
-/// The answer, and what `commit_save` has as its bulk: which file has which variable.
-struct saved_shard {
-  struct variable {
-    std::string name;
-    std::string file;
-    std::uint64_t bytes = 0;
-    bool written = false;  ///< by this save
-  };
-  std::vector<variable> variables;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static saved_shard read(std::string_view body);
-};
-
-/// Writes the index, with which there is a checkpoint.
-struct commit_save {
-  std::string name;
-  std::uint64_t token = 0;
-  std::uint32_t keep = 0;                                  ///< of the checkpoints "name-1", "name-2", ...; 0: all
-  std::vector<std::pair<std::string, std::string>> texts;  ///< of the index
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static commit_save read(std::string_view body);
-};
-
-/// The runs may go on; a save is over.
-struct end_hold {
-  std::string container;
-  std::uint64_t token = 0;
-  bool committed = false;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static end_hold read(std::string_view body);
-};
-
-/// Gives variables the values that a checkpoint has; its bulk is a list of their names.
-struct restore_shard {
-  std::string container;
-  std::string name;
-  std::uint64_t token = 0;
-  bool checks_only = false;  ///< changes nothing
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static restore_shard read(std::string_view body);
-};
-struct name_list {
-  std::vector<std::string> names;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static name_list read(std::string_view body);
-};
-/// The answer: texts of the index.
-struct restored_shard {
-  std::vector<std::pair<std::string, std::string>> texts;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static restored_shard read(std::string_view body);
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/checkpoint_messages.ipp
-
-/// @file
-/// Definitions of checkpoint_messages.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-namespace detail {
-
-TAGMA_DECL void write_runs(word_writer& to, const std::vector<run_number>& runs) {
-  to.number(static_cast<std::uint32_t>(runs.size()));
-  for (const auto& [graph, step] : runs) to.number(graph), to.number(step);
-}
-
-TAGMA_DECL std::vector<run_number> read_runs(word_reader& from) {
-  std::vector<run_number> runs(from.count(16));
-  for (auto& [graph, step] : runs) graph = from.number<std::uint64_t>(), step = from.number<std::uint64_t>();
-  return runs;
-}
-
-TAGMA_DECL void write_texts(word_writer& to, const std::vector<std::pair<std::string, std::string>>& texts) {
-  to.number(static_cast<std::uint32_t>(texts.size()));
-  for (const auto& [name, text] : texts) to.text(name), to.text(text);
-}
-
-TAGMA_DECL std::vector<std::pair<std::string, std::string>> read_texts(word_reader& from) {
-  std::vector<std::pair<std::string, std::string>> texts(from.count(8));
-  for (auto& [name, text] : texts) name = from.text(), text = from.text();
-  return texts;
-}
-
-}  // namespace detail
-
-TAGMA_DECL std::string hold_runs::body() const {
-  word_writer to;
-  to.text(container), to.number(token), detail::write_runs(to, admitted);
-  return to.take();
-}
-
-TAGMA_DECL hold_runs hold_runs::read(std::string_view body) {
-  word_reader from(body, "hold_runs");
-  hold_runs m;
-  m.container = from.text(), m.token = from.number<std::uint64_t>(), m.admitted = detail::read_runs(from);
-  from.end();
-  if (m.token == 0) fail(status_code::invalid_argument, "message 'hold_runs': a token is not 0");
-  return m;
-}
-
-TAGMA_DECL std::string open_runs::body() const {
-  word_writer to;
-  detail::write_runs(to, runs);
-  return to.take();
-}
-
-TAGMA_DECL open_runs open_runs::read(std::string_view body) {
-  word_reader from(body, "open_runs");
-  open_runs m;
-  m.runs = detail::read_runs(from);
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string save_shard::body() const {
-  word_writer to;
-  to.text(container), to.text(name), to.number(token);
-  to.flag(held), to.flag(full);
-  return to.take();
-}
-
-TAGMA_DECL save_shard save_shard::read(std::string_view body) {
-  word_reader from(body, "save_shard");
-  save_shard m;
-  m.container = from.text(), m.name = from.text(), m.token = from.number<std::uint64_t>();
-  m.held = from.flag(), m.full = from.flag();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string saved_shard::body() const {
-  word_writer to;
-  to.number(static_cast<std::uint32_t>(variables.size()));
-  for (const variable& v : variables) to.text(v.name), to.text(v.file), to.number(v.bytes), to.flag(v.written);
-  return to.take();
-}
-
-TAGMA_DECL saved_shard saved_shard::read(std::string_view body) {
-  word_reader from(body, "saved_shard");
-  saved_shard m;
-  m.variables.resize(from.count(17));
-  for (variable& v : m.variables) {
-    v.name = from.text(), v.file = from.text(), v.bytes = from.number<std::uint64_t>();
-    v.written = from.flag();
-  }
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string commit_save::body() const {
-  word_writer to;
-  to.text(name), to.number(token), to.number(keep), detail::write_texts(to, texts);
-  return to.take();
-}
-
-TAGMA_DECL commit_save commit_save::read(std::string_view body) {
-  word_reader from(body, "commit_save");
-  commit_save m;
-  m.name = from.text(), m.token = from.number<std::uint64_t>(), m.keep = from.number<std::uint32_t>();
-  m.texts = detail::read_texts(from);
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string end_hold::body() const {
-  word_writer to;
-  to.text(container), to.number(token), to.flag(committed);
-  return to.take();
-}
-
-TAGMA_DECL end_hold end_hold::read(std::string_view body) {
-  word_reader from(body, "end_hold");
-  end_hold m;
-  m.container = from.text(), m.token = from.number<std::uint64_t>(), m.committed = from.flag();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string restore_shard::body() const {
-  word_writer to;
-  to.text(container), to.text(name), to.number(token), to.flag(checks_only);
-  return to.take();
-}
-
-TAGMA_DECL restore_shard restore_shard::read(std::string_view body) {
-  word_reader from(body, "restore_shard");
-  restore_shard m;
-  m.container = from.text(), m.name = from.text(), m.token = from.number<std::uint64_t>();
-  m.checks_only = from.flag();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string name_list::body() const {
-  word_writer to;
-  to.number(static_cast<std::uint32_t>(names.size()));
-  for (const std::string& n : names) to.text(n);
-  return to.take();
-}
-
-TAGMA_DECL name_list name_list::read(std::string_view body) {
-  word_reader from(body, "name_list");
-  name_list m;
-  m.names.resize(from.count(4));
-  for (std::string& n : m.names) n = from.text();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string restored_shard::body() const {
-  word_writer to;
-  detail::write_texts(to, texts);
-  return to.take();
-}
-
-TAGMA_DECL restored_shard restored_shard::read(std::string_view body) {
-  word_reader from(body, "restored_shard");
-  restored_shard m;
-  m.texts = detail::read_texts(from);
-  from.end();
-  return m;
-}
-
-}  // namespace tagma::service
 // ---- tagma/io/safetensors_index.hpp
 
 /// @file
@@ -4437,116 +5155,13 @@ TAGMA_COLD TAGMA_DECL inquiry_answer inquiry::ask(const inquiry_question& questi
 /// @file
 /// How a session has checkpoints made: definitions of session.hpp.
 
-#include <algorithm>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace tagma {
-
-/// Asks tasks, again where a connection is lost, and waits for all of them: what is asked may be done twice.
-class cluster_session::round {
- public:
-  explicit round(cluster_session& of) : of_(of), calls_(of.tasks_.size()) {}
-
-  /// @param task a position among those of the session
-  void ask(std::size_t task, service::message kind, std::string body,
-           std::shared_ptr<const std::string> bulk = nullptr) {
-    const auto told = [this, task](const error* why) {
-      if (why == nullptr) return all_.come(nullptr);
-      const error named(why->code(), sentence({to_string(task_device(of_.tasks_[task].id)), ": ",
-                                               runtime::without_code(why->what())}));
-      all_.come(&named);
-    };
-    calls_[task] =
-        std::make_unique<service::repeated_call>(of_.network_, *of_.outlets_[task], kind, std::move(body),
-                                                 std::move(bulk), of_.options_.run_ns, of_.options_.again_ns, told);
-    all_.expect();
-    calls_[task]->start();
-  }
-  /// Throws the first error.
-  void wait() {
-    all_.wait([&](const error&) {
-      for (const auto& c : calls_)
-        if (c != nullptr) c->give_up();
-    });
-  }
-  [[nodiscard]] const std::string& body(std::size_t task) const { return calls_[task]->body(); }
-  [[nodiscard]] std::string_view bulk(std::size_t task) const {
-    const std::vector<std::byte>& bytes = calls_[task]->bulk();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-
- private:
-  cluster_session& of_;
-  service::gathering all_;
-  std::vector<std::unique_ptr<service::repeated_call>> calls_;
-};
-
-/// Holds the runs of the container on some tasks, as long as it lives and they hear of it.
-class cluster_session::pause {
- public:
-  pause(cluster_session& of, std::vector<std::size_t> tasks) : of_(of), tasks_(std::move(tasks)) {
-    token_ = service::draw_number() | 1;
-  }
-  pause(const pause&) = delete;
-  pause& operator=(const pause&) = delete;
-  ~pause() { end(false); }
-
-  [[nodiscard]] std::uint64_t token() const { return token_; }
-  /// True if no run is open any more; else they go on.
-  [[nodiscard]] bool begin(std::int64_t within_ns) {
-    if (within_ns <= 0) return false;
-    const std::int64_t until = of_.network_.now() + within_ns;
-    std::vector<service::run_number> begun;
-    for (;;) {
-      bool held = true;
-      std::set<service::run_number> open;
-      try {
-        round all(of_);
-        for (const std::size_t t : tasks_)
-          all.ask(t, service::message::hold_runs, service::hold_runs{of_.options_.container, token_, begun}.body());
-        all.wait();
-        for (const std::size_t t : tasks_)
-          for (const auto& run : service::open_runs::read(all.body(t)).runs) open.insert(run);
-      } catch (const error& e) {
-        if (e.code() != status_code::aborted) throw;
-        held = false;  // another one saves
-        post(false);
-      }
-      if (held && open.empty()) return true;
-      if (of_.network_.now() >= until) {
-        post(false);
-        return false;
-      }
-      begun.assign(open.begin(), open.end());
-      if (begun.size() > service::most_listed) begun.resize(service::most_listed);
-      service::pause_for(held ? 1'000'000 : 10'000'000);
-    }
-  }
-  void end(bool committed) {
-    if (!over_) post(committed);
-    over_ = true;
-  }
-
- private:
-  void post(bool committed) {
-    for (const std::size_t t : tasks_) {
-      transport::outgoing m;
-      m.kind = static_cast<std::uint16_t>(service::message::end_hold);
-      m.body = service::end_hold{of_.options_.container, token_, committed}.body();
-      of_.outlets_[t]->post(std::move(m));
-    }
-  }
-
-  cluster_session& of_;
-  std::vector<std::size_t> tasks_;
-  std::uint64_t token_ = 0;
-  bool over_ = false;
-};
 
 /// Throws Aborted if a server that has variables of the program is another one than when it got its part, Unavailable
 /// for one that is not there.
@@ -4562,98 +5177,36 @@ inline void cluster_session::check_servers() const {
   }
 }
 
-inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
-  round lists(*this);
-  for (std::size_t t = 0; t < tasks_.size(); ++t) lists.ask(t, service::message::list_variables, options_.container);
-  lists.wait();
-  std::vector<std::size_t> tasks;
-  for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (!service::variable_list::read(lists.bulk(t)).variables.empty()) tasks.push_back(t);
-  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': there are no variables"});
-  for (bool full = how.full, held = true;;) {
-    pause now(*this, tasks);
-    held = held && now.begin(how.pause_ns);
-    try {
-      return save(name, how, tasks, now, held, full);
-    } catch (const error& e) {
-      // The hold was too short, or a file of an earlier checkpoint has gone meanwhile.
-      if (e.code() != status_code::failed_precondition || (!held && full)) throw;
-      held ? held = false : full = true;
-    }
-  }
+inline std::string cluster_session::ask_master(service::message kind, std::string body) {
+  service::task_round one(asked_);
+  one.ask(0, kind, std::move(body));
+  one.wait();
+  return one.body(0);
 }
 
-inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how,
-                                              const std::vector<std::size_t>& tasks, pause& now, bool held, bool full) {
-  round shards(*this);
-  for (const std::size_t t : tasks)
-    shards.ask(t, service::message::save_shard,
-               service::save_shard{options_.container, name, now.token(), held, full}.body());
-  shards.wait();
-  check_servers();  // before there is a checkpoint: what has been saved is of those that were there all the time
-  saved_checkpoint made{name, held ? isolation::runs : isolation::variables};
-  service::saved_shard all;
-  for (const std::size_t t : tasks)
-    for (auto& v : service::saved_shard::read(shards.bulk(t)).variables) {
-      ++made.variables;
-      made.bytes += v.bytes;
-      if (v.written) made.written += v.bytes;
-      all.variables.push_back(std::move(v));
-    }
-  service::commit_save last{name, now.token(), how.keep, {how.texts.begin(), how.texts.end()}};
-  last.texts.emplace_back("container", options_.container);
-  last.texts.emplace_back("cut", held ? "runs" : "variables");
-  round commit(*this);
-  commit.ask(tasks.front(), service::message::commit_save, last.body(),
-             std::make_shared<const std::string>(all.body()));
-  commit.wait();
-  now.end(true);
-  return made;
+inline saved_checkpoint cluster_session::save(const std::string& name, const save_options& how) {
+  if (by_server())
+    return service::saved_session::read(
+               ask_master(service::message::save_session, service::save_session{graph_, name, how}.body()))
+        .made;
+  return service::checkpoint_rounds(asked_, options_.container).save(name, how, [&] { check_servers(); });
 }
 
 inline restored_checkpoint cluster_session::restore(const std::string& name, std::int64_t pause_ns) {
-  std::vector<std::size_t> tasks;
+  if (by_server())
+    return service::restored_session::read(
+               ask_master(service::message::restore_session, service::restore_session{graph_, name, pause_ns}.body()))
+        .made;
   std::vector<service::name_list> wanted(tasks_.size());
-  restored_checkpoint made;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (!has_part_[t]) continue;
     std::set<std::string> names;
     const ir::graph_view g = parts_[t].graph();
     for (ir::node_id i = 0; i < g.size(); ++i)
       if (g.info(i).is(ir::op_kind::variable))
         names.insert(runtime::name_in_container(options_.variable_prefix, g[i].name, g[i].suffix));
-    if (names.empty()) continue;
     wanted[t].names = {names.begin(), names.end()};
-    made.variables += names.size();
-    tasks.push_back(t);
   }
-  if (tasks.empty()) fail(status_code::failed_precondition, {"checkpoint '", name, "': the program has no variables"});
-  pause now(*this, tasks);
-  made.cut = now.begin(pause_ns) ? isolation::runs : isolation::variables;
-  std::string found = name;
-  for (const bool checks : {true, false}) {
-    round all(*this);
-    for (const std::size_t t : tasks)
-      all.ask(t, service::message::restore_shard,
-              service::restore_shard{options_.container, found, now.token(), checks}.body(),
-              std::make_shared<const std::string>(wanted[t].body()));
-    all.wait();
-    for (const std::size_t t : tasks) {
-      std::map<std::string, std::string, std::less<>> texts;
-      for (const auto& [key, text] : service::restored_shard::read(all.body(t)).texts)
-        texts.insert_or_assign(key, text);
-      if (t != tasks.front() && texts["name"] != made.name)
-        fail(status_code::failed_precondition,
-             {to_string(task_device(tasks_[t].id)), ": its newest checkpoint is '", texts["name"], "', that of ",
-              to_string(task_device(tasks_[tasks.front()].id)), " is '", made.name, "'; nothing was restored"});
-      made.name = texts["name"];
-      texts.erase("name");
-      made.texts = std::move(texts);
-    }
-    found = made.name;
-  }
-  now.end(false);
-  return made;
+  return service::checkpoint_rounds(asked_, options_.container).restore(name, pause_ns, wanted);
 }
 
 }  // namespace tagma
@@ -4868,6 +5421,21 @@ struct described_cluster {
 [[nodiscard]] described_cluster ask_for_cluster(transport::network& by, const std::string& address,
                                                 const cluster_session_options& options = {});
 
+namespace detail {
+
+/// A cluster in which one task is where it was reached, if the system chose its port when it began.
+[[nodiscard]] inline cluster reached_cluster(const std::vector<service::placed_task>& tasks, const task_id& self,
+                                             const std::string& address) {
+  std::map<std::string, std::map<int, std::string>> jobs;
+  for (const service::placed_task& t : tasks) {
+    const bool chosen = t.id == self && t.address.ends_with(":0");
+    jobs[t.id.job][t.id.task] = chosen ? address : t.address;
+  }
+  return cluster(jobs);
+}
+
+}  // namespace detail
+
 inline described_cluster ask_for_cluster(transport::network& by, const std::string& address,
                                          const cluster_session_options& options) {
   service::inquiry one(by, options.link, options.connect_ns);
@@ -4878,12 +5446,151 @@ inline described_cluster ask_for_cluster(transport::network& by, const std::stri
     throw error(e.code(), sentence({"the server at ", address, ": ", runtime::without_code(e.what())}));
   }
   const service::task_list list = service::task_list::read(answer.body);
-  std::map<std::string, std::map<int, std::string>> jobs;
-  for (const service::placed_task& t : list.tasks) {
-    const bool chosen = t.id == list.self && t.address.ends_with(":0");  // the port: by the system, when it began
-    jobs[t.id.job][t.id.task] = chosen ? address : t.address;
+  return {detail::reached_cluster(list.tasks, list.self, address), list.self};
+}
+
+}  // namespace tagma
+// ---- tagma/cluster/master.hpp
+
+/// @file
+/// The master service of a server: sessions over its cluster that it keeps for clients, which connect to it alone.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// ---- tagma/cluster/service/kept_session.hpp
+
+/// @file
+/// A session over the cluster that a server keeps for a client, as its worker sees it.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace tagma::service {
+
+/// What a session that a server keeps had to say last, such as whom it waits for; empty: nothing.
+class last_told {
+ public:
+  void set(const std::string& text) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    text_ = text;
   }
-  return {cluster(jobs), list.self};
+  [[nodiscard]] std::string get() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return text_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+};
+
+/// For several threads, all of which may wait. These are no virtual functions, which g++ compiles in every file that
+/// sees them, with all that they reach.
+struct kept_session {
+  std::function<std::vector<any_tensor>(const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                                        const run_limits& limits)>
+      run;
+  std::function<saved_checkpoint(const std::string& name, const save_options& how)> save;
+  std::function<restored_checkpoint(const std::string& name, std::int64_t pause_ns)> restore;
+  node_devices devices;
+};
+
+/// Makes one; waits for the tasks of the cluster.
+/// @param as who asks the other tasks, and with which secret
+/// @param told is set by the session while it opens, and by its runs
+using session_opener =
+    std::function<kept_session(const open_session& what, const any_program& program, const transport::options& as,
+                               const std::shared_ptr<last_told>& told)>;
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/worker_options.hpp
+
+/// @file
+/// How a worker behaves.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace tagma::service {
+
+/// Times are nanoseconds.
+struct worker_options {
+  cluster members{};                             ///< told to clients that ask
+  transport::options link{};                     ///< whom it believes; `self` is who it is
+  int intra_op_threads = 0;                      ///< of each graph, as of a session
+  int inter_op_threads = 0;                      ///< likewise
+  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
+  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
+  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
+  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
+  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
+  std::string checkpoints{};                     ///< a directory for checkpoints; empty: none are made
+  int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
+  std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
+  std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
+  /// A chief wants the process to end; by the thread of the network, and so returns at once. Without it, only the
+  /// process itself ends the worker.
+  std::function<void()> stop_asked{};
+  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
+  std::function<void(const std::string&)> told{};
+  /// Makes sessions over the cluster for clients that want theirs driven from here; without it there are none.
+  session_opener open_session{};
+};
+
+}  // namespace tagma::service
+
+namespace tagma {
+
+namespace detail {
+
+[[nodiscard]] inline service::kept_session open_for_client(transport::network& by, const cluster& members,
+                                                           const service::open_session& what,
+                                                           const any_program& program, const transport::options& as,
+                                                           const std::shared_ptr<service::last_told>& told) {
+  cluster_session_options how;
+  how.link = as;
+  how.container = what.what.container, how.variable_prefix = what.what.variable_prefix;
+  how.seed = what.what.seed, how.kept_apart = what.what.kept_apart;
+  how.device_filters = what.device_filters;
+  how.connect_ns = what.connect_ns, how.run_ns = what.run_ns, how.again_ns = what.again_ns;
+  how.tell_ns = what.tell_ns - what.tell_ns / 4;  // before the client wants to know
+  how.stall_ns = what.stall_ns - what.stall_ns / 4;
+  how.told = [told](const std::string& t) { told->set(t); };
+  const task_id home{as.self.job, as.self.task};
+  const cluster there = reached_cluster(service::tasks_of(members), home, what.what.tasks[0].address);
+  const auto session = std::make_shared<cluster_session>(by, there, home, program, how);
+  service::kept_session kept;
+  std::vector<device_spec> devices;
+  for (ir::node_id i = 0; i < program.graph().size(); ++i) devices.push_back(session->device_of(i));
+  kept.devices = service::node_devices::of(devices);
+  kept.run = [session, told](const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
+                             const run_limits& limits) {
+    std::vector<any_tensor> results = session->run_outputs(outputs, feeds, limits);
+    told->set({});
+    return results;
+  };
+  kept.save = [session](const std::string& name, const save_options& o) { return session->save(name, o); };
+  kept.restore = [session](const std::string& name, std::int64_t pause_ns) { return session->restore(name, pause_ns); };
+  return kept;
+}
+
+}  // namespace detail
+
+/// For `service::worker_options::open_session`: sessions over the cluster of the worker, with what asks for no device
+/// at its task.
+/// @param by outlives the worker
+[[nodiscard]] inline service::session_opener open_by_master(transport::network& by, const cluster& members) {
+  return [&by, members](const service::open_session& what, const any_program& program, const transport::options& as,
+                        const std::shared_ptr<service::last_told>& told) {
+    return detail::open_for_client(by, members, what, program, as, told);
+  };
 }
 
 }  // namespace tagma
@@ -5507,9 +6214,9 @@ TAGMA_DECL outcomes::entrance outcomes::begin(std::uint64_t step, asker who) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (over(step)) return entrance::over;
     const auto [at, fresh] = entries_.try_emplace(step);
-    if (!at->second.done) {
+    if (!at->second.done || TAGMA_BROKEN(done_again)) {
       at->second.askers.push_back(std::move(who));
-      return fresh ? entrance::fresh : entrance::joined;
+      return fresh || TAGMA_BROKEN(joined_not_seen) || TAGMA_BROKEN(done_again) ? entrance::fresh : entrance::joined;
     }
     known = at->second.answer;
   }
@@ -5524,6 +6231,7 @@ TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
     const auto found = entries_.find(step);
     if (found == entries_.end() || found->second.done) return;
     askers.swap(found->second.askers);
+    if (TAGMA_BROKEN(one_is_answered)) askers.resize(1);
     if (over(step)) {
       entries_.erase(found);
     } else {
@@ -5564,7 +6272,7 @@ TAGMA_DECL void outcomes::refuse(std::uint64_t step, const error& why) {
 
 TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
   if (over(step)) return;
-  ended_.insert(step);
+  if (!TAGMA_BROKEN(end_not_kept)) ended_.insert(step);
   close(step);
   // The numbers of most clients end one after the other: then one number says it of all.
   while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;
@@ -5621,41 +6329,6 @@ TAGMA_DECL void outcomes::shrink() {
 }
 
 }  // namespace tagma::service
-// ---- tagma/cluster/service/worker_options.hpp
-
-/// @file
-/// How a worker behaves.
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-
-namespace tagma::service {
-
-/// Times are nanoseconds.
-struct worker_options {
-  cluster members{};                             ///< told to clients that ask
-  transport::options link{};                     ///< whom it believes; `self` is who it is
-  int intra_op_threads = 0;                      ///< of each graph, as of a session
-  int inter_op_threads = 0;                      ///< likewise
-  std::size_t most_runs = 256;                   ///< parts of runs at the same time; others wait
-  std::int64_t peers_ns = 30'000'000'000;        ///< how long it waits for other tasks
-  std::int64_t lease_ns = 60'000'000'000;        ///< how long graphs stay whose client has lost its connection
-  std::size_t outcomes = 4096;                   ///< answers to runs that each graph keeps until its client has them,
-  std::size_t outcome_bytes = 64 * 1024 * 1024;  ///< and bytes of their results
-  std::string checkpoints{};                     ///< a directory for checkpoints; empty: none are made
-  int checkpoint_chain = 8;                      ///< a checkpoint has no variable from one that is so many older
-  std::int64_t checkpoint_every_ns = 0;          ///< it saves its variables by itself so often, 0: never,
-  std::uint32_t checkpoints_kept = 5;            ///< and keeps so many of these
-  /// A chief wants the process to end; by the thread of the network, and so returns at once. Without it, only the
-  /// process itself ends the worker.
-  std::function<void()> stop_asked{};
-  /// Told, in sentences, what it restored by itself, and when it could not save; by any thread.
-  std::function<void(const std::string&)> told{};
-};
-
-}  // namespace tagma::service
 
 namespace tagma::service {
 
@@ -5681,11 +6354,13 @@ class under_way {
   run_state& run_;
 };
 
-/// A part of a graph, and its session.
+/// A part of a graph, and its session: one of this process, or one over the cluster that is driven from here.
 class registered_part {
  public:
   registered_part(add_part what, const any_program& program, const container& state, const worker_options& options,
                   post out);
+  registered_part(add_part what, const any_program& program, kept_session runs, std::shared_ptr<last_told> told,
+                  const worker_options& options);
 
   /// Runs are kept until they have ended; nothing for one that has, and for more than `most_runs` at a time.
   [[nodiscard]] std::shared_ptr<run_state> run(std::uint64_t step);
@@ -5703,7 +6378,8 @@ class registered_part {
   /// What became of runs that were asked for.
   [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
   /// Ends all runs.
-  /// @returns which these were
+  /// @returns which these were, and those before that an error has ended and whose end the client has not seen: who
+  /// waits for something of them elsewhere may not know it yet
   std::vector<std::uint64_t> abort(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
@@ -5727,7 +6403,9 @@ class registered_part {
   /// @}
 
   [[nodiscard]] const add_part& what() const { return what_; }
-  [[nodiscard]] session<any_program>& plans() { return session_; }
+  [[nodiscard]] session<any_program>& plans() { return *session_; }
+  /// The session over the cluster; nullptr if it is one of this process.
+  [[nodiscard]] kept_session* driven() { return driven_.has_value() ? &*driven_ : nullptr; }
   [[nodiscard]] const any_program& program() const { return program_; }
 
  private:
@@ -5739,7 +6417,9 @@ class registered_part {
 
   add_part what_;
   any_program program_;
-  session<any_program> session_;
+  std::optional<session<any_program>> session_;
+  std::optional<kept_session> driven_;
+  std::shared_ptr<last_told> told_;  // by that one
   post out_;
   std::set<std::int32_t> takes_, sends_;
   std::mutex mutex_;
@@ -5755,13 +6435,15 @@ inline registered_part::registered_part(add_part what, const any_program& progra
                                         const worker_options& options, post out)
     : what_(std::move(what)),
       program_(program),
-      session_(program_, {.seed = what_.seed,
-                          .intra_op_threads = options.intra_op_threads,
-                          .inter_op_threads = options.inter_op_threads,
-                          .state = state,
-                          .variable_prefix = what_.variable_prefix}),
       out_(std::move(out)),
       outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
+  session_.emplace(
+      program_,
+      session_options{.seed = TAGMA_BROKEN(seed_forgotten) ? 0 : what_.seed,
+                      .intra_op_threads = options.intra_op_threads,
+                      .inter_op_threads = options.inter_op_threads,
+                      .state = state,
+                      .variable_prefix = TAGMA_BROKEN(prefix_forgotten) ? std::string() : what_.variable_prefix});
   const ir::graph_view g = program_.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
@@ -5769,6 +6451,14 @@ inline registered_part::registered_part(add_part what, const any_program& progra
     if (g[i].op == &ir::rules<op::send>) sends_.insert(static_cast<std::int32_t>(g.attributes(i)[0]));
   }
 }
+
+inline registered_part::registered_part(add_part what, const any_program& program, kept_session runs,
+                                        std::shared_ptr<last_told> told, const worker_options& options)
+    : what_(std::move(what)),
+      program_(program),
+      driven_(std::move(runs)),
+      told_(std::move(told)),
+      outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {}
 
 inline std::shared_ptr<run_state> registered_part::run(std::uint64_t step) {
   pass();
@@ -5806,7 +6496,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   }
   if (why == nullptr) return;
   r->edges.abort(*why);
-  r->stop.cancel();
+  if (!TAGMA_BROKEN(run_not_stopped)) r->stop.cancel();
 }
 
 inline void registered_part::acknowledge(std::uint64_t before) {
@@ -5835,7 +6525,7 @@ inline std::uint64_t registered_part::lapse(const void* connection) {
 
 inline bool registered_part::lapses(std::uint64_t lease) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return owner_ == nullptr && lease_ == lease;
+  return (owner_ == nullptr || TAGMA_BROKEN(lease_goes_on)) && lease_ == lease;
 }
 
 TAGMA_COLD inline void registered_part::begin_reset() {
@@ -5869,6 +6559,7 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
       const bool known = e.peer >= 0 && static_cast<std::size_t>(e.peer) < what_.tasks.size();
       one.edges.push_back({e.number, e.waits, known ? what_.tasks[static_cast<std::size_t>(e.peer)].id : task_id{}});
     }
+    if (told_ != nullptr) one.note = told_->get();
     to.runs.push_back(std::move(one));
   }
 }
@@ -5876,12 +6567,14 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
 inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   pass();
   std::map<std::uint64_t, std::shared_ptr<run_state>> all;
+  std::vector<std::uint64_t> steps;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
+    if (!TAGMA_BROKEN(one_loss_told))
+      for (const auto& [step, e] : failed_) steps.push_back(step);
     for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step, why), r->ended_by.emplace(why);
   }
-  std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {
     steps.push_back(step);
     r->edges.abort(why);
@@ -7289,6 +7982,7 @@ struct worker_view {
   std::uint64_t runs_begun = 0, runs_failed = 0;
   std::map<std::string, container> states;
   std::vector<std::shared_ptr<registered_part>> parts;
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<last_told>>> opening;  ///< graphs of sessions that open
   std::vector<server_status::connection> connections;
 
   /// The container of a name. Throws NotFound, with those that there are.
@@ -7419,6 +8113,9 @@ TAGMA_COLD inline inspection reset_of(const worker_view& v, const std::string& n
     case message::list_runs: {
       run_list all;
       for (const auto& part : v.parts) part->list_runs(all, v.now_ns);
+      for (const auto& [graph, told] : v.opening)
+        if (std::string text = told->get(); !text.empty())
+          all.runs.push_back({graph, 0, {}, false, 0, {}, std::move(text)});
       return bulk(all.body());
     }
     case message::read_variable:
@@ -7465,6 +8162,7 @@ inline constexpr permission permissions[] = {
     {message::commit_save, "commit_save", transport::authority::chief},
     {message::end_hold, "end_hold", transport::authority::chief},
     {message::restore_shard, "restore_shard", transport::authority::chief},
+    {message::open_session, "open_session", transport::authority::worker},
     {message::status, "status", transport::authority::worker},
     {message::list_containers, "list_containers", transport::authority::worker},
     {message::list_resources, "list_resources", transport::authority::worker},
@@ -7473,6 +8171,10 @@ inline constexpr permission permissions[] = {
     {message::reset_container, "reset_container", transport::authority::chief},
     {message::probe, "probe", transport::authority::worker},
     {message::stop, "stop", transport::authority::chief},
+    {message::save_session, "save_session", transport::authority::chief},
+    {message::restore_session, "restore_session", transport::authority::chief},
+    {message::begin_trace, "begin_trace", transport::authority::worker},
+    {message::end_trace, "end_trace", transport::authority::worker},
 };
 
 /// The row of a kind; nullptr for one that is not known, which nobody does anything about.
@@ -7506,6 +8208,245 @@ TAGMA_DECL std::optional<error> not_permitted(const transport::link& from, std::
 }
 
 }  // namespace tagma::service
+// ---- tagma/cluster/service/recording.hpp
+
+/// @file
+/// The steps of all runs of a server, for as long as somebody wants them.
+
+#include <cstdint>
+#include <string>
+
+// ---- tagma/observe/trace.hpp
+#ifndef TAGMA_SINGLE_OBSERVE_TRACE_HPP
+#define TAGMA_SINGLE_OBSERVE_TRACE_HPP
+
+/// @file
+/// Timelines of runs, in the format of Chrome's tracing (the "Trace Event Format", complete events and metadata), which
+/// ui.perfetto.dev and chrome://tracing draw.
+
+#include <string>
+#include <vector>
+
+namespace tagma {
+
+/// Collects the steps of the runs that are told to: `session.run(train, trace_to(timeline), ...)`. Must outlive them.
+/// The times of steps on devices with queues, such as GPUs, are those at which the device did them; such a run is
+/// issued step by step, where others replay a recorded graph.
+class trace final : public runtime::trace_sink {
+ public:
+  trace() : begin_ns_(runtime::now_ns()) {}
+
+  TAGMA_DECL void add(const runtime::traced_step& step) noexcept override;
+
+  /// Steps recorded so far, and those that there was no memory for.
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::size_t lost() const;
+
+  /// The timeline as JSON: times in microseconds since this object was made.
+  [[nodiscard]] std::string json() const;
+
+  /// Its part of a timeline of several processes: events with a ',' and a line between them.
+  struct part {
+    std::int64_t origin_ns = 0;  ///< of times, on the clock of this process
+    int first_process = 0;       ///< devices are shown as processes with numbers from here on
+    std::string_view task{};     ///< in front of the names of devices
+  };
+  [[nodiscard]] std::string events(const part& of) const;
+  /// Joins such parts.
+  [[nodiscard]] static std::string json_of(array_view<const std::string> parts);
+
+  /// Writes the timeline to a file, all of it or nothing. Throws as `replace_file` does.
+  void save(const std::string& path) const;
+
+ private:
+  void append(const runtime::traced_step& s);
+
+  [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) { return tagma::bytes_of({o.type, o.dims}); }
+  /// "12.345".
+  [[nodiscard]] static std::string microseconds(std::int64_t ns);
+  /// The place of a device in the order in which devices appeared.
+  [[nodiscard]] static std::size_t number_of(std::vector<device_spec>& known, const device_spec& device);
+  /// Who does one step after the other: a thread, or a queue of a device.
+  struct lane {
+    pthread_t thread{};
+    std::string queue;
+    std::size_t device = 0;
+  };
+  /// The place of a queue, or of the calling thread, in the order in which they appeared.
+  [[nodiscard]] std::size_t lane_of(std::string_view queue, std::size_t device);
+
+  /// A step: its event as text, around the numbers that depend on who shows it.
+  struct event {
+    std::string name, arguments;
+    std::size_t device, lane;
+    std::int64_t begin_ns, end_ns;
+  };
+
+  mutable mutex mutex_;
+  std::vector<event> events_;
+  std::vector<lane> lanes_;
+  std::vector<device_spec> devices_{ir::local_device("CPU", 0)};  // in the order in which they appeared
+  std::size_t lost_ = 0;
+  std::int64_t begin_ns_;
+};
+
+/// Records the steps of a run: give it to `run`.
+[[nodiscard]] run_limits trace_to(trace& timeline);
+
+}  // namespace tagma
+
+// ---- tagma/observe/trace.ipp
+#ifndef TAGMA_SINGLE_OBSERVE_TRACE_IPP
+#define TAGMA_SINGLE_OBSERVE_TRACE_IPP
+
+/// @file
+/// Definitions of trace.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma {
+
+TAGMA_DECL void trace::add(const runtime::traced_step& step) noexcept {
+  const mutex_lock lock(mutex_);
+  try {
+    append(step);
+  } catch (...) {
+    ++lost_;  // no memory for a record: the run goes on
+  }
+}
+
+TAGMA_DECL std::size_t trace::size() const {
+  const mutex_lock lock(mutex_);
+  return events_.size();
+}
+
+TAGMA_DECL std::size_t trace::lost() const {
+  const mutex_lock lock(mutex_);
+  return lost_;
+}
+
+TAGMA_DECL std::string trace::json() const {
+  const std::string all[] = {events({begin_ns_})};
+  return json_of(all);
+}
+
+TAGMA_DECL std::string trace::json_of(array_view<const std::string> parts) {
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const char* between = "";
+  for (const std::string& p : parts) append_parts(text, {between, p}), between = ",\n";
+  return text + "\n]}\n";
+}
+
+TAGMA_DECL std::string trace::events(const part& of) const {
+  const mutex_lock lock(mutex_);
+  const auto process = [&](std::size_t device) { return static_cast<std::size_t>(of.first_process) + device; };
+  std::string text;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const std::string shown = sentence({of.task, of.task.empty() ? "" : " ", runtime::short_name(devices_[d])});
+    text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", process(d),
+                      ",\"args\":{\"name\":", json::quoted(shown), "}}"});
+    std::size_t threads = 0;
+    for (std::size_t t = 0; t < lanes_.size(); ++t) {
+      const lane& l = lanes_[t];
+      const std::string name = l.queue.empty() ? sentence({"thread ", threads++}) : l.queue;
+      if (l.queue.empty() || l.device == d)
+        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", process(d), ",\"tid\":", t,
+                          ",\"args\":{\"name\":", json::quoted(name), "}}"});
+    }
+  }
+  for (const event& e : events_)
+    append_parts(text, {",\n", e.name, process(e.device), ",\"tid\":", e.lane,
+                        ",\"ts\":", microseconds(e.begin_ns - of.origin_ns),
+                        ",\"dur\":", microseconds(e.end_ns - e.begin_ns), e.arguments});
+  return text;
+}
+
+TAGMA_DECL void trace::save(const std::string& path) const {
+  const std::string text = json();
+  const std::string_view pieces[] = {text};
+  replace_file(path, pieces);
+}
+
+TAGMA_DECL void trace::append(const runtime::traced_step& s) {
+  const plan::plan_node& n = s.node;
+  std::string inputs;
+  std::int64_t bytes = bytes_of(s.out);
+  for (const runtime::operand& o : s.in) {
+    inputs += sentence({inputs.empty() ? "" : ", ", to_string(o.type), " ", to_string(o.dims)});
+    bytes += bytes_of(o);
+  }
+  const std::size_t device = number_of(devices_, s.device);
+  const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
+  const std::string_view category = n.op == &ir::info<plan::transfer> ? "transfer"
+                                    : n.op->is(ir::op_kind::update)   ? "update"
+                                    : s.loop                          ? "loop"
+                                                                      : "kernel";
+  events_.push_back(
+      {sentence({"{\"name\":", json::quoted(name), ",\"cat\":\"", category, "\",\"ph\":\"X\",\"pid\":"}),
+       sentence({",\"args\":{\"node\":", n.source, ",\"run\":", s.run, ",\"inputs\":\"", inputs, "\",\"output\":\"",
+                 to_string(s.out.type), " ", to_string(s.out.dims), "\",\"bytes\":", bytes, "}}"}),
+       device, lane_of(s.queue, device), s.begin_ns, s.end_ns});
+}
+
+TAGMA_DECL std::string trace::microseconds(std::int64_t ns) {
+  const std::int64_t size = ns < 0 ? -ns : ns;  // of what began before the origin
+  return sentence({ns < 0 ? "-" : "", size / 1000, ".", std::to_string(1000 + size % 1000).substr(1)});
+}
+
+TAGMA_DECL std::size_t trace::number_of(std::vector<device_spec>& known, const device_spec& device) {
+  for (std::size_t d = 0; d < known.size(); ++d)
+    if (known[d] == device) return d;
+  known.push_back(device);
+  return known.size() - 1;
+}
+
+TAGMA_DECL std::size_t trace::lane_of(std::string_view queue, std::size_t device) {
+  const pthread_t self = pthread_self();
+  for (std::size_t t = 0; t < lanes_.size(); ++t)
+    if (lanes_[t].queue == queue &&
+        (queue.empty() ? pthread_equal(lanes_[t].thread, self) != 0 : lanes_[t].device == device))
+      return t;
+  lanes_.push_back({self, std::string(queue), device});
+  return lanes_.size() - 1;
+}
+
+TAGMA_DECL run_limits trace_to(trace& timeline) {
+  run_limits l;
+  l.trace = &timeline;
+  return l;
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_OBSERVE_TRACE_IPP
+#endif  // TAGMA_SINGLE_OBSERVE_TRACE_HPP
+
+namespace tagma::service {
+
+/// A timeline that does not grow for ever.
+class recording final : public runtime::trace_sink {
+ public:
+  static constexpr std::size_t most = 200'000;  ///< steps; others are counted
+
+  void add(const runtime::traced_step& step) noexcept override {
+    if (over_.load(memory_order::relaxed)) return;
+    if (timeline_.size() < most)
+      timeline_.add(step);
+    else
+      left_out_.fetch_add(1, memory_order::relaxed);
+  }
+  /// Runs that go on are not recorded any more.
+  void end() { over_.store(true, memory_order::relaxed); }
+
+  [[nodiscard]] std::string events(const trace::part& of) const { return timeline_.events(of); }
+  [[nodiscard]] std::uint64_t left_out() const {
+    return left_out_.load(memory_order::relaxed) + static_cast<std::uint64_t>(timeline_.lost());
+  }
+
+ private:
+  trace timeline_;
+  atomic<std::uint64_t> left_out_{0};
+  atomic<bool> over_{false};
+};
+
+}  // namespace tagma::service
 
 namespace tagma::service {
 
@@ -7516,7 +8457,8 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
         options_(std::move(options)),
         started_ns_(by.now()),
         folder_(options_.checkpoints, {options_.link.self.job, options_.link.self.task}, options_.checkpoint_chain),
-        crew_(options_.most_runs) {}
+        crew_(options_.most_runs),
+        drivers_(options_.most_runs) {}
 
   [[nodiscard]] container state(const std::string& name, isolation kept_apart);
   [[nodiscard]] std::shared_ptr<inlet_handler> accept();
@@ -7543,6 +8485,16 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   /// The run that takes an edge, or sends it; nothing if there is none.
   [[nodiscard]] std::shared_ptr<run_state> run_of(const edge_of_run& e, bool takes);
   [[nodiscard]] std::shared_ptr<registered_part> add(const add_part& what, const std::vector<std::byte>& bytes);
+  [[nodiscard]] std::shared_ptr<registered_part> add(std::uint64_t graph, std::shared_ptr<registered_part> part);
+  /// @name Sessions that are driven from here; in worker_driver.hpp
+  /// @{
+  /// Whether a graph is one that is driven from here. Not the threads that do that run its parts: each may wait for
+  /// many of those.
+  [[nodiscard]] bool drives(std::uint64_t graph);
+  [[nodiscard]] std::shared_ptr<registered_part> open(const open_session& what, const std::vector<std::byte>& bytes,
+                                                      transport::authority may);
+  void receive_driven(const std::shared_ptr<inlet_handler>& by, transport::link& from, transport::incoming& m);
+  /// @}
   void send_to(const placed_task& to, transport::outgoing m);
   void lose(const std::string& address, const error& why);
   void keep(const std::shared_ptr<inlet_handler>& by, std::uint64_t graph, registered_part& part);
@@ -7557,6 +8509,10 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   [[nodiscard]] worker_view look();
   void inspect_for(const std::shared_ptr<inlet_handler>& by, transport::link& from, const transport::incoming& m);
   void probe_for(const std::shared_ptr<inlet_handler>& by, const transport::incoming& m);
+  void begin_recording(std::int64_t most_ns);
+  /// Throws FailedPrecondition if nobody has begun, or it has ended by itself.
+  [[nodiscard]] std::shared_ptr<recording> end_recording();
+  [[nodiscard]] std::shared_ptr<recording> recorder();
 
   /// @name Checkpoints; in checkpoint_calls.hpp
   /// @{
@@ -7574,7 +8530,11 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   void tell(const std::string& what) const;
   /// @}
   /// Does something for a call on a thread that may wait; what it throws is the answer.
-  void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work);
+  void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work) {
+    answer_soon(by, request, std::move(work), crew_);
+  }
+  void answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request, std::function<void()> work,
+                   crew& with);
 
   transport::network& network_;
   worker_options options_;
@@ -7584,12 +8544,15 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   bool stopped_ = false;
   std::map<std::string, container> states_;
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts_;
+  std::map<std::uint64_t, std::shared_ptr<last_told>> opening_;  // sessions that are driven from here
   std::map<std::string, std::shared_ptr<outlet>> outlets_;
   std::vector<std::weak_ptr<inlet_handler>> inlets_;
   std::map<transfer_key, std::pair<std::shared_ptr<run_state>, std::int32_t>> transfers_;
   std::map<std::string, std::shared_ptr<run_gate>> gates_;  // of containers
+  std::shared_ptr<recording> recording_;                    // while somebody wants it
   checkpoint_folder folder_;
-  crew crew_;  // last: it ends first
+  crew crew_;     // these are the last: they end first
+  crew drivers_;  // of sessions that are driven from here
 };
 
 inline container worker_core::state(const std::string& name, isolation kept_apart) {
@@ -7609,7 +8572,7 @@ inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
 inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
-  return part->run(e.step);
+  return part->run(TAGMA_BROKEN(steps_not_told_apart) ? 0 : e.step);
 }
 
 inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
@@ -7665,9 +8628,12 @@ inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, c
         if (m.attempt != nullptr)
           m.attempt->ended(std::make_exception_ptr(error(status_code::internal, "an edge leads to no task")));
       });
+  return add(what.graph, part);
+}
+
+inline std::shared_ptr<registered_part> worker_core::add(std::uint64_t graph, std::shared_ptr<registered_part> part) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!parts_.emplace(what.graph, part).second)
-    fail(status_code::already_exists, {"graph ", what.graph, " is known already"});
+  if (!parts_.emplace(graph, part).second) fail(status_code::already_exists, {"graph ", graph, " is known already"});
   return part;
 }
 
@@ -7679,17 +8645,19 @@ inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
   const std::shared_ptr<registered_part> part = find(graph);
   const std::uint64_t lease = part == nullptr ? 0 : part->lapse(connection);
   if (lease == 0) return;
-  network_.after(options_.lease_ns, [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
-    const auto alive = core.lock();
-    const auto there = of.lock();
-    if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
-  });
+  network_.after(TAGMA_BROKEN(lease_at_once) ? 0 : options_.lease_ns,
+                 [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
+                   const auto alive = core.lock();
+                   const auto there = of.lock();
+                   if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
+                 });
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {
   if (const auto no = not_permitted(from, m.kind)) return transport::placement::refused(*no);
   switch (static_cast<message>(m.kind)) {
     case message::add_part:
+    case message::open_session:
     case message::run_part:
     case message::commit_save:
     case message::restore_shard:
@@ -7738,8 +8706,8 @@ inline void worker_core::abandoned(transport::link& from, std::uint32_t transfer
 }
 
 inline void worker_core::answer_soon(const std::shared_ptr<inlet_handler>& by, std::uint64_t request,
-                                     std::function<void()> work) {
-  const bool taken = crew_.add([core = shared_from_this(), by, request, work = std::move(work)] {
+                                     std::function<void()> work, crew& with) {
+  const bool taken = with.add([core = shared_from_this(), by, request, work = std::move(work)] {
     try {
       work();
     } catch (...) {
@@ -7800,17 +8768,19 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         (void)from.reply(request, {});
         return;
       }
-      case message::run_part:
-        return answer_soon(by, request,
-                           [this, by, request, what = run_part::read(m.body), left = m.time_left_ns,
-                            bytes = std::make_shared<const std::vector<std::byte>>(std::move(m.buffer))] {
-                             run(by, what, bytes, request, left);
-                           });
+      case message::run_part: {
+        run_part what = run_part::read(m.body);
+        crew& with = drives(what.graph) ? drivers_ : crew_;
+        return answer_soon(
+            by, request,
+            [this, by, request, what = std::move(what), left = m.time_left_ns,
+             bytes = std::make_shared<const std::vector<std::byte>>(std::move(m.buffer))] {
+              run(by, what, bytes, request, left);
+            },
+            with);
+      }
       case message::list_tasks: {
-        task_list all;
-        all.self = {options_.link.self.job, options_.link.self.task};
-        for (const auto& [job, tasks] : options_.members.as_map())
-          for (const auto& [task, at] : tasks) all.tasks.push_back({{job, task}, to_string(at)});
+        const task_list all{{options_.link.self.job, options_.link.self.task}, tasks_of(options_.members)};
         by->reply(request, all.body());
         return;
       }
@@ -7827,6 +8797,21 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         return inspect_for(by, from, m);
       case message::probe:
         return probe_for(by, m);
+      case message::begin_trace:
+        begin_recording(begin_trace::read(m.body).most_ns);
+        (void)from.reply(request, {});
+        return;
+      case message::end_trace:
+        return answer_soon(by, request, [this, by, request, what = end_trace::read(m.body)] {
+          const std::shared_ptr<recording> made = end_recording();
+          by->reply(request, ended_trace{made->left_out()}.body(),
+                    std::make_shared<const std::string>(
+                        made->events({what.origin_ns, static_cast<int>(what.first_process), what.task})));
+        });
+      case message::open_session:
+      case message::save_session:
+      case message::restore_session:
+        return receive_driven(by, from, m);
       case message::stop:
         if (options_.stop_asked == nullptr)
           fail(status_code::unimplemented, "this server is part of a program, which ends it by itself");
@@ -7868,6 +8853,8 @@ inline void worker_core::run(const std::shared_ptr<inlet_handler>& by, const run
                                   "waited too long for its client"});
   keep(by, m.graph, *part);
   part->acknowledge(m.answered);
+  // What is held are the runs of its parts.
+  if (part->driven() != nullptr) return run_inside(by, *part, m, *elements, request, time_left_ns);
   const std::shared_ptr<run_gate> gate = gate_of(part->what().container);
   const std::int64_t until = network_.now() + time_left_ns;
   gate->enter({m.graph, m.step}, [core = shared_from_this(), by, part, m, elements, request, gate, until] {
@@ -7927,19 +8914,29 @@ inline run_answer worker_core::run(registered_part& part, const run_part& m, con
   std::vector<std::string> values(m.outputs.size());
   if (time_left_ns <= 0)
     fail(status_code::deadline_exceeded, {"run ", m.step, " has waited for its turn until its end"});
-  run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns))};
+  run_limits limits[] = {stop_with(run->stop), timeout(std::chrono::nanoseconds(time_left_ns)), {}};
+  const std::shared_ptr<recording> recorded = recorder();
+  limits[2].trace = recorded.get();
   const runtime::run_numbers numbers{part.what().seed, m.step, &run->edges};
   const under_way marked(*run, network_.now());
   runs_begun_.fetch_add(1, memory_order::relaxed);
+  const auto take = [&](std::size_t f, const raw_view& v) {
+    if (v.type == dtype::none) return;
+    results.specs[f] = {v.type, v.dims};
+    add_elements(values[f], v);
+  };
   try {
-    part.plans().run_nodes(
-        {m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits, source_line::here(),
-        [&](std::size_t f, const raw_view& v) {
-          if (v.type == dtype::none) return;
-          results.specs[f] = {v.type, v.dims};
-          add_elements(values[f], v);
-        },
-        &numbers);
+    if (kept_session* const driven = part.driven()) {
+      std::vector<named_feed> named;
+      for (const runtime::node_feed& f : feeds)
+        if (f.nodes.size() != 0) named.push_back({g[f.nodes[0]].name, f.value});
+      runtime::join({limits, 2});  // its parts are recorded
+      const std::vector<any_tensor> found = driven->run({m.outputs.begin(), m.outputs.end()}, named, limits[0]);
+      for (std::size_t f = 0; f < found.size(); ++f) take(f, found[f].view());
+    } else {
+      part.plans().run_nodes({m.outputs.data(), m.outputs.size()}, {feeds.data(), feeds.size()}, limits,
+                             source_line::here(), take, &numbers);
+    }
   } catch (...) {
     const error why = part.reason_of(detail::caught_error(), run.get());
     runs_failed_.fetch_add(1, memory_order::relaxed);
@@ -7968,6 +8965,7 @@ inline void worker_core::stop() {
     gates.swap(gates_);
   }
   for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
+  drivers_.finish();
   crew_.finish();
   for (const auto& [name, gate] : gates) gate->drop();
   for (const auto& in : inlets)
@@ -8031,7 +9029,8 @@ inline open_runs worker_core::hold(const hold_runs& m) {
   open.runs = gate->inside();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [graph, part] : parts_) {
-    if (part->what().container != m.container || !part->has_owner()) continue;
+    // Of a graph that is driven from here, the parts count, each where it is.
+    if (part->what().container != m.container || !part->has_owner() || part->driven() != nullptr) continue;
     for (const std::uint64_t step : part->outcomes().open()) open.runs.emplace_back(graph, step);
   }
   if (open.runs.size() > most_listed) open.runs.resize(most_listed);
@@ -8170,6 +9169,87 @@ inline void worker_core::receive_checkpoint(const std::shared_ptr<inlet_handler>
                          });
     default:
       fail(status_code::unimplemented, {"messages of kind ", m.kind, " are not known"});
+  }
+}
+
+}  // namespace tagma::service
+// ---- tagma/cluster/service/worker_driver.hpp
+
+/// @file
+/// How a worker drives sessions for clients that connect to it alone: definitions of worker_core.hpp.
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tagma::service {
+
+inline bool worker_core::drives(std::uint64_t graph) {
+  const std::shared_ptr<registered_part> part = find(graph);
+  return part != nullptr && part->driven() != nullptr;
+}
+
+inline std::shared_ptr<registered_part> worker_core::open(const open_session& what, const std::vector<std::byte>& bytes,
+                                                          transport::authority may) {
+  if (options_.open_session == nullptr)
+    fail(status_code::unimplemented, "this worker drives no sessions; let the client be the master");
+  const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  transport::options as = options_.link;
+  as.self.role = "master";
+  as.self.incarnation = draw_number() | 1;
+  // It may do what its client may.
+  if (may == transport::authority::chief && !as.chief_secret.empty()) as.secret = as.chief_secret;
+  as.chief_secret.clear();
+  const auto told = std::make_shared<last_told>();
+  const auto opens = [&](bool now) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    now ? void(opening_.emplace(what.what.graph, told)) : void(opening_.erase(what.what.graph));
+  };
+  opens(true);
+  std::shared_ptr<registered_part> made;
+  try {
+    made = std::make_shared<registered_part>(what.what, program, options_.open_session(what, program, as, told), told,
+                                             options_);
+  } catch (...) {
+    opens(false);
+    throw;
+  }
+  told->set({});
+  opens(false);
+  return add(what.what.graph, std::move(made));
+}
+
+inline void worker_core::receive_driven(const std::shared_ptr<inlet_handler>& by, transport::link& from,
+                                        transport::incoming& m) {
+  const std::uint64_t request = m.request;
+  const auto soon = [&](std::function<void()> work) { answer_soon(by, request, std::move(work), drivers_); };
+  const auto driven = [this](std::uint64_t graph) {
+    std::shared_ptr<registered_part> part = find(graph);
+    if (part == nullptr || part->driven() == nullptr)
+      fail(status_code::not_found, {"graph ", graph, " is none that is driven here"});
+    return part;
+  };
+  switch (static_cast<message>(m.kind)) {
+    case message::open_session:
+      return soon(
+          [this, by, request, what = open_session::read(m.body), bytes = std::move(m.buffer), may = from.peer().may] {
+            const std::shared_ptr<registered_part> part = open(what, bytes, may);
+            keep(by, what.what.graph, *part);
+            by->reply(request, added_part{options_.link.self.incarnation}.body(),
+                      std::make_shared<const std::string>(part->driven()->devices.body()));
+          });
+    case message::save_session:
+      return soon([by, request, driven, what = save_session::read(m.body)] {
+        const std::shared_ptr<registered_part> part = driven(what.graph);
+        by->reply(request, saved_session{part->driven()->save(what.name, what.how)}.body());
+      });
+    default:
+      return soon([by, request, driven, what = restore_session::read(m.body)] {
+        const std::shared_ptr<registered_part> part = driven(what.graph);
+        by->reply(request, restored_session{part->driven()->restore(what.name, what.pause_ns)}.body());
+      });
   }
 }
 
@@ -8313,6 +9393,7 @@ TAGMA_COLD inline worker_view worker_core::look() {
     const std::lock_guard<std::mutex> lock(mutex_);
     v.states = states_;
     for (const auto& [graph, part] : parts_) v.parts.push_back(part);
+    for (const auto& [graph, told] : opening_) v.opening.emplace_back(graph, told);
     for (const auto& [address, out] : outlets_) outlets.push_back(out);
     for (const auto& in : inlets_)
       if (auto alive = in.lock()) inlets.push_back(std::move(alive));
@@ -8355,6 +9436,37 @@ TAGMA_COLD inline void worker_core::probe_for(const std::shared_ptr<inlet_handle
                  [by, request = m.request](const error* why, const probe_result& r) {
                    why != nullptr ? by->refuse(request, *why) : by->reply(request, r.body());
                  });
+}
+
+TAGMA_COLD inline void worker_core::begin_recording(std::int64_t most_ns) {
+  const auto made = std::make_shared<recording>();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (recording_ != nullptr) recording_->end();
+    recording_ = made;
+  }
+  network_.after(most_ns, [core = weak_from_this(), of = std::weak_ptr(made)] {
+    const auto alive = core.lock();
+    const auto there = of.lock();
+    if (alive == nullptr || there == nullptr) return;
+    const std::lock_guard<std::mutex> lock(alive->mutex_);
+    if (alive->recording_ != there) return;
+    there->end();
+    alive->recording_ = nullptr;
+  });
+}
+
+TAGMA_COLD inline std::shared_ptr<recording> worker_core::end_recording() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (recording_ == nullptr)
+    fail(status_code::failed_precondition, "nothing is recorded here: nobody has asked for it, or too long ago");
+  recording_->end();
+  return std::move(recording_);
+}
+
+inline std::shared_ptr<recording> worker_core::recorder() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return recording_;
 }
 
 TAGMA_COLD inline std::optional<server_status::connection> inlet_handler::seen(std::int64_t now_ns) {
@@ -8716,9 +9828,11 @@ class remote_session<any_program> : detail::remote_connection {
 
 namespace detail {
 
-TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options) {
+TAGMA_COLD inline service::worker_options worker_options_of(const role& who, const server_options& options,
+                                                            transport::network& by) {
   service::worker_options w;
   w.members = who.cluster();
+  w.open_session = open_by_master(by, w.members);
   w.link.self.job = who.job();
   w.link.self.task = who.task();
   w.link.self.role = "server";
@@ -8751,7 +9865,7 @@ TAGMA_COLD inline cluster_session_options as_client(cluster_session_options opti
 
 inline server::server(const role& who, const server_options& options)
     : worker_(network_, to_string(listen_at(who.task_address(), options.bind).bind),
-              detail::worker_options_of(who, options)),
+              detail::worker_options_of(who, options, network_)),
       target_("tagma://" + worker_.address()) {}
 
 inline server::~server() = default;

@@ -23199,155 +23199,13 @@ TAGMA_DECL void placement_log::operator()(const runtime::bound_plan& bound) cons
 /// @file
 /// The bound plans of a session: idle ones, which later runs with the same extents use again, and who is at work.
 
-// ---- tagma/base/control_group.hpp
-
-/// @file
-/// What the control groups of Linux allow a process: limits that a container sets. docs.kernel.org,
-/// admin-guide/cgroup-v2 and cgroup-v1.
-
-#include <cstdint>
-#include <string_view>
-
-namespace tagma {
-
-namespace detail {
-
-/// The content of a small file, at most 16 KiB; nothing where it cannot be read.
-class small_file {
- public:
-  explicit small_file(const char* path);
-  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
-  [[nodiscard]] const char* c_str() const { return text_; }
-
- private:
-  char text_[16384]{};
-  std::size_t size_ = 0;
-};
-
-/// Takes from `text` what is in front of the first `separator`, or all of it.
-std::string_view take_field(std::string_view& text, char separator);
-
-/// The path of the group that has a controller, from the content of /proc/self/cgroup.
-/// @param version1 receives whether a version 1 hierarchy has it
-std::string_view group_with(std::string_view controller, std::string_view content, bool& version1);
-
-/// A file of the group `path` in the hierarchy that is mounted at `root` and `folder`.
-small_file group_file(std::string_view root, const char* folder, std::string_view path, const char* name);
-
-/// The limit that one group sets, 0 for none.
-using limit_of_group = std::int64_t (*)(std::string_view root, std::string_view path, bool version1);
-
-/// The tightest limit of the group of a controller and its ancestors; 0 where there is none.
-/// @param groups content of /proc/self/cgroup
-/// @param root   where the control groups are mounted
-std::int64_t tightest_limit(std::string_view controller, limit_of_group limit_of, std::string_view groups,
-                            std::string_view root);
-
-/// Bytes that a group may take; "max", nonsense and more than fits are none.
-std::int64_t memory_of_group(std::string_view root, std::string_view path, bool version1);
-
-}  // namespace detail
-
-/// The tightest limit that the control groups of this process set; 0 where there is none, or no control groups.
-[[nodiscard]] std::int64_t control_group_limit(std::string_view controller, detail::limit_of_group limit_of);
-
-}  // namespace tagma
-
-// ---- tagma/base/control_group.ipp
-
-/// @file
-/// Definitions of control_group.hpp: in the compiled half, or else in each file that includes it.
-
-#include <cstdio>
-#include <cstdlib>
-
-namespace tagma::detail {
-
-TAGMA_COLD TAGMA_DECL small_file::small_file(const char* path) {
-  if (std::FILE* file = std::fopen(path, "r")) {
-    size_ = std::fread(text_, 1, sizeof text_ - 1, file);
-    std::fclose(file);
-  }
-}
-
-TAGMA_COLD TAGMA_DECL std::string_view take_field(std::string_view& text, char separator) {
-  std::size_t size = 0;
-  while (size < text.size() && text[size] != separator) ++size;
-  const std::string_view field(text.data(), size);
-  text.remove_prefix(size < text.size() ? size + 1 : size);
-  return field;
-}
-
-TAGMA_COLD TAGMA_DECL std::string_view group_with(std::string_view controller, std::string_view content,
-                                                  bool& version1) {
-  std::string_view unified;
-  version1 = false;
-  while (!content.empty()) {
-    std::string_view path = take_field(content, '\n');
-    take_field(path, ':');  // the number of the hierarchy
-    std::string_view controllers = take_field(path, ':');
-    if (path.empty()) continue;
-    if (controllers.empty()) unified = path;
-    while (!controllers.empty()) {
-      if (take_field(controllers, ',') != controller) continue;
-      version1 = true;
-      return path;
-    }
-  }
-  return unified;
-}
-
-TAGMA_COLD TAGMA_DECL small_file group_file(std::string_view root, const char* folder, std::string_view path,
-                                            const char* name) {
-  char text[4096];
-  std::snprintf(text, sizeof text, "%.*s%s%.*s/%s", static_cast<int>(root.size()), root.data(), folder,
-                static_cast<int>(path.size()), path.data(), name);
-  return small_file(text);
-}
-
-TAGMA_COLD TAGMA_DECL std::int64_t tightest_limit(std::string_view controller, limit_of_group limit_of,
-                                                  std::string_view groups, std::string_view root) {
-  bool version1 = false;
-  std::string_view path = group_with(controller, groups, version1);
-  std::int64_t tightest = 0;
-  // A container often sees the path of its host, which does not exist in its own mount: the root is always tried too.
-  for (;;) {
-    while (!path.empty() && path.back() == '/') path.remove_suffix(1);
-    const std::int64_t limit = limit_of(root, path, version1);
-    if (limit > 0 && (tightest == 0 || limit < tightest)) tightest = limit;
-    if (path.empty()) return tightest;
-    while (!path.empty() && path.back() != '/') path.remove_suffix(1);
-  }
-}
-
-TAGMA_COLD TAGMA_DECL std::int64_t memory_of_group(std::string_view root, std::string_view path, bool version1) {
-  return std::atoll(
-      (version1 ? group_file(root, "/memory", path, "memory.limit_in_bytes") : group_file(root, "", path, "memory.max"))
-          .c_str());
-}
-
-}  // namespace tagma::detail
-
-namespace tagma {
-
-TAGMA_COLD TAGMA_DECL std::int64_t control_group_limit(std::string_view controller, detail::limit_of_group limit_of) {
-#if defined(__linux__)
-  return detail::tightest_limit(controller, limit_of, detail::small_file("/proc/self/cgroup").view(), "/sys/fs/cgroup");
-#else
-  static_cast<void>(controller);
-  static_cast<void>(limit_of);
-  return 0;
-#endif
-}
-
-}  // namespace tagma
-
 namespace tagma::runtime {
 
 /// What a session keeps of idle plans unless it is told: a quarter of the memory that the process may use.
 /// @param limit that its control groups set, 0 for none
-[[nodiscard]] std::int64_t default_plan_cache_bytes(
-    std::int64_t limit = control_group_limit("memory", &tagma::detail::memory_of_group));
+[[nodiscard]] std::int64_t default_plan_cache_bytes(std::int64_t limit);
+/// The same with the limit that was there when it was called first: the files that have it are slow to read.
+[[nodiscard]] std::int64_t default_plan_cache_bytes();
 
 /// True if there may be memory once others have given some back.
 [[nodiscard]] bool is_lack_of_memory(const std::exception_ptr& e) noexcept;
@@ -23495,12 +23353,165 @@ class plan_store {
 /// @file
 /// Definitions of plan_store.hpp: in the compiled half, or else in each file that includes it.
 
+// ---- tagma/base/control_group.hpp
+
+/// @file
+/// What the control groups of Linux allow a process: limits that a container sets. docs.kernel.org,
+/// admin-guide/cgroup-v2 and cgroup-v1.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma {
+
+namespace detail {
+
+/// The content of a small file, at most 16 KiB; nothing where it cannot be read.
+class small_file {
+ public:
+  explicit small_file(const char* path);
+  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
+  [[nodiscard]] const char* c_str() const { return text_; }
+
+ private:
+  char text_[16384]{};
+  std::size_t size_ = 0;
+};
+
+/// Takes from `text` what is in front of the first `separator`, or all of it.
+std::string_view take_field(std::string_view& text, char separator);
+
+/// The path of the group that has a controller, from the content of /proc/self/cgroup.
+/// @param version1 receives whether a version 1 hierarchy has it
+std::string_view group_with(std::string_view controller, std::string_view content, bool& version1);
+
+/// A file of the group `path` in the hierarchy that is mounted at `root` and `folder`.
+small_file group_file(std::string_view root, const char* folder, std::string_view path, const char* name);
+
+/// The limit that one group sets, 0 for none.
+using limit_of_group = std::int64_t (*)(std::string_view root, std::string_view path, bool version1);
+
+/// The tightest limit of the group of a controller and its ancestors; 0 where there is none.
+/// @param groups content of /proc/self/cgroup
+/// @param root   where the control groups are mounted
+std::int64_t tightest_limit(std::string_view controller, limit_of_group limit_of, std::string_view groups,
+                            std::string_view root);
+
+/// Bytes that a group may take; "max", nonsense and more than fits are none.
+std::int64_t memory_of_group(std::string_view root, std::string_view path, bool version1);
+
+}  // namespace detail
+
+/// The tightest limit that the control groups of this process set; 0 where there is none, or no control groups.
+[[nodiscard]] std::int64_t control_group_limit(std::string_view controller, detail::limit_of_group limit_of);
+
+}  // namespace tagma
+
+// ---- tagma/base/control_group.ipp
+
+/// @file
+/// Definitions of control_group.hpp: in the compiled half, or else in each file that includes it.
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace tagma::detail {
+
+TAGMA_COLD TAGMA_DECL small_file::small_file(const char* path) {
+  if (std::FILE* file = std::fopen(path, "r")) {
+    size_ = std::fread(text_, 1, sizeof text_ - 1, file);
+    std::fclose(file);
+  }
+}
+
+TAGMA_COLD TAGMA_DECL std::string_view take_field(std::string_view& text, char separator) {
+  std::size_t size = 0;
+  while (size < text.size() && text[size] != separator) ++size;
+  const std::string_view field(text.data(), size);
+  text.remove_prefix(size < text.size() ? size + 1 : size);
+  return field;
+}
+
+TAGMA_COLD TAGMA_DECL std::string_view group_with(std::string_view controller, std::string_view content,
+                                                  bool& version1) {
+  std::string_view unified;
+  version1 = false;
+  while (!content.empty()) {
+    std::string_view path = take_field(content, '\n');
+    take_field(path, ':');  // the number of the hierarchy
+    std::string_view controllers = take_field(path, ':');
+    if (path.empty()) continue;
+    if (controllers.empty()) unified = path;
+    while (!controllers.empty()) {
+      if (take_field(controllers, ',') != controller) continue;
+      version1 = true;
+      return path;
+    }
+  }
+  return unified;
+}
+
+TAGMA_COLD TAGMA_DECL small_file group_file(std::string_view root, const char* folder, std::string_view path,
+                                            const char* name) {
+  char text[4096];
+  std::snprintf(text, sizeof text, "%.*s%s%.*s/%s", static_cast<int>(root.size()), root.data(), folder,
+                static_cast<int>(path.size()), path.data(), name);
+  return small_file(text);
+}
+
+TAGMA_COLD TAGMA_DECL std::int64_t tightest_limit(std::string_view controller, limit_of_group limit_of,
+                                                  std::string_view groups, std::string_view root) {
+  bool version1 = false;
+  std::string_view path = group_with(controller, groups, version1);
+  std::int64_t tightest = 0;
+  // A container often sees the path of its host, which does not exist in its own mount: the root is always tried too.
+  for (;;) {
+    while (!path.empty() && path.back() == '/') path.remove_suffix(1);
+    const std::int64_t limit = limit_of(root, path, version1);
+    if (limit > 0 && (tightest == 0 || limit < tightest)) tightest = limit;
+    if (path.empty()) return tightest;
+    while (!path.empty() && path.back() != '/') path.remove_suffix(1);
+  }
+}
+
+TAGMA_COLD TAGMA_DECL std::int64_t memory_of_group(std::string_view root, std::string_view path, bool version1) {
+  return std::atoll(
+      (version1 ? group_file(root, "/memory", path, "memory.limit_in_bytes") : group_file(root, "", path, "memory.max"))
+          .c_str());
+}
+
+}  // namespace tagma::detail
+
+namespace tagma {
+
+TAGMA_COLD TAGMA_DECL std::int64_t control_group_limit(std::string_view controller, detail::limit_of_group limit_of) {
+#if defined(__linux__)
+  return detail::tightest_limit(controller, limit_of, detail::small_file("/proc/self/cgroup").view(), "/sys/fs/cgroup");
+#else
+  static_cast<void>(controller);
+  static_cast<void>(limit_of);
+  return 0;
+#endif
+}
+
+}  // namespace tagma
+
 namespace tagma::runtime {
 
 TAGMA_COLD TAGMA_DECL std::int64_t default_plan_cache_bytes(std::int64_t limit) {
   const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   const std::int64_t quarter = pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
   return limit > 0 && limit / 4 < quarter ? limit / 4 : quarter;
+}
+
+TAGMA_COLD TAGMA_DECL std::int64_t default_plan_cache_bytes() {
+  static constinit atomic<std::int64_t> known{0};
+  std::int64_t bytes = known.load(memory_order::relaxed);
+  if (bytes == 0) {
+    bytes = default_plan_cache_bytes(control_group_limit("memory", &tagma::detail::memory_of_group));
+    known.store(bytes, memory_order::relaxed);
+  }
+  return bytes;
 }
 
 TAGMA_COLD TAGMA_DECL bool is_lack_of_memory(const std::exception_ptr& e) noexcept {

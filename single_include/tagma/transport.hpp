@@ -225,6 +225,24 @@ enum class mistake : std::uint8_t {
   end_of_run_ignored,    ///< a run that has failed elsewhere goes on
   forget_ignored,        ///< graphs stay that a client does not need any more
   graphs_stay,           ///< graphs stay whose client is gone
+  done_again,            ///< a run that is asked for again is done again
+  joined_not_seen,       ///< even while it is under way
+  end_not_kept,          ///< even when its client has said that it has its end
+  one_is_answered,       ///< of several who ask for a run, the first is answered
+  new_server_taken,      ///< a client goes on with a server that was started anew
+  lease_goes_on,         ///< a graph goes though its client has come back
+  lease_at_once,         ///< a graph goes before its client can come back
+  gate_is_open,          ///< runs go in while somebody has them wait
+  gate_stays_shut,       ///< nobody is let in afterwards
+  gate_changes_hands,    ///< two hold it at once
+  run_not_stopped,       ///< a run that is over goes on waiting for what it waits for
+  end_not_said,          ///< a client does not say that a run is over
+  steps_not_told_apart,  ///< tensors of all runs have one key
+  early_post_dropped,    ///< what is said before there is a connection is not kept
+  prefix_forgotten,      ///< sessions have each other's variables
+  seed_forgotten,        ///< random numbers are those of the server
+  asked_once,            ///< a run whose connection is lost is not asked for again
+  one_loss_told,         ///< of several who wait for a run that is over, the first is told
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time
@@ -3820,16 +3838,250 @@ TAGMA_DECL std::int64_t pipe_end::due() {
 // ---- tagma/transport/simulated/threads.hpp
 
 /// @file
-/// Threads of processes that are simulated: real ones, of which one goes on at a time, while the world waits for it.
-
-#include <semaphore.h>
+/// Threads of processes that are simulated, of which one goes on at a time, while the world waits for it.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
+
+// ---- tagma/transport/simulated/fiber.hpp
+
+/// @file
+/// Functions that stop in their middle and go on there: what threads of a simulated process are. With the GNU C library
+/// these are stacks that one thread changes between, which costs a hundredth of a change of threads. Elsewhere, and
+/// where a sanitizer has to know whose stack it is, they are real threads of which one goes on at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TAGMA_FIBERS_ARE_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define TAGMA_FIBERS_ARE_THREADS 1
+#endif
+#endif
+#if !defined(TAGMA_FIBERS_ARE_THREADS) && !defined(__GLIBC__)
+#define TAGMA_FIBERS_ARE_THREADS 1
+#endif
+
+#ifdef TAGMA_FIBERS_ARE_THREADS
+#include <semaphore.h>
+
+#include <thread>
+#else
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#endif
+
+namespace tagma::transport::simulated {
+
+#ifdef TAGMA_FIBERS_ARE_THREADS
+
+namespace detail {
+
+/// What real threads wait for.
+class baton {
+ public:
+  baton() { sem_init(&given_, 0, 0); }
+  baton(const baton&) = delete;
+  baton& operator=(const baton&) = delete;
+  ~baton() { sem_destroy(&given_); }
+
+  void give() { sem_post(&given_); }
+  void take() {
+    while (sem_wait(&given_) != 0) continue;  // a signal came
+  }
+
+ private:
+  sem_t given_{};
+};
+
+}  // namespace detail
+
+#else
+
+namespace detail {
+
+/// A stack, with a page below it that nobody may touch. Those of fibers that have ended are used again.
+class stack {
+ public:
+  static constexpr std::size_t size = std::size_t{1} << 20, guard = std::size_t{1} << 14;
+
+  stack() {
+    if (!idle().empty()) {
+      base_ = idle().back();
+      idle().pop_back();
+      return;
+    }
+    base_ = ::mmap(nullptr, guard + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base_ == MAP_FAILED) throw std::bad_alloc();
+    (void)::mprotect(base_, guard, PROT_NONE);
+  }
+  stack(const stack&) = delete;
+  stack& operator=(const stack&) = delete;
+  ~stack() {
+    if (idle().size() < most_idle)
+      idle().push_back(base_);
+    else
+      (void)::munmap(base_, guard + size);
+  }
+  [[nodiscard]] void* begin() const { return static_cast<char*>(base_) + guard; }
+
+ private:
+  static constexpr std::size_t most_idle = 64;
+  static std::vector<void*>& idle() {
+    static thread_local auto* const all = new std::vector<void*>;
+    return *all;
+  }
+
+  void* base_ = nullptr;
+};
+
+/// What a thread knows of its stack: exceptions that it handles, and whose turns it takes.
+struct belongings {
+  std::byte exceptions[2 * sizeof(void*)]{};
+  runtime::turns* turns = nullptr;
+
+  /// Changes them for those of this thread.
+  void swap() {
+    std::byte now[sizeof exceptions];
+    void* const those = abi::__cxa_get_globals();
+    std::memcpy(now, those, sizeof now);
+    std::memcpy(those, exceptions, sizeof now);
+    std::memcpy(exceptions, now, sizeof now);
+    std::swap(turns, runtime::turns_here);
+  }
+};
+
+}  // namespace detail
+
+#endif
+
+/// All calls are made by one thread, that of the world.
+class fiber {
+ public:
+  /// Does nothing yet.
+  explicit fiber(std::function<void()> what);
+  fiber(const fiber&) = delete;
+  fiber& operator=(const fiber&) = delete;
+  /// One that has not ended never goes on; what it has on its stack stays.
+  ~fiber();
+
+  /// Returns when it stays or ends.
+  void go_on();
+  /// Called by what runs in it: returns when it goes on.
+  void stay();
+  [[nodiscard]] bool has_ended() const;
+
+ private:
+  struct state;
+
+  std::shared_ptr<state> state_;
+};
+
+#ifdef TAGMA_FIBERS_ARE_THREADS
+
+struct fiber::state {
+  detail::baton go{}, back{};
+  std::thread real{};
+  bool ended = false;
+};
+
+#else
+
+struct fiber::state {
+  explicit state(std::function<void()> f) : what(std::move(f)) {
+    (void)::getcontext(&own);
+    own.uc_stack.ss_sp = memory.begin();
+    own.uc_stack.ss_size = detail::stack::size;
+    own.uc_link = &back;
+    // Its arguments are numbers of 32 bits.
+    const auto self = reinterpret_cast<std::uintptr_t>(this);
+    ::makecontext(&own, reinterpret_cast<void (*)()>(&run), 2, static_cast<unsigned>(self >> 32),
+                  static_cast<unsigned>(self & 0xffff'ffffu));
+  }
+  static void run(unsigned high, unsigned low) {
+    state& self = *reinterpret_cast<state*>(std::uintptr_t{high} << 32 | low);
+    self.what();
+    self.what = nullptr;
+    self.ended = true;
+  }
+
+  std::function<void()> what;
+  detail::stack memory{};
+  detail::belongings others{};  // of whoever does not run
+  ucontext_t own{}, back{};
+  bool ended = false;
+};
+
+#endif
+
+}  // namespace tagma::transport::simulated
+
+// ---- tagma/transport/simulated/fiber.ipp
+
+/// @file
+/// Definitions of fiber.hpp: in the compiled half, or else in each file that includes it.
+
+#include <utility>
+
+namespace tagma::transport::simulated {
+
+#ifdef TAGMA_FIBERS_ARE_THREADS
+
+TAGMA_DECL fiber::fiber(std::function<void()> what) : state_(std::make_shared<state>()) {
+  state_->real = std::thread([s = state_, what = std::move(what)]() mutable {
+    s->go.take();
+    what();
+    what = nullptr;
+    s->ended = true;
+    s->back.give();
+  });
+}
+
+TAGMA_DECL fiber::~fiber() { state_->ended ? state_->real.join() : state_->real.detach(); }
+
+TAGMA_DECL void fiber::go_on() {
+  state_->go.give();
+  state_->back.take();
+}
+
+TAGMA_DECL void fiber::stay() {
+  state_->back.give();
+  state_->go.take();
+}
+
+#else
+
+TAGMA_DECL fiber::fiber(std::function<void()> what) : state_(std::make_shared<state>(std::move(what))) {}
+
+TAGMA_DECL fiber::~fiber() {
+  if (!state_->ended) (void)new std::shared_ptr<state>(state_);  // what never ends never goes
+}
+
+TAGMA_DECL void fiber::go_on() {
+  state_->others.swap();
+  (void)::swapcontext(&state_->back, &state_->own);
+  state_->others.swap();
+}
+
+TAGMA_DECL void fiber::stay() { (void)::swapcontext(&state_->own, &state_->back); }
+
+#endif
+
+TAGMA_DECL bool fiber::has_ended() const { return state_->ended; }
+
+}  // namespace tagma::transport::simulated
 
 namespace tagma::transport::simulated {
 
@@ -3859,7 +4111,7 @@ class threads {
   threads(const threads&) = delete;
   threads& operator=(const threads&) = delete;
   /// Those that have not ended never go on.
-  ~threads();
+  ~threads() = default;
 
   /// @param stopped_until until when the process does nothing; lives as long as this
   void start(runtime::turns& home, const std::int64_t& stopped_until, std::function<void()> what);
@@ -3874,42 +4126,21 @@ class threads {
   [[nodiscard]] std::size_t alive() const { return all_.size(); }
 
  private:
-  /// What real threads wait for.
-  class baton {
-   public:
-    baton() { sem_init(&given_, 0, 0); }
-    baton(const baton&) = delete;
-    baton& operator=(const baton&) = delete;
-    ~baton() { sem_destroy(&given_); }
-
-    void give() { sem_post(&given_); }
-    void take() {
-      while (sem_wait(&given_) != 0) continue;  // a signal came
-    }
-
-   private:
-    sem_t given_{};
-  };
   struct thread {
     runtime::turns* home = nullptr;
     const std::int64_t* stopped_until = nullptr;
     std::uint64_t number = 0;
-    baton go{};
-    std::shared_ptr<baton> back{};
-    std::thread real{};
+    std::unique_ptr<fiber> body{};
     const runtime::wait_word* at = nullptr;  // where it sleeps, until it is woken
     std::uint64_t turn = 0;                  // how often it has waited
-    bool waits = true, ended = false;
+    bool waits = true;
   };
 
   void plan(const std::shared_ptr<thread>& t, std::int64_t when);
   void go_on(const std::shared_ptr<thread>& t);
-  /// This thread waits for something that was planned, or for a wake.
-  void stay(const std::shared_ptr<thread>& t);
   [[nodiscard]] std::shared_ptr<thread> current() const;
 
   stage& stage_;
-  std::shared_ptr<baton> mine_;
   std::vector<std::shared_ptr<thread>> all_;  // that have not ended
   thread* current_ = nullptr;
   std::uint64_t started_ = 0;
@@ -3938,27 +4169,17 @@ class at_home {
 
 namespace tagma::transport::simulated {
 
-TAGMA_DECL threads::threads(stage& on) : stage_(on), mine_(std::make_shared<baton>()) {}
-
-TAGMA_DECL threads::~threads() {
-  for (const auto& t : all_) t->real.detach();
-}
+TAGMA_DECL threads::threads(stage& on) : stage_(on) {}
 
 TAGMA_DECL void threads::start(runtime::turns& home, const std::int64_t& stopped_until, std::function<void()> what) {
   const auto t = std::make_shared<thread>();
   t->home = &home;
   t->stopped_until = &stopped_until;
   t->number = ++started_;
-  t->back = mine_;
-  t->real = std::thread([t, what = std::move(what)]() mutable {
-    t->go.take();
-    {
-      const at_home here(*t->home);
-      what();
-      what = nullptr;
-    }
-    t->ended = true;
-    t->back->give();
+  t->body = std::make_unique<fiber>([&home, what = std::move(what)]() mutable {
+    const at_home here(home);
+    what();
+    what = nullptr;
   });
   all_.push_back(t);
   plan(t, stage_.time() + stage_.draw_turn());
@@ -3977,23 +4198,15 @@ TAGMA_DECL void threads::go_on(const std::shared_ptr<thread>& t) {
   t->waits = false;
   t->at = nullptr;
   current_ = t.get();
-  t->go.give();
-  mine_->take();
+  t->body->go_on();
   current_ = nullptr;
-  if (!t->ended) return;
-  t->real.join();
-  std::erase(all_, t);
+  if (t->body->has_ended()) std::erase(all_, t);
 }
 
 TAGMA_DECL std::shared_ptr<threads::thread> threads::current() const {
   for (const auto& t : all_)
     if (t.get() == current_) return t;
   return nullptr;
-}
-
-TAGMA_DECL void threads::stay(const std::shared_ptr<thread>& t) {
-  mine_->give();
-  t->go.take();
 }
 
 TAGMA_DECL void threads::sleep(const runtime::wait_word& at, std::int64_t end_ns) {
@@ -4003,7 +4216,7 @@ TAGMA_DECL void threads::sleep(const runtime::wait_word& at, std::int64_t end_ns
   t->waits = true;
   t->at = &at;
   if (end_ns != runtime::wait_word::never) plan(t, end_ns);
-  stay(t);
+  t->body->stay();
 }
 
 TAGMA_DECL void threads::pass() {
@@ -4012,7 +4225,7 @@ TAGMA_DECL void threads::pass() {
   ++t->turn;
   t->waits = true;
   plan(t, stage_.time() + stage_.draw_turn());
-  stay(t);
+  t->body->stay();
 }
 
 TAGMA_DECL void threads::wake(const runtime::wait_word& at, int count) {
@@ -4171,6 +4384,16 @@ class world final : private stage {
   void end(const std::string& name, bool silently, bool told);
   void at(std::int64_t ns, std::function<void()> what);
   void note(std::string_view what, std::uint64_t number);
+  struct event {
+    std::int64_t when;
+    std::uint64_t number;  // of those at the same time, in the order in which they were planned
+    std::function<void()> what;
+
+    [[nodiscard]] bool operator<(const event& o) const {  // as heaps want it: the next one is the largest
+      return when != o.when ? when > o.when : number > o.number;
+    }
+  };
+  [[nodiscard]] bool is_due(std::int64_t ns) const { return !events_.empty() && events_.front().when <= ns; }
   void try_connect(const std::shared_ptr<stream>& from, std::int64_t until);
   [[nodiscard]] bool is_parted(const network& a, const network& b) const;
   [[nodiscard]] digest draw_nonce();
@@ -4179,7 +4402,7 @@ class world final : private stage {
   dice dice_;
   std::int64_t now_ = 0;
   std::uint64_t planned_ = 0, happened_ = 0, history_ = 0xcbf29ce484222325u;
-  std::map<std::pair<std::int64_t, std::uint64_t>, std::function<void()>> events_;
+  std::vector<event> events_;  // a heap
   threads threads_;
   std::map<std::string, std::unique_ptr<network>> processes_;
   std::vector<std::unique_ptr<network>> gone_;
@@ -4312,7 +4535,8 @@ TAGMA_DECL network& world::process(const std::string& name) {
 }
 
 TAGMA_DECL void world::at(std::int64_t ns, std::function<void()> what) {
-  events_.emplace(std::pair(std::max(ns, now_), planned_++), std::move(what));
+  events_.push_back({std::max(ns, now_), planned_++, std::move(what)});
+  std::push_heap(events_.begin(), events_.end());
 }
 
 TAGMA_DECL void world::note(std::string_view what, std::uint64_t number) {
@@ -4324,24 +4548,26 @@ TAGMA_DECL void world::note(std::string_view what, std::uint64_t number) {
 
 TAGMA_DECL bool world::step() {
   if (events_.empty()) return false;
-  auto next = events_.extract(events_.begin());
-  now_ = next.key().first;
-  note("event", next.key().second);
+  std::pop_heap(events_.begin(), events_.end());
+  const event next = std::move(events_.back());
+  events_.pop_back();
+  now_ = next.when;
+  note("event", next.number);
   ++happened_;
-  next.mapped()();
+  next.what();
   if (happened_ % 64 == 0) std::erase_if(streams_, [](const auto& s) { return s->is_dead(); });
   return true;
 }
 
 TAGMA_DECL void world::run_until(std::int64_t ns) {
-  while (!events_.empty() && events_.begin()->first.first <= ns) (void)step();
+  while (is_due(ns)) (void)step();
   now_ = std::max(now_, ns);
 }
 
 TAGMA_DECL bool world::comes(const std::function<bool()>& so, std::int64_t within_ns) {
   const std::int64_t end = now_ + within_ns;
   while (!so()) {
-    if (events_.empty() || events_.begin()->first.first > end) return false;
+    if (!is_due(end)) return false;
     (void)step();
   }
   return true;

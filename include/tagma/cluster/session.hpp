@@ -40,6 +40,7 @@
 #include "tagma/runtime/any_session.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/session_core.hpp"
+#include "tagma/transport/broken.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma {
@@ -368,7 +369,7 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(asked[t]->body).server;
     if (by_server()) take_devices(asked[t]->bulk_text());
-    if (first_step == 0) servers_[t] = server;
+    if (first_step == 0 || TAGMA_BROKEN(new_server_taken)) servers_[t] = server;
     if (server == servers_[t] || !has_state_[t]) continue;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -449,7 +450,7 @@ inline error cluster_session::explain(std::size_t task, const std::vector<int>& 
 
 inline void cluster_session::end_run(std::uint64_t step, const std::vector<std::vector<int>>& asked, const error* why) {
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    if (asked[t].empty()) continue;
+    if (asked[t].empty() || (why != nullptr && TAGMA_BROKEN(end_not_said))) continue;
     transport::outgoing m;
     m.kind = static_cast<std::uint16_t>(service::message::end_run);
     m.body = service::end_run{graph_, step, why == nullptr ? status_code::ok : why->code(),

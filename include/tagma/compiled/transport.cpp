@@ -15,5 +15,6 @@
 #include "tagma/transport/memory/network.ipp"
 #include "tagma/transport/outbox.ipp"
 #include "tagma/transport/sentences.ipp"
+#include "tagma/transport/simulated/fiber.ipp"
 #include "tagma/transport/simulated/threads.ipp"
 #include "tagma/transport/simulated/world.ipp"

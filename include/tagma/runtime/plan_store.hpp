@@ -5,7 +5,6 @@
 /// The bound plans of a session: idle ones, which later runs with the same extents use again, and who is at work.
 
 #include "tagma/base/config.hpp"
-#include "tagma/base/control_group.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/closing.hpp"
 
@@ -13,8 +12,9 @@ namespace tagma::runtime {
 
 /// What a session keeps of idle plans unless it is told: a quarter of the memory that the process may use.
 /// @param limit that its control groups set, 0 for none
-[[nodiscard]] std::int64_t default_plan_cache_bytes(
-    std::int64_t limit = control_group_limit("memory", &tagma::detail::memory_of_group));
+[[nodiscard]] std::int64_t default_plan_cache_bytes(std::int64_t limit);
+/// The same with the limit that was there when it was called first: the files that have it are slow to read.
+[[nodiscard]] std::int64_t default_plan_cache_bytes();
 
 /// True if there may be memory once others have given some back.
 [[nodiscard]] bool is_lack_of_memory(const std::exception_ptr& e) noexcept;

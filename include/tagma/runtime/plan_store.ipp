@@ -4,7 +4,9 @@
 /// @file
 /// Definitions of plan_store.hpp: in the compiled half, or else in each file that includes it.
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/base/control_group.hpp"
 #include "tagma/runtime/plan_store.hpp"
 
 namespace tagma::runtime {
@@ -13,6 +15,16 @@ TAGMA_COLD TAGMA_DECL std::int64_t default_plan_cache_bytes(std::int64_t limit) 
   const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   const std::int64_t quarter = pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
   return limit > 0 && limit / 4 < quarter ? limit / 4 : quarter;
+}
+
+TAGMA_COLD TAGMA_DECL std::int64_t default_plan_cache_bytes() {
+  static constinit atomic<std::int64_t> known{0};
+  std::int64_t bytes = known.load(memory_order::relaxed);
+  if (bytes == 0) {
+    bytes = default_plan_cache_bytes(control_group_limit("memory", &tagma::detail::memory_of_group));
+    known.store(bytes, memory_order::relaxed);
+  }
+  return bytes;
 }
 
 TAGMA_COLD TAGMA_DECL bool is_lack_of_memory(const std::exception_ptr& e) noexcept {

@@ -25,8 +25,9 @@ namespace tagma::test {
 struct village {
   static constexpr std::int64_t ms = 1'000'000, s = 1'000'000'000;
 
-  village() {
-    begin("ps");
+  /// @param servers beside one worker
+  explicit village(int servers = 1) : shape{servers, 1} {
+    for (int i = 0; i < servers; ++i) begin("ps", i);
     begin("worker");
   }
   village(const village&) = delete;
@@ -34,23 +35,25 @@ struct village {
   ~village() {
     session.reset();
     do_at("client", [this] { other.reset(); });
-    for (auto& each : workers) do_at(each.first + "0", [&each] { each.second.reset(); });
+    for (auto& each : workers) do_at(each.first, [&each] { each.second.reset(); });
     (void)world.comes([this] { return world.threads_alive() == 0; }, 100 * s);
   }
 
-  void begin(const std::string& job) {
+  void begin(const std::string& job, int task = 0) {
+    const std::string name = job + std::to_string(task);
     service::worker_options o;
-    o.link.self = {.job = job, .role = "server", .cluster = "test", .incarnation = ++started};
+    o.link.self = {.job = job, .task = task, .role = "server", .cluster = "test", .incarnation = ++started};
     o.link.insecure = true;
     o.intra_op_threads = o.inter_op_threads = 1;
-    workers[job] = std::make_unique<service::worker>(world.process(job + "0"), job + "0:1", o);
+    workers[name] = std::make_unique<service::worker>(world.process(name), name + ":" + std::to_string(1 + task), o);
   }
   /// The process ends and is there again; nobody is told.
-  void begin_again(const std::string& job) {
-    transport::simulated::network& home = world.process(job + "0");
-    world.kill(job + "0", true);
-    home.start([w = std::shared_ptr<service::worker>(std::move(workers[job]))]() mutable { w.reset(); });
-    begin(job);
+  void begin_again(const std::string& job, int task = 0) {
+    const std::string name = job + std::to_string(task);
+    transport::simulated::network& home = world.process(name);
+    world.kill(name, true);
+    home.start([w = std::shared_ptr<service::worker>(std::move(workers[name]))]() mutable { w.reset(); });
+    begin(job, task);
   }
   /// Does something on a thread of a process. False if it does not come to its end.
   bool do_at(const std::string& name, const std::function<void()>& what) {
@@ -68,7 +71,7 @@ struct village {
     o.run_ns = 60 * s;
     REQUIRE(do_at("client", [&] {
       other = std::move(session);
-      session = std::make_unique<cluster_session>(world.process("client"), cluster_of({1, 1}), task_id{"worker", 0},
+      session = std::make_unique<cluster_session>(world.process("client"), cluster_of(shape), task_id{"worker", 0},
                                                   program, o);
     }));
   }
@@ -100,6 +103,7 @@ struct village {
     return found;
   }
 
+  town_shape shape;
   transport::simulated::world world{1};
   std::map<std::string, std::unique_ptr<service::worker>> workers{};
   std::unique_ptr<cluster_session> session{}, other{};
@@ -126,6 +130,30 @@ struct village {
   return v.run("sent");
 }
 
+/// The same where the server that sends has lost another process before, which has ended its own part of the run.
+[[nodiscard]] inline village::outcome run_whose_edge_is_lost_second() {
+  village v(2);
+  graph_builder b;
+  const auto negated = [&](const char* job, int task, const graph_node& of) {
+    const auto there = b.on(scope_of(job, task));
+    return b.add("negate", {of});
+  };
+  const graph_node count = [&] {
+    const auto there = b.on(scope_of("ps", 0));
+    return b.variable("count", dtype::float32, {3}, zeros);
+  }();
+  const any_program sends =
+      b.build({{"at_worker", negated("worker", 0, count)}, {"at_server", negated("ps", 1, count)}});
+  v.connect(sends);
+  REQUIRE(v.run("at_worker").text.empty());
+  REQUIRE(v.run("at_server").text.empty());
+  v.begin_again("worker");
+  v.world.run_for(500 * village::ms);
+  v.begin_again("ps", 1);
+  v.connect(sends);
+  return v.run("at_server");
+}
+
 /// And one whose servers do not reach each other, while the client reaches both.
 [[nodiscard]] inline village::outcome run_of_servers_that_are_parted() {
   village v;
@@ -147,6 +175,55 @@ struct village {
   tensor<int> bad({3});
   bad[1] = 7;
   return v.run("sum", {feed_to("ids", bad)});
+}
+
+/// A run whose connection breaks while it is under way.
+[[nodiscard]] inline village::outcome run_through_a_cut() {
+  village v;
+  v.connect(counters({1, 1}));
+  v.world.weather.delay_ns = 300 * village::ms;
+  return v.run("add0", {}, [&] { v.world.cut("client", "ps0"); });
+}
+
+/// One of a client that has lost its connections before, and come back.
+/// @param after_ns that
+[[nodiscard]] inline village::outcome run_after_a_cut(std::int64_t after_ns) {
+  village v;
+  v.connect(counters({1, 1}));
+  REQUIRE(v.run("add0").text.empty());
+  v.world.cut("client", "ps0");
+  v.world.cut("client", "worker0");
+  v.world.run_for(after_ns);
+  return v.run("add0");
+}
+
+/// What a session says that goes on with a server which was started anew, after it was told so.
+[[nodiscard]] inline village::outcome run_on_a_new_server() {
+  village v;
+  v.connect(counters({1, 1}));
+  REQUIRE(v.run("add0").text.empty());
+  v.begin_again("ps");
+  (void)v.run("add0");
+  return v.run("add0");
+}
+
+/// One of a session whose container was reset.
+[[nodiscard]] inline village::outcome run_after_a_reset() {
+  village v;
+  v.connect(counters({1, 1}));
+  REQUIRE(v.run("add0").text.empty());
+  transport::options how;
+  how.self = {.job = "client", .role = "client", .cluster = "test", .incarnation = 99};
+  how.insecure = true;
+  const auto out = std::make_shared<service::outlet>(v.world.process("client"), "ps0:1", how, task_id{"ps", 0},
+                                                     5 * village::s, service::loss());
+  transport::test::asked call;
+  transport::outgoing m;
+  m.kind = static_cast<std::uint16_t>(service::message::reset_container);
+  out->ask(std::move(m), 20 * village::s, call);
+  REQUIRE(v.world.comes([&] { return call.ends() == 1; }, 60 * village::s));
+  out->close();
+  return v.run("add0");
 }
 
 /// What a server says of a graph that a client has given it, when the client is gone or has said that it may go.

@@ -15,6 +15,7 @@
 #include "tagma/parts.hpp"
 #include "tagma/program_files.hpp"
 #include "tagma/programs.hpp"
+#include "tagma/queues.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tagma::test {
@@ -45,7 +46,7 @@ inline constexpr names_of_counter counter_names[] = {
 /// added is made on a worker, and what is read is negated on another one.
 [[nodiscard]] inline any_program counters(const town_shape& of) {
   graph_builder b;
-  const extent size = of.large ? 9000 : 3;
+  const extent size = of.large ? 8200 : 3;
   std::vector<named_output> outputs;
   const graph_node mark = b.placeholder("mark", dtype::float32, {});
   for (int k = 0; k < of.servers; ++k) {
@@ -76,14 +77,56 @@ inline constexpr names_of_counter counter_names[] = {
   return b.build(outputs);
 }
 
+/// Outputs of the program of queues, for each server.
+struct names_of_queue {
+  const char *put, *take, *move, *pair;
+};
+inline constexpr names_of_queue queue_names[] = {
+    {"put0", "take0", "move0", "pair0"}, {"put1", "take1", "move1", "pair1"}, {"put2", "take2", "move2", "pair2"}};
+
+/// On each server a queue of numbers: what is put in comes from a worker; one number is taken as it is, or moved to a
+/// worker and read there, or two are taken at once.
+[[nodiscard]] inline any_program queues(const town_shape& of, queue_kind kind) {
+  graph_builder b;
+  std::vector<named_output> outputs;
+  const graph_node item = b.placeholder("item", dtype::float32, {});
+  std::vector<attribute_value> options{static_cast<int>(kind), 3, 0, 5};
+  ir::attribute component[ir::queue_component_words];
+  ir::write_component(component, {dtype::float32, {}});
+  options.insert(options.end(), std::begin(component), std::end(component));
+  for (int k = 0; k < of.servers; ++k) {
+    const std::string server = scope_of("ps", k), worker = scope_of("worker", k % of.workers);
+    const auto at = [&](const std::string& where, const auto& make) {
+      const auto there = b.on(where);
+      return make();
+    };
+    const graph_node q = at(server, [&] { return b.resource("queue", "line" + std::to_string(k), options); });
+    const auto taken = [&](extent count) {
+      std::vector<attribute_value> words{count};
+      words.insert(words.end(), std::begin(component), std::end(component));
+      words.emplace_back(false);
+      return at(server, [&] { return b.result(b.add("dequeue", {q}, words), 0); });
+    };
+    const graph_node made = at(worker, [&] { return b.add("negate", {item}); });
+    const names_of_queue& n = queue_names[k];
+    outputs.push_back({n.put, at(server, [&] { return b.add("enqueue", {q, made}, {false, false}); })});
+    outputs.push_back({n.take, taken(-1)});
+    const graph_node moved = taken(-1);
+    outputs.push_back({n.move, at(worker, [&] { return b.add("add", {moved, b.number(dtype::float32, 0)}); })});
+    outputs.push_back({n.pair, taken(2)});
+  }
+  return b.build(outputs);
+}
+
 inline constexpr extent width = 5;
+[[nodiscard]] inline extent rows_of(bool large) { return large ? 1650 : 3; }
 
 /// The same graph for the same seed, with each node on a random task or without a scope.
 /// @param large columns are many, so that edges wait until they are wanted
 [[nodiscard]] inline any_program random_program(std::uint64_t seed, const town_shape& of, bool placed, bool large) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-  const extent rows = large ? 3000 : 3;
+  const extent rows = rows_of(large);
   graph_builder b;
   std::vector<graph_node> values, state;
   const auto on_random_task = [&](const auto& add) {

@@ -5,6 +5,7 @@
 /// A cluster and its clients in a world that is made up: servers that come and go, clients that count on them, and what
 /// a cluster promises, looked at after every run. All of it is drawn from one number.
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "cluster/simulated/programs.hpp"
+#include "cluster/simulated/queue_history.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
 #include "tagma/transport/simulated/world.hpp"
@@ -52,7 +54,12 @@ class town {
   explicit town(std::uint64_t seed) : world_(seed), dice_(seed + (std::uint64_t{1} << 40)) {
     shape_.servers = 1 + static_cast<int>(dice_.below(3));
     shape_.workers = 1 + static_cast<int>(dice_.below(3));
-    shape_.large = dice_.one_in(4);
+    shape_.large = dice_.one_in(6);
+    static constexpr std::int64_t paces[] = {1, 1, 20, 100};
+    pace_ = paces[dice_.below(4)];
+    static constexpr queue_kind kinds[] = {queue_kind::fifo, queue_kind::fifo, queue_kind::shuffle};
+    kind_ = kinds[dice_.below(3)];
+    queues_.resize(static_cast<std::size_t>(shape_.servers));
     clients_.resize(1 + dice_.below(3));
     if (!dice_.one_in(4))
       for (int f = 0; f < static_cast<int>(fault::count); ++f)
@@ -114,6 +121,7 @@ class town {
     servers_[i].worker = std::make_unique<service::worker>(world_.process(name_of(id)), address_of(id), o);
     servers_[i].began = world_.now();
     servers_[i].back = 0;
+    log(name_of(id), "begins");
   }
   /// On a thread of its process, since it waits for runs.
   void end_server(std::size_t i, process& home) {
@@ -139,14 +147,23 @@ class town {
   }
   void be_client(std::size_t i, process& home, int life) {
     dice drawn(dice_.next());
-    while (home.is_alive() && !(calm_ && clients_[i].well_since_calm >= 4)) {
+    while (home.is_alive() && !(calm_ && clients_[i].well_since_calm >= 2)) {
       try {
         ++found_.sessions;
-        drawn.one_in(2) ? count(i, home, drawn) : compute(i, home, drawn);
+        switch (drawn.below(3)) {
+          case 0:
+            count(i, home, drawn);
+            break;
+          case 1:
+            carry(i, home, drawn);
+            break;
+          default:
+            compute(i, home, drawn);
+        }
       } catch (const error& e) {
         failed(i, home, e);
       }
-      pause(home, static_cast<std::int64_t>(drawn.below(100)) * ms);
+      pause(home, static_cast<std::int64_t>(drawn.below(200)) * ms * (calm_ ? 1 : pace_));
     }
     if (clients_[i].lives == life) clients_[i].there = false;
   }
@@ -174,8 +191,9 @@ class town {
     ++found_.runs;
     if (calm_) ++clients_[i].well_since_calm;
   }
-  void log(std::size_t i, const std::string& what) {
-    found_.log += std::to_string(world_.now()) + " " + name_of_client(i) + " " + what + "\n";
+  void log(std::size_t i, const std::string& what) { log(name_of_client(i), what); }
+  void log(const std::string& who, const std::string& what) {
+    found_.log += std::to_string(world_.now()) + " " + who + " " + what + "\n";
   }
 
   /// Counts on the servers, as all others do.
@@ -246,6 +264,48 @@ class town {
                      std::to_string(least) + " and " + std::to_string(most));
   }
 
+  /// Puts numbers into queues and takes some out, waiting for a while where there are none or too many.
+  void carry(std::size_t i, process& home, dice& drawn) {
+    cluster_session session(home, cluster_of(shape_), home_of(drawn), queues(shape_, kind_),
+                            options(name_of_client(i)));
+    for (std::uint64_t n = 1 + drawn.below(8); n > 0 && home.is_alive(); --n) {
+      const int k = static_cast<int>(drawn.below(static_cast<std::uint64_t>(shape_.servers)));
+      const std::uint64_t what = drawn.below(6);
+      const auto ns = static_cast<std::int64_t>(1 + drawn.below(drawn.one_in(2) ? 50 : 2000)) * ms;
+      const bool is_known = use_queue(i, home, session, k, what < 3 ? 0 : static_cast<int>(what) - 2, ns);
+      if (!is_known && home.is_alive()) log(i, "waited for a queue");
+    }
+  }
+  /// @param what 0: put, 1: take, 2: move, 3: take two
+  /// @returns false if the time has gone by
+  bool use_queue(std::size_t i, process& home, cluster_session& session, int k, int what, std::int64_t ns) {
+    const names_of_queue& n = queue_names[k];
+    const char* const names[] = {n.put, n.take, n.move, n.pair};
+    tensor<float> item(shape{});
+    item[0] = -static_cast<float>(++items_);
+    queue_history& all = queues_[static_cast<std::size_t>(k)];
+    const std::size_t mine =
+        all.begin({what == 0, what == 3 ? 2 : 1, what == 2, world_.now(), INT64_MAX, false, {-item[0]}});
+    std::vector<any_tensor> got;
+    try {
+      got = session.run({output_name(names[what])}, {feed_to("item", item)}, timeout(std::chrono::nanoseconds(ns)));
+    } catch (const error& e) {
+      if (home.is_alive()) all.end(mine, world_.now(), false);
+      if (e.code() != status_code::deadline_exceeded) throw;
+      well(i);
+      return false;
+    }
+    std::vector<float> numbers;
+    for (extent at = 0; what != 0 && at < got[0].dims().elements(); ++at)
+      numbers.push_back(static_cast<const float*>(got[0].view().data)[at]);
+    all.end(mine, world_.now(), true, numbers);
+    well(i);
+    std::string text = names[what];
+    for (const float number : numbers) text += " " + std::to_string(static_cast<int>(number));
+    log(i, text);
+    return true;
+  }
+
   /// Runs a program of its own, and beside it the same in one session.
   void compute(std::size_t i, process& home, dice& drawn) {
     const std::uint64_t seed = drawn.next();
@@ -257,9 +317,10 @@ class town {
     cluster_session session(home, cluster_of(shape_), home_of(drawn), apart, how);
     tagma::session<any_program> alone(
         whole, {.seed = 7, .intra_op_threads = 1, .inter_op_threads = 1, .variable_prefix = how.variable_prefix});
-    tensor<float> in({large ? 3000 : 3, width});
+    tensor<float> in({rows_of(large), width});
     for (std::uint64_t n = 1 + drawn.below(4); n > 0 && home.is_alive(); --n) {
-      for (extent e = 0; e < in.dims().elements(); ++e) in[e] = static_cast<float>(drawn.below(1000)) * 0.002f - 1;
+      const auto first = static_cast<extent>(drawn.below(1000));
+      for (extent e = 0; e < in.dims().elements(); ++e) in[e] = static_cast<float>((first + 7 * e) % 1000) * 0.002f - 1;
       std::vector<output_name> wanted;
       for (const std::string& name : whole.outputs())
         if (!drawn.one_in(3)) wanted.emplace_back(name);
@@ -310,6 +371,7 @@ class town {
     if (faults_.empty()) return;
     const auto f = *std::next(faults_.begin(), static_cast<std::ptrdiff_t>(dice_.below(faults_.size())));
     const std::string a = draw_name(), b = name_of(id_of(dice_.below(servers_.size())));
+    log("fault " + std::to_string(static_cast<int>(f)), a + " " + b);
     switch (f) {
       case fault::cut:
         return world_.cut(a, b);
@@ -339,7 +401,9 @@ class town {
   void kill_server(std::size_t i) {
     ++found_.restarts;
     process& home = world_.process(name_of(id_of(i)));
-    world_.kill(name_of(id_of(i)), dice_.one_in(2));
+    const bool silently = dice_.one_in(2);
+    log(name_of(id_of(i)), silently ? "ends silently" : "ends");
+    world_.kill(name_of(id_of(i)), silently);
     end_server(i, home);
     servers_[i].began = world_.now();
     servers_[i].back = world_.now() + 1 + static_cast<std::int64_t>(dice_.below(4000)) * ms;
@@ -359,14 +423,14 @@ class town {
     draw_weather();
     for (std::size_t i = 0; i < servers_.size(); ++i) begin_server(i);
     for (std::size_t i = 0; i < clients_.size(); ++i) begin_client(i);
-    for (std::uint64_t rounds = 3 + dice_.below(7); rounds > 0; --rounds) {
+    for (std::uint64_t rounds = 1 + dice_.below(dice_.one_in(4) ? 9 : 3); rounds > 0; --rounds) {
       draw_weather();
-      for (std::uint64_t n = dice_.below(4); n > 0; --n) {
+      for (std::uint64_t n = dice_.below(6); n > 0; --n) {
         draw_fault();
         // Some come while much is under way, and some when nothing is.
         if (dice_.one_in(2)) world_.run_for(static_cast<std::int64_t>(dice_.below(20'000)) * 1000);
       }
-      world_.run_for(static_cast<std::int64_t>(dice_.below(500)) * ms);
+      world_.run_for(static_cast<std::int64_t>(dice_.below(500)) * ms * pace_);
       bring_back(false);
     }
     bring_back(true);
@@ -390,11 +454,9 @@ class town {
   }
   /// Reads all counters when all is over. Somebody may still have to see that a connection is over.
   void judge() {
-    bool done = false;
-    std::string last;
     process& home = world_.process("judge");
-    home.start([&] {
-      for (int n = 0; n < 5 && !done; ++n) {
+    home.start([this, &home] {
+      for (int n = 0; n < 5 && !judged_; ++n) {
         try {
           cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_), options("judge"));
           for (int k = 0; k < shape_.servers; ++k) {
@@ -403,27 +465,46 @@ class town {
             if (t.type() == dtype::none) fail(status_code::internal, "a counter that was read has no value");
             check_count(k, -static_cast<const float*>(t.view().data)[0], begun, world_.now());
           }
-          done = true;
+          empty_queues(home);
+          judged_ = true;
         } catch (const error& e) {
-          last = e.what();
-          found_.check(!faults_.empty(), "when all is over: " + last);
+          judge_error_ = e.what();
+          found_.check(!faults_.empty(), "when all is over: " + judge_error_);
           pause(home, 3 * s);
         }
       }
     });
-    found_.check(world_.comes([&] { return done; }, 60 * s), "the counters cannot be read when all is over: " + last);
+    found_.check(world_.comes([&] { return judged_; }, 60 * s),
+                 "the counters cannot be read when all is over: " + judge_error_);
+  }
+
+  /// Takes what is left in the queues, and looks at all that was done with them.
+  void empty_queues(process& home) {
+    {
+      cluster_session session(home, cluster_of(shape_), {"worker", 0}, queues(shape_, kind_), options("judge"));
+      for (int k = 0; k < shape_.servers; ++k)
+        while (use_queue(0, home, session, k, 1, s)) continue;
+    }
+    for (int k = 0; k < shape_.servers; ++k)
+      queues_[static_cast<std::size_t>(k)].judge(
+          servers_[static_cast<std::size_t>(k)].began, kind_ == queue_kind::fifo, faults_.empty(), 3,
+          [this, k](const std::string& what) { found_.check(false, "queue " + std::to_string(k) + ": " + what); });
   }
 
   transport::simulated::world world_;
   dice dice_;
   town_shape shape_{};
+  std::int64_t pace_ = 1;  ///< how many times as long nothing is done
   std::set<fault> faults_;
   std::vector<server> servers_;
   std::vector<client> clients_;
   std::vector<std::pair<std::string, std::string>> parted_;
   std::vector<deed> deeds_;
-  std::uint64_t started_ = 0, prefixes_ = 0, marks_ = 0;
-  bool calm_ = false;
+  queue_kind kind_ = queue_kind::fifo;
+  std::vector<queue_history> queues_;  // of each server
+  std::uint64_t started_ = 0, prefixes_ = 0, marks_ = 0, items_ = 0;
+  bool calm_ = false, judged_ = false;
+  std::string judge_error_;  // of the last attempt to judge
   findings found_;
 };
 

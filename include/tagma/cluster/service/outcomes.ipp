@@ -10,6 +10,7 @@
 #include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/outcomes.hpp"
 #include "tagma/runtime/caught.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -30,9 +31,9 @@ TAGMA_DECL outcomes::entrance outcomes::begin(std::uint64_t step, asker who) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (over(step)) return entrance::over;
     const auto [at, fresh] = entries_.try_emplace(step);
-    if (!at->second.done) {
+    if (!at->second.done || TAGMA_BROKEN(done_again)) {
       at->second.askers.push_back(std::move(who));
-      return fresh ? entrance::fresh : entrance::joined;
+      return fresh || TAGMA_BROKEN(joined_not_seen) || TAGMA_BROKEN(done_again) ? entrance::fresh : entrance::joined;
     }
     known = at->second.answer;
   }
@@ -47,6 +48,7 @@ TAGMA_DECL void outcomes::finish(std::uint64_t step, run_answer answer) {
     const auto found = entries_.find(step);
     if (found == entries_.end() || found->second.done) return;
     askers.swap(found->second.askers);
+    if (TAGMA_BROKEN(one_is_answered)) askers.resize(1);
     if (over(step)) {
       entries_.erase(found);
     } else {
@@ -87,7 +89,7 @@ TAGMA_DECL void outcomes::refuse(std::uint64_t step, const error& why) {
 
 TAGMA_DECL void outcomes::end_locked(std::uint64_t step) {
   if (over(step)) return;
-  ended_.insert(step);
+  if (!TAGMA_BROKEN(end_not_kept)) ended_.insert(step);
   close(step);
   // The numbers of most clients end one after the other: then one number says it of all.
   while (!ended_.empty() && *ended_.begin() == below_) ended_.erase(ended_.begin()), ++below_;

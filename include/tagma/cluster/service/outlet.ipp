@@ -39,6 +39,7 @@ TAGMA_DECL void outlet::add(item one) {
   {
     const std::lock_guard<mutex> lock(mutex_);
     refused = closed_;
+    if (!refused && one.with == nullptr && !up_ && TAGMA_BROKEN(early_post_dropped)) refused = true;
     if (!refused) {
       waiting_.push_back(std::move(one));
       if (link_ == nullptr) link_ = network_.connect(address_, how_, shared_from_this(), within_ns_);

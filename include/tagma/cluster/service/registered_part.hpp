@@ -23,6 +23,7 @@
 #include "tagma/cluster/service/worker_options.hpp"
 #include "tagma/expr/op/exchange.hpp"
 #include "tagma/runtime/any_session.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -72,7 +73,8 @@ class registered_part {
   /// What became of runs that were asked for.
   [[nodiscard]] service::outcomes& outcomes() { return outcomes_; }
   /// Ends all runs.
-  /// @returns which these were
+  /// @returns which these were, and those before that an error has ended and whose end the client has not seen: who
+  /// waits for something of them elsewhere may not know it yet
   std::vector<std::uint64_t> abort(const error& why);
   /// Its container is about to be reset: runs end with an error that says so, those under way and those to come.
   void begin_reset();
@@ -130,11 +132,13 @@ inline registered_part::registered_part(add_part what, const any_program& progra
       program_(program),
       out_(std::move(out)),
       outcomes_(what_.first_step, {options.outcomes, options.outcome_bytes}) {
-  session_.emplace(program_, session_options{.seed = what_.seed,
-                                             .intra_op_threads = options.intra_op_threads,
-                                             .inter_op_threads = options.inter_op_threads,
-                                             .state = state,
-                                             .variable_prefix = what_.variable_prefix});
+  session_.emplace(
+      program_,
+      session_options{.seed = TAGMA_BROKEN(seed_forgotten) ? 0 : what_.seed,
+                      .intra_op_threads = options.intra_op_threads,
+                      .inter_op_threads = options.inter_op_threads,
+                      .state = state,
+                      .variable_prefix = TAGMA_BROKEN(prefix_forgotten) ? std::string() : what_.variable_prefix});
   const ir::graph_view g = program_.graph();
   for (ir::node_id i = 0; i < g.size(); ++i) {
     if (g[i].op == &ir::rules<op::receive> || g[i].op == &ir::rules<op::receive_open>)
@@ -187,7 +191,7 @@ inline void registered_part::end(std::uint64_t step, const error* why) {
   }
   if (why == nullptr) return;
   r->edges.abort(*why);
-  r->stop.cancel();
+  if (!TAGMA_BROKEN(run_not_stopped)) r->stop.cancel();
 }
 
 inline void registered_part::acknowledge(std::uint64_t before) {
@@ -216,7 +220,7 @@ inline std::uint64_t registered_part::lapse(const void* connection) {
 
 inline bool registered_part::lapses(std::uint64_t lease) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return owner_ == nullptr && lease_ == lease;
+  return (owner_ == nullptr || TAGMA_BROKEN(lease_goes_on)) && lease_ == lease;
 }
 
 TAGMA_COLD inline void registered_part::begin_reset() {
@@ -258,12 +262,14 @@ TAGMA_COLD inline void registered_part::list_runs(run_list& to, std::int64_t now
 inline std::vector<std::uint64_t> registered_part::abort(const error& why) {
   pass();
   std::map<std::uint64_t, std::shared_ptr<run_state>> all;
+  std::vector<std::uint64_t> steps;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all.swap(runs_);
+    if (!TAGMA_BROKEN(one_loss_told))
+      for (const auto& [step, e] : failed_) steps.push_back(step);
     for (const auto& [step, r] : all) outcomes_.refuse(step, why), note_failed(step, why), r->ended_by.emplace(why);
   }
-  std::vector<std::uint64_t> steps;
   for (const auto& [step, r] : all) {
     steps.push_back(step);
     r->edges.abort(why);

@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/repeated_call.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
@@ -77,7 +78,8 @@ TAGMA_DECL void repeated_call::failed(const error& why) noexcept {
   lost_ = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
   const std::int64_t now = network_.now();
   if (again_until_ == 0) again_until_ = std::min(until_, now + again_ns_);
-  if (why.code() != status_code::unavailable || now >= again_until_ || given_up_.load(memory_order::acquire))
+  if (why.code() != status_code::unavailable || TAGMA_BROKEN(asked_once) || now >= again_until_ ||
+      given_up_.load(memory_order::acquire))
     return end(&why);
   try {
     network_.after(wait_ns_, [this, last = error(why)] {

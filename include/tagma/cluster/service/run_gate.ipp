@@ -6,13 +6,14 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/cluster/service/run_gate.hpp"
+#include "tagma/transport/broken.hpp"
 
 namespace tagma::service {
 
 TAGMA_DECL void run_gate::enter(const run_number& run, std::function<void()> go) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (token_ != 0 && admitted_.count(run) == 0) {
+    if (token_ != 0 && admitted_.count(run) == 0 && !TAGMA_BROKEN(gate_is_open)) {
       waiting_.emplace(run, std::move(go));
       return;
     }
@@ -34,7 +35,7 @@ TAGMA_DECL std::vector<run_number> run_gate::inside() const {
 TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(std::uint64_t token,
                                                                               const std::vector<run_number>& admitted) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (token_ != 0 && token_ != token) return {false, {}};
+  if (token_ != 0 && token_ != token && !TAGMA_BROKEN(gate_changes_hands)) return {false, {}};
   token_ = token;
   ++times_;
   std::vector<std::function<void()>> go;
@@ -53,7 +54,7 @@ TAGMA_DECL std::pair<bool, std::vector<std::function<void()>>> run_gate::hold(st
 TAGMA_DECL std::vector<std::function<void()>> run_gate::open(std::uint64_t token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::function<void()>> go;
-  if (token_ == 0 || token_ != token) return go;
+  if (token_ == 0 || token_ != token || TAGMA_BROKEN(gate_stays_shut)) return go;
   token_ = 0;
   admitted_.clear();
   for (auto& [run, f] : waiting_) {

@@ -159,7 +159,7 @@ inline std::shared_ptr<registered_part> worker_core::find(std::uint64_t graph) {
 inline std::shared_ptr<run_state> worker_core::run_of(const edge_of_run& e, bool takes) {
   const std::shared_ptr<registered_part> part = find(e.graph);
   if (part == nullptr || !(takes ? part->takes(e.edge) : part->sends(e.edge))) return nullptr;
-  return part->run(e.step);
+  return part->run(TAGMA_BROKEN(steps_not_told_apart) ? 0 : e.step);
 }
 
 inline void worker_core::send_to(const placed_task& to, transport::outgoing m) {
@@ -232,11 +232,12 @@ inline void worker_core::lapse(std::uint64_t graph, const void* connection) {
   const std::shared_ptr<registered_part> part = find(graph);
   const std::uint64_t lease = part == nullptr ? 0 : part->lapse(connection);
   if (lease == 0) return;
-  network_.after(options_.lease_ns, [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
-    const auto alive = core.lock();
-    const auto there = of.lock();
-    if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
-  });
+  network_.after(TAGMA_BROKEN(lease_at_once) ? 0 : options_.lease_ns,
+                 [core = weak_from_this(), of = std::weak_ptr(part), graph, lease] {
+                   const auto alive = core.lock();
+                   const auto there = of.lock();
+                   if (alive != nullptr && there != nullptr && there->lapses(lease)) alive->forget(graph);
+                 });
 }
 
 inline transport::placement worker_core::place(transport::link& from, const transport::incoming& m) {

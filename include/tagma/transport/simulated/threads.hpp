@@ -2,20 +2,18 @@
 #pragma once
 
 /// @file
-/// Threads of processes that are simulated: real ones, of which one goes on at a time, while the world waits for it.
-
-#include <semaphore.h>
+/// Threads of processes that are simulated, of which one goes on at a time, while the world waits for it.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/turns.hpp"
 #include "tagma/runtime/wait_word.hpp"
+#include "tagma/transport/simulated/fiber.hpp"
 
 namespace tagma::transport::simulated {
 
@@ -45,7 +43,7 @@ class threads {
   threads(const threads&) = delete;
   threads& operator=(const threads&) = delete;
   /// Those that have not ended never go on.
-  ~threads();
+  ~threads() = default;
 
   /// @param stopped_until until when the process does nothing; lives as long as this
   void start(runtime::turns& home, const std::int64_t& stopped_until, std::function<void()> what);
@@ -60,42 +58,21 @@ class threads {
   [[nodiscard]] std::size_t alive() const { return all_.size(); }
 
  private:
-  /// What real threads wait for.
-  class baton {
-   public:
-    baton() { sem_init(&given_, 0, 0); }
-    baton(const baton&) = delete;
-    baton& operator=(const baton&) = delete;
-    ~baton() { sem_destroy(&given_); }
-
-    void give() { sem_post(&given_); }
-    void take() {
-      while (sem_wait(&given_) != 0) continue;  // a signal came
-    }
-
-   private:
-    sem_t given_{};
-  };
   struct thread {
     runtime::turns* home = nullptr;
     const std::int64_t* stopped_until = nullptr;
     std::uint64_t number = 0;
-    baton go{};
-    std::shared_ptr<baton> back{};
-    std::thread real{};
+    std::unique_ptr<fiber> body{};
     const runtime::wait_word* at = nullptr;  // where it sleeps, until it is woken
     std::uint64_t turn = 0;                  // how often it has waited
-    bool waits = true, ended = false;
+    bool waits = true;
   };
 
   void plan(const std::shared_ptr<thread>& t, std::int64_t when);
   void go_on(const std::shared_ptr<thread>& t);
-  /// This thread waits for something that was planned, or for a wake.
-  void stay(const std::shared_ptr<thread>& t);
   [[nodiscard]] std::shared_ptr<thread> current() const;
 
   stage& stage_;
-  std::shared_ptr<baton> mine_;
   std::vector<std::shared_ptr<thread>> all_;  // that have not ended
   thread* current_ = nullptr;
   std::uint64_t started_ = 0;

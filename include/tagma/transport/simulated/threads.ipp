@@ -12,27 +12,17 @@
 
 namespace tagma::transport::simulated {
 
-TAGMA_DECL threads::threads(stage& on) : stage_(on), mine_(std::make_shared<baton>()) {}
-
-TAGMA_DECL threads::~threads() {
-  for (const auto& t : all_) t->real.detach();
-}
+TAGMA_DECL threads::threads(stage& on) : stage_(on) {}
 
 TAGMA_DECL void threads::start(runtime::turns& home, const std::int64_t& stopped_until, std::function<void()> what) {
   const auto t = std::make_shared<thread>();
   t->home = &home;
   t->stopped_until = &stopped_until;
   t->number = ++started_;
-  t->back = mine_;
-  t->real = std::thread([t, what = std::move(what)]() mutable {
-    t->go.take();
-    {
-      const at_home here(*t->home);
-      what();
-      what = nullptr;
-    }
-    t->ended = true;
-    t->back->give();
+  t->body = std::make_unique<fiber>([&home, what = std::move(what)]() mutable {
+    const at_home here(home);
+    what();
+    what = nullptr;
   });
   all_.push_back(t);
   plan(t, stage_.time() + stage_.draw_turn());
@@ -51,23 +41,15 @@ TAGMA_DECL void threads::go_on(const std::shared_ptr<thread>& t) {
   t->waits = false;
   t->at = nullptr;
   current_ = t.get();
-  t->go.give();
-  mine_->take();
+  t->body->go_on();
   current_ = nullptr;
-  if (!t->ended) return;
-  t->real.join();
-  std::erase(all_, t);
+  if (t->body->has_ended()) std::erase(all_, t);
 }
 
 TAGMA_DECL std::shared_ptr<threads::thread> threads::current() const {
   for (const auto& t : all_)
     if (t.get() == current_) return t;
   return nullptr;
-}
-
-TAGMA_DECL void threads::stay(const std::shared_ptr<thread>& t) {
-  mine_->give();
-  t->go.take();
 }
 
 TAGMA_DECL void threads::sleep(const runtime::wait_word& at, std::int64_t end_ns) {
@@ -77,7 +59,7 @@ TAGMA_DECL void threads::sleep(const runtime::wait_word& at, std::int64_t end_ns
   t->waits = true;
   t->at = &at;
   if (end_ns != runtime::wait_word::never) plan(t, end_ns);
-  stay(t);
+  t->body->stay();
 }
 
 TAGMA_DECL void threads::pass() {
@@ -86,7 +68,7 @@ TAGMA_DECL void threads::pass() {
   ++t->turn;
   t->waits = true;
   plan(t, stage_.time() + stage_.draw_turn());
-  stay(t);
+  t->body->stay();
 }
 
 TAGMA_DECL void threads::wake(const runtime::wait_word& at, int count) {

@@ -167,6 +167,16 @@ class world final : private stage {
   void end(const std::string& name, bool silently, bool told);
   void at(std::int64_t ns, std::function<void()> what);
   void note(std::string_view what, std::uint64_t number);
+  struct event {
+    std::int64_t when;
+    std::uint64_t number;  // of those at the same time, in the order in which they were planned
+    std::function<void()> what;
+
+    [[nodiscard]] bool operator<(const event& o) const {  // as heaps want it: the next one is the largest
+      return when != o.when ? when > o.when : number > o.number;
+    }
+  };
+  [[nodiscard]] bool is_due(std::int64_t ns) const { return !events_.empty() && events_.front().when <= ns; }
   void try_connect(const std::shared_ptr<stream>& from, std::int64_t until);
   [[nodiscard]] bool is_parted(const network& a, const network& b) const;
   [[nodiscard]] digest draw_nonce();
@@ -175,7 +185,7 @@ class world final : private stage {
   dice dice_;
   std::int64_t now_ = 0;
   std::uint64_t planned_ = 0, happened_ = 0, history_ = 0xcbf29ce484222325u;
-  std::map<std::pair<std::int64_t, std::uint64_t>, std::function<void()>> events_;
+  std::vector<event> events_;  // a heap
   threads threads_;
   std::map<std::string, std::unique_ptr<network>> processes_;
   std::vector<std::unique_ptr<network>> gone_;

@@ -79,7 +79,8 @@ TAGMA_DECL network& world::process(const std::string& name) {
 }
 
 TAGMA_DECL void world::at(std::int64_t ns, std::function<void()> what) {
-  events_.emplace(std::pair(std::max(ns, now_), planned_++), std::move(what));
+  events_.push_back({std::max(ns, now_), planned_++, std::move(what)});
+  std::push_heap(events_.begin(), events_.end());
 }
 
 TAGMA_DECL void world::note(std::string_view what, std::uint64_t number) {
@@ -91,24 +92,26 @@ TAGMA_DECL void world::note(std::string_view what, std::uint64_t number) {
 
 TAGMA_DECL bool world::step() {
   if (events_.empty()) return false;
-  auto next = events_.extract(events_.begin());
-  now_ = next.key().first;
-  note("event", next.key().second);
+  std::pop_heap(events_.begin(), events_.end());
+  const event next = std::move(events_.back());
+  events_.pop_back();
+  now_ = next.when;
+  note("event", next.number);
   ++happened_;
-  next.mapped()();
+  next.what();
   if (happened_ % 64 == 0) std::erase_if(streams_, [](const auto& s) { return s->is_dead(); });
   return true;
 }
 
 TAGMA_DECL void world::run_until(std::int64_t ns) {
-  while (!events_.empty() && events_.begin()->first.first <= ns) (void)step();
+  while (is_due(ns)) (void)step();
   now_ = std::max(now_, ns);
 }
 
 TAGMA_DECL bool world::comes(const std::function<bool()>& so, std::int64_t within_ns) {
   const std::int64_t end = now_ + within_ns;
   while (!so()) {
-    if (events_.empty() || events_.begin()->first.first > end) return false;
+    if (!is_due(end)) return false;
     (void)step();
   }
   return true;
