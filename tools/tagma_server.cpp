@@ -144,7 +144,10 @@ void serve(std::vector<std::string> arguments, const sigset_t& ends) {
   check_rest(arguments);
   const tagma::discovery found = tagma::discover(arguments, tagma::environment::of_process());
   const tagma::server server(found.role, options);
-  std::fprintf(stderr, "tagma-server: %s at %s\n", tagma::to_string(found.role.id()).c_str(), server.target().c_str());
+  // Where others reach it, as far as that is known without the port that the system chose.
+  const tagma::address known = found.role.task_address();
+  const std::string at = known.port == 0 ? server.target() : "tagma://" + to_string(known);
+  std::fprintf(stderr, "tagma-server: %s at %s\n", tagma::to_string(found.role.id()).c_str(), at.c_str());
   {
     const std::lock_guard<std::mutex> lock(mutex);
     listens = true;

@@ -97,12 +97,12 @@ def kubernetes(folder, server, ctl):
         pods = dict(re.findall(r"- name: (TAGMA_\w+)\s+value: (\S+)", one))
         with socket.create_server(("127.0.0.1", 0)) as held:
             port = held.getsockname()[1]
-        arguments = [a.replace("0.0.0.0:2222", f"127.0.0.1:{port}") for a in arguments]
+        arguments = [a.replace("0.0.0.0:2222", f"0.0.0.0:{port}") for a in arguments]
         environment = {**os.environ, **pods, "HOSTNAME": f"{name}-1"}
         started = subprocess.Popen([server, *arguments], stderr=subprocess.PIPE, text=True, env=environment)
         try:
             said = started.stderr.readline()
-            check(f"{name}-1" in said or f"task 1 of job \"{job}\"" in said or "serves" in said or said, said)
+            check(f"{name}-1.trainer:2222" in said, said)
             probe = re.search(r'readinessProbe:\s+exec:\s+command: \["sh", "-c", "(.*)"\]', one).group(1)
             probe = probe.replace("/secret/secret", str(secret)).replace("localhost:2222", f"127.0.0.1:{port}")
             probe = probe.replace("tagma-ctl", ctl)
