@@ -4,7 +4,6 @@
 /// @file
 /// How tagma-ctl has servers save and restore a container, whoever trains there or does not any more.
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,28 +14,20 @@
 
 namespace tagma::tools::ctl {
 
-/// Connections to all tasks, for one checkpoint.
+/// What a container is saved by, and restored.
 class checkpoint_tasks {
  public:
   checkpoint_tasks(asked_cluster& all, const request& given)
-      : tasks_(all.tasks()),
-        asked_{all.network(), tasks_, outlets_, 600'000'000'000, given.timeout_ns},
-        rounds_(asked_, given.container.value_or("")) {
-    for (const service::placed_task& t : tasks_)
-      outlets_.push_back(std::make_shared<service::outlet>(all.network(), t.address, asked_cluster::client_of(given),
-                                                           t.id, given.timeout_ns, [](const error&) {}));
-  }
+      : connections_(all, given),
+        asked_{all.network(), all.tasks(), connections_.outlets(), 600'000'000'000, given.timeout_ns},
+        rounds_(asked_, given.container.value_or("")) {}
   checkpoint_tasks(const checkpoint_tasks&) = delete;
   checkpoint_tasks& operator=(const checkpoint_tasks&) = delete;
-  ~checkpoint_tasks() {
-    for (const auto& out : outlets_) out->close();
-  }
 
   [[nodiscard]] const service::checkpoint_rounds& rounds() const { return rounds_; }
 
  private:
-  std::vector<service::placed_task> tasks_;
-  std::vector<std::shared_ptr<service::outlet>> outlets_;
+  lasting_connections connections_;
   service::asked_tasks asked_;
   service::checkpoint_rounds rounds_;
 };

@@ -4,6 +4,7 @@
 /// @file
 /// The tasks that tagma-ctl asks, and what came of it.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "json_text.hpp"
 #include "tagma/cluster.hpp"
 #include "tagma/cluster/service/inquiry.hpp"
+#include "tagma/cluster/service/outlet.hpp"
 #include "tagma/cluster/service/reports.hpp"
 #include "tagma/sockets.hpp"
 
@@ -123,6 +125,27 @@ class asked_cluster {
   service::inquiry inquiry_;
   std::vector<service::placed_task> tasks_;
   std::vector<std::string> problems_;
+};
+
+/// Connections to all tasks that last longer than a question.
+class lasting_connections {
+ public:
+  lasting_connections(asked_cluster& all, const request& given) {
+    for (const service::placed_task& t : all.tasks())
+      outlets_.push_back(std::make_shared<service::outlet>(all.network(), t.address, asked_cluster::client_of(given),
+                                                           t.id, given.timeout_ns, [](const error&) {}));
+  }
+  lasting_connections(const lasting_connections&) = delete;
+  lasting_connections& operator=(const lasting_connections&) = delete;
+  ~lasting_connections() {
+    for (const auto& out : outlets_) out->close();
+  }
+
+  /// In the order of the tasks.
+  [[nodiscard]] const std::vector<std::shared_ptr<service::outlet>>& outlets() const { return outlets_; }
+
+ private:
+  std::vector<std::shared_ptr<service::outlet>> outlets_;
 };
 
 /// Begins the object of a task: "task", and "ok" or "error".

@@ -5,46 +5,35 @@
 /// How tagma-ctl makes one timeline of what all tasks do: each records its steps, and the times are put on one clock.
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "ctl_cluster.hpp"
-#include "tagma/cluster/service/outlet.hpp"
 #include "tagma/observe/trace.hpp"
 
 namespace tagma::tools::ctl {
 
-/// Connections that last as long as the recording: heartbeats tell how far clocks are apart.
+/// All tasks while they record: heartbeats tell how far clocks are apart.
 class traced_tasks {
  public:
-  traced_tasks(asked_cluster& all, const request& given) : all_(all), given_(given) {
-    for (const service::placed_task& t : all.tasks())
-      outlets_.push_back(std::make_shared<service::outlet>(all.network(), t.address, asked_cluster::client_of(given),
-                                                           t.id, given.timeout_ns, [](const error&) {}));
-  }
-  traced_tasks(const traced_tasks&) = delete;
-  traced_tasks& operator=(const traced_tasks&) = delete;
-  ~traced_tasks() {
-    for (const auto& out : outlets_) out->close();
-  }
+  traced_tasks(asked_cluster& all, const request& given) : all_(all), given_(given), connections_(all, given) {}
 
   /// Asks all; those that do not answer are problems of the cluster, and nullptr.
   template <class Body>
   [[nodiscard]] std::vector<std::unique_ptr<service::question>> ask(service::message kind, const Body& body_of) {
     std::vector<std::unique_ptr<service::question>> questions;
     std::vector<std::unique_ptr<service::gathering>> waits;
-    for (std::size_t t = 0; t < outlets_.size(); ++t) {
+    for (std::size_t t = 0; t < all_.tasks().size(); ++t) {
       waits.push_back(std::make_unique<service::gathering>());
       questions.push_back(std::make_unique<service::question>(*waits.back(), short_name(all_.tasks()[t].id)));
       transport::outgoing m;
       m.kind = static_cast<std::uint16_t>(kind);
       m.body = body_of(t);
-      outlets_[t]->ask(std::move(m), given_.timeout_ns, *questions.back());
+      connections_.outlets()[t]->ask(std::move(m), given_.timeout_ns, *questions.back());
     }
-    for (std::size_t t = 0; t < outlets_.size(); ++t) {
+    for (std::size_t t = 0; t < all_.tasks().size(); ++t) {
       try {
         waits[t]->wait([](const error&) {});
       } catch (const error& e) {
@@ -59,7 +48,7 @@ class traced_tasks {
   [[nodiscard]] std::int64_t clock_offset(std::size_t task) const {
     const std::int64_t until = all_.network().now() + given_.timeout_ns;
     for (;;) {
-      const std::shared_ptr<transport::link> link = outlets_[task]->current();
+      const std::shared_ptr<transport::link> link = connections_.outlets()[task]->current();
       if (link == nullptr) return 0;
       const transport::link_counters seen = link->counters();
       if (seen.round_trip_ns != 0 || all_.network().now() >= until) return seen.clock_offset_ns;
@@ -70,7 +59,7 @@ class traced_tasks {
  private:
   asked_cluster& all_;
   const request& given_;
-  std::vector<std::shared_ptr<service::outlet>> outlets_;
+  lasting_connections connections_;
 };
 
 inline void record_timeline(asked_cluster& all, const request& given) {
