@@ -3442,6 +3442,7 @@ struct cluster_session_options {
   std::int64_t again_ns = 30'000'000'000;          ///< how long a run is asked for again when a connection was lost
   std::int64_t tell_ns = 5'000'000'000;            ///< how long tasks are waited for in silence
   std::int64_t stall_ns = 60'000'000'000;  ///< how long a run lasts until it is told what it waits for; 0: for ever
+  run_limits opening{};                    ///< who may stop it while it waits for tasks that are not there
   /// Told, in sentences, who is waited for; by the thread that waits. Nobody is, if it is empty.
   std::function<void(const std::string&)> told = &service::print_line;
 };
@@ -3683,7 +3684,7 @@ inline cluster_session::~cluster_session() {
 }
 
 inline service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
-  service::wait_limits limits;
+  service::wait_limits limits(options_.opening);
   limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
   limits.tell = [this, &all](std::int64_t lasted_ns) {
     const std::string by_master = by_server() ? service::what_opens(graph_, *outlets_[0]) : std::string();
@@ -3702,7 +3703,12 @@ inline void cluster_session::list_variables(variable_homes& homes) {
     m.body = options_.container;
     outlets_[t]->ask(std::move(m), options_.connect_ns, *asked.back());
   }
-  all.wait([](const error&) {}, waits_for(asked));
+  // There will be no session: nobody is waited for any more.
+  all.wait(
+      [&](const error&) {
+        for (const auto& out : outlets_) out->close();
+      },
+      waits_for(asked));
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     for (const auto& v : service::variable_list::read(asked[t]->bulk_text()).variables) {
       std::string_view name = v.name;
@@ -3740,7 +3746,12 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
     service::detail::keep_bulk(m, std::move(files[t]));
     outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t]);
   }
-  all.wait([](const error&) {}, waits_for(asked));
+  all.wait(
+      [&](const error&) {
+        for (const auto& out : outlets_)
+          if (first_step == 0) out->close();
+      },
+      waits_for(asked));
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(asked[t]->body).server;
@@ -5503,9 +5514,10 @@ struct kept_session {
 /// Makes one; waits for the tasks of the cluster.
 /// @param as who asks the other tasks, and with which secret
 /// @param told is set by the session while it opens, and by its runs
+/// @param opening who may stop it until then
 using session_opener =
     std::function<kept_session(const open_session& what, const any_program& program, const transport::options& as,
-                               const std::shared_ptr<last_told>& told)>;
+                               const std::shared_ptr<last_told>& told, const run_limits& opening)>;
 
 }  // namespace tagma::service
 // ---- tagma/cluster/service/worker_options.hpp
@@ -5553,7 +5565,8 @@ namespace detail {
 [[nodiscard]] inline service::kept_session open_for_client(transport::network& by, const cluster& members,
                                                            const service::open_session& what,
                                                            const any_program& program, const transport::options& as,
-                                                           const std::shared_ptr<service::last_told>& told) {
+                                                           const std::shared_ptr<service::last_told>& told,
+                                                           const run_limits& opening) {
   cluster_session_options how;
   how.link = as;
   how.container = what.what.container, how.variable_prefix = what.what.variable_prefix;
@@ -5562,6 +5575,7 @@ namespace detail {
   how.connect_ns = what.connect_ns, how.run_ns = what.run_ns, how.again_ns = what.again_ns;
   how.tell_ns = what.tell_ns - what.tell_ns / 4;  // before the client wants to know
   how.stall_ns = what.stall_ns - what.stall_ns / 4;
+  how.opening = opening;
   how.told = [told](const std::string& t) { told->set(t); };
   const task_id home{as.self.job, as.self.task};
   const cluster there = reached_cluster(service::tasks_of(members), home, what.what.tasks[0].address);
@@ -5588,8 +5602,8 @@ namespace detail {
 /// @param by outlives the worker
 [[nodiscard]] inline service::session_opener open_by_master(transport::network& by, const cluster& members) {
   return [&by, members](const service::open_session& what, const any_program& program, const transport::options& as,
-                        const std::shared_ptr<service::last_told>& told) {
-    return detail::open_for_client(by, members, what, program, as, told);
+                        const std::shared_ptr<service::last_told>& told, const run_limits& opening) {
+    return detail::open_for_client(by, members, what, program, as, told, opening);
   };
 }
 
@@ -8544,6 +8558,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   bool stopped_ = false;
   std::map<std::string, container> states_;
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts_;
+  cancellation stops_;
   std::map<std::uint64_t, std::shared_ptr<last_told>> opening_;  // sessions that are driven from here
   std::map<std::string, std::shared_ptr<outlet>> outlets_;
   std::vector<std::weak_ptr<inlet_handler>> inlets_;
@@ -8965,6 +8980,7 @@ inline void worker_core::stop() {
     gates.swap(gates_);
   }
   for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
+  stops_.cancel();
   drivers_.finish();
   crew_.finish();
   for (const auto& [name, gate] : gates) gate->drop();
@@ -9203,21 +9219,25 @@ inline std::shared_ptr<registered_part> worker_core::open(const open_session& wh
   if (may == transport::authority::chief && !as.chief_secret.empty()) as.secret = as.chief_secret;
   as.chief_secret.clear();
   const auto told = std::make_shared<last_told>();
-  const auto opens = [&](bool now) {
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    now ? void(opening_.emplace(what.what.graph, told)) : void(opening_.erase(what.what.graph));
+    if (parts_.count(what.what.graph) != 0 || !opening_.emplace(what.what.graph, told).second)
+      fail(status_code::already_exists, {"graph ", what.what.graph, " is known already"});
+  }
+  const auto is_open = [&] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    opening_.erase(what.what.graph);
   };
-  opens(true);
   std::shared_ptr<registered_part> made;
   try {
-    made = std::make_shared<registered_part>(what.what, program, options_.open_session(what, program, as, told), told,
-                                             options_);
+    made = std::make_shared<registered_part>(
+        what.what, program, options_.open_session(what, program, as, told, stop_with(stops_)), told, options_);
   } catch (...) {
-    opens(false);
+    is_open();
     throw;
   }
   told->set({});
-  opens(false);
+  is_open();
   return add(what.what.graph, std::move(made));
 }
 

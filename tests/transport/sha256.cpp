@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/transport/sha256.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 using tagma::transport::bytes_of;
 using tagma::transport::equal_in_constant_time;
@@ -45,6 +47,25 @@ TEST_CASE("SHA-256 takes bytes in any pieces, at every length around a block") {
     for (std::size_t i = 0; i < size; i += 1 + i % 13) pieces.add(std::string_view(text).substr(i, 1 + i % 13));
     REQUIRE(hex(pieces.result()) == sha(text));
   }
+}
+
+TEST_CASE("SHA-256 is the same with the instructions of the processor, and without") {
+  if (!tagma::transport::detail::processor_has_sha256()) {
+    WARN("skipped: this processor has none");
+    return;
+  }
+#if defined(__x86_64__)
+  std::uint32_t seed = 1;
+  for (std::size_t count = 0; count < 20; ++count) {
+    std::vector<unsigned char> bytes(64 * count);
+    for (unsigned char& b : bytes) b = static_cast<unsigned char>((seed = seed * 1664525u + 1013904223u) >> 24);
+    std::array<std::uint32_t, 8> a{}, b{};
+    for (std::size_t i = 0; i < 8; ++i) a[i] = b[i] = seed = seed * 1664525u + 1013904223u;
+    tagma::transport::detail::sha256_blocks(a.data(), bytes.data(), count);
+    tagma::transport::detail::sha256_blocks_by_processor(b.data(), bytes.data(), count);
+    REQUIRE(a == b);
+  }
+#endif
 }
 
 TEST_CASE("HMAC-SHA256 has the digests of RFC 4231") {

@@ -22,7 +22,8 @@ namespace detail {
 [[nodiscard]] inline service::kept_session open_for_client(transport::network& by, const cluster& members,
                                                            const service::open_session& what,
                                                            const any_program& program, const transport::options& as,
-                                                           const std::shared_ptr<service::last_told>& told) {
+                                                           const std::shared_ptr<service::last_told>& told,
+                                                           const run_limits& opening) {
   cluster_session_options how;
   how.link = as;
   how.container = what.what.container, how.variable_prefix = what.what.variable_prefix;
@@ -31,6 +32,7 @@ namespace detail {
   how.connect_ns = what.connect_ns, how.run_ns = what.run_ns, how.again_ns = what.again_ns;
   how.tell_ns = what.tell_ns - what.tell_ns / 4;  // before the client wants to know
   how.stall_ns = what.stall_ns - what.stall_ns / 4;
+  how.opening = opening;
   how.told = [told](const std::string& t) { told->set(t); };
   const task_id home{as.self.job, as.self.task};
   const cluster there = reached_cluster(service::tasks_of(members), home, what.what.tasks[0].address);
@@ -57,8 +59,8 @@ namespace detail {
 /// @param by outlives the worker
 [[nodiscard]] inline service::session_opener open_by_master(transport::network& by, const cluster& members) {
   return [&by, members](const service::open_session& what, const any_program& program, const transport::options& as,
-                        const std::shared_ptr<service::last_told>& told) {
-    return detail::open_for_client(by, members, what, program, as, told);
+                        const std::shared_ptr<service::last_told>& told, const run_limits& opening) {
+    return detail::open_for_client(by, members, what, program, as, told, opening);
   };
 }
 

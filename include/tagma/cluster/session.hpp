@@ -66,6 +66,7 @@ struct cluster_session_options {
   std::int64_t again_ns = 30'000'000'000;          ///< how long a run is asked for again when a connection was lost
   std::int64_t tell_ns = 5'000'000'000;            ///< how long tasks are waited for in silence
   std::int64_t stall_ns = 60'000'000'000;  ///< how long a run lasts until it is told what it waits for; 0: for ever
+  run_limits opening{};                    ///< who may stop it while it waits for tasks that are not there
   /// Told, in sentences, who is waited for; by the thread that waits. Nobody is, if it is empty.
   std::function<void(const std::string&)> told = &service::print_line;
 };
@@ -307,7 +308,7 @@ inline cluster_session::~cluster_session() {
 }
 
 inline service::wait_limits cluster_session::waits_for(const service::task_questions& all) {
-  service::wait_limits limits;
+  service::wait_limits limits(options_.opening);
   limits.tell_after_ns = options_.told ? options_.tell_ns : 0;
   limits.tell = [this, &all](std::int64_t lasted_ns) {
     const std::string by_master = by_server() ? service::what_opens(graph_, *outlets_[0]) : std::string();
@@ -326,7 +327,12 @@ inline void cluster_session::list_variables(variable_homes& homes) {
     m.body = options_.container;
     outlets_[t]->ask(std::move(m), options_.connect_ns, *asked.back());
   }
-  all.wait([](const error&) {}, waits_for(asked));
+  // There will be no session: nobody is waited for any more.
+  all.wait(
+      [&](const error&) {
+        for (const auto& out : outlets_) out->close();
+      },
+      waits_for(asked));
   for (std::size_t t = 0; t < tasks_.size(); ++t)
     for (const auto& v : service::variable_list::read(asked[t]->bulk_text()).variables) {
       std::string_view name = v.name;
@@ -364,7 +370,12 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
     service::detail::keep_bulk(m, std::move(files[t]));
     outlets_[t]->ask(std::move(m), options_.run_ns, *asked[t]);
   }
-  all.wait([](const error&) {}, waits_for(asked));
+  all.wait(
+      [&](const error&) {
+        for (const auto& out : outlets_)
+          if (first_step == 0) out->close();
+      },
+      waits_for(asked));
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(asked[t]->body).server;

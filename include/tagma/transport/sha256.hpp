@@ -15,6 +15,19 @@ namespace tagma::transport {
 
 using digest = std::array<std::uint8_t, 32>;
 
+namespace detail {
+
+/// Takes blocks of 64 bytes into the state of a digest; by any processor, and by those that have instructions for it.
+/// @{
+void sha256_blocks(std::uint32_t* state, const unsigned char* bytes, std::size_t count);
+#if defined(__x86_64__)
+void sha256_blocks_by_processor(std::uint32_t* state, const unsigned char* bytes, std::size_t count);
+#endif
+[[nodiscard]] bool processor_has_sha256();
+/// @}
+
+}  // namespace detail
+
 /// Takes bytes, and then gives their digest.
 class sha256 {
  public:
@@ -23,7 +36,7 @@ class sha256 {
   [[nodiscard]] digest result();
 
  private:
-  void block(const unsigned char* bytes);
+  void blocks(const unsigned char* bytes, std::size_t count);
 
   std::array<std::uint32_t, 8> state_{0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au,
                                       0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u};

@@ -51,8 +51,9 @@ struct kept_session {
 /// Makes one; waits for the tasks of the cluster.
 /// @param as who asks the other tasks, and with which secret
 /// @param told is set by the session while it opens, and by its runs
+/// @param opening who may stop it until then
 using session_opener =
     std::function<kept_session(const open_session& what, const any_program& program, const transport::options& as,
-                               const std::shared_ptr<last_told>& told)>;
+                               const std::shared_ptr<last_told>& told, const run_limits& opening)>;
 
 }  // namespace tagma::service

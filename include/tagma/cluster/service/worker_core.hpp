@@ -131,6 +131,7 @@ class worker_core final : public std::enable_shared_from_this<worker_core> {
   bool stopped_ = false;
   std::map<std::string, container> states_;
   std::map<std::uint64_t, std::shared_ptr<registered_part>> parts_;
+  cancellation stops_;
   std::map<std::uint64_t, std::shared_ptr<last_told>> opening_;  // sessions that are driven from here
   std::map<std::string, std::shared_ptr<outlet>> outlets_;
   std::vector<std::weak_ptr<inlet_handler>> inlets_;
@@ -552,6 +553,7 @@ inline void worker_core::stop() {
     gates.swap(gates_);
   }
   for (const auto& [graph, part] : parts) part->abort(error(status_code::aborted, "the server stops"));
+  stops_.cancel();
   drivers_.finish();
   crew_.finish();
   for (const auto& [name, gate] : gates) gate->drop();

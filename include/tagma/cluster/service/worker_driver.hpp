@@ -33,21 +33,25 @@ inline std::shared_ptr<registered_part> worker_core::open(const open_session& wh
   if (may == transport::authority::chief && !as.chief_secret.empty()) as.secret = as.chief_secret;
   as.chief_secret.clear();
   const auto told = std::make_shared<last_told>();
-  const auto opens = [&](bool now) {
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    now ? void(opening_.emplace(what.what.graph, told)) : void(opening_.erase(what.what.graph));
+    if (parts_.count(what.what.graph) != 0 || !opening_.emplace(what.what.graph, told).second)
+      fail(status_code::already_exists, {"graph ", what.what.graph, " is known already"});
+  }
+  const auto is_open = [&] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    opening_.erase(what.what.graph);
   };
-  opens(true);
   std::shared_ptr<registered_part> made;
   try {
-    made = std::make_shared<registered_part>(what.what, program, options_.open_session(what, program, as, told), told,
-                                             options_);
+    made = std::make_shared<registered_part>(
+        what.what, program, options_.open_session(what, program, as, told, stop_with(stops_)), told, options_);
   } catch (...) {
-    opens(false);
+    is_open();
     throw;
   }
   told->set({});
-  opens(false);
+  is_open();
   return add(what.what.graph, std::move(made));
 }
 
