@@ -61,7 +61,7 @@ TAGMA_DECL void sha256_blocks(std::uint32_t* state, const unsigned char* bytes, 
 using signed_lanes [[gnu::vector_size(16)]] = int;
 using unsigned_lanes [[gnu::vector_size(16)]] = unsigned;
 
-[[nodiscard, gnu::always_inline]] inline signed_lanes wrapped_sum(signed_lanes a, signed_lanes b) {
+TAGMA_DECL signed_lanes wrapped_sum(signed_lanes a, signed_lanes b) {
   return std::bit_cast<signed_lanes>(std::bit_cast<unsigned_lanes>(a) + std::bit_cast<unsigned_lanes>(b));
 }
 
@@ -85,7 +85,6 @@ using unsigned_lanes [[gnu::vector_size(16)]] = unsigned;
       b = __builtin_shufflevector(b, b, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
       std::memcpy(&w[i], &b, 16);
     }
-#pragma GCC unroll 16
     for (std::size_t i = 0; i < 16; ++i) {
       four constants;
       std::memcpy(&constants, sha256_constants + 4 * i, 16);
