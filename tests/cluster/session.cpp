@@ -264,6 +264,29 @@ TEST_CASE("who is waited for is told") {
   runs.join();
 }
 
+TEST_CASE("a server ends while it opens a session for a client") {
+  servers all(two_and_one);
+  all.workers[{"ps", 0}].reset();
+  tg::cluster_session_options how = all.client();
+  how.master = tg::session_master::server;
+  how.connect_ns = 3'600'000'000'000;
+  how.tell_ns = 10'000'000;
+  tg::atomic<bool> waits{false};
+  how.told = [&](const std::string& what) {
+    if (what.find("/job:ps/replica:0/task:0") != std::string::npos) waits.store(true);
+  };
+  std::thread opens([&] {
+    const std::string text = tg::test::text_of([&] {
+      tg::cluster_session session(all.network, two_and_one, {"worker", 0}, network(), how);
+    });
+    INFO(text);
+    CHECK(text.find("/job:worker/replica:0/task:0") != std::string::npos);
+  });
+  while (!waits.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  all.workers[{"worker", 0}].reset();
+  opens.join();
+}
+
 TEST_CASE("a session sees the tasks that its filters name") {
   servers all(two_and_one);
   all.master = GENERATE(tg::session_master::client, tg::session_master::server);
