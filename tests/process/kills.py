@@ -6,11 +6,14 @@
 
 First two trainers, of which one and its worker die: what they were told was done was done, once, and what was done
 beside it was done for those that died. Then one trainer whose servers die: what is lost is what came behind the newest
-checkpoint, on both servers alike, and nothing else. Then one whose server is stopped for a while, with nothing lost. How long they were away is printed."""
+checkpoint, on both servers alike, and nothing else. Then one whose server is stopped for a while, with nothing lost; and,
+where network namespaces may be made, one whose server is on another host as far as the network knows, which is out of
+reach for a while. How long they were away is printed."""
 
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -159,6 +162,84 @@ def one_that_sleeps(program, client, cluster, _, draw):
     return [away]
 
 
+class OtherHost:
+    """A network namespace, and a link to it that can be cut."""
+
+    def __init__(self):
+        self.name = f"tagma-{os.getpid()}"
+        self.link = f"tg{os.getpid()}"
+        self.here, self.there = "10.213.7.1", "10.213.7.2"
+        for command in (["netns", "add", self.name],
+                        ["link", "add", self.link, "type", "veth", "peer", "name", "eth0", "netns", self.name],
+                        ["address", "add", self.here + "/30", "dev", self.link],
+                        ["link", "set", self.link, "up"],
+                        ["-n", self.name, "address", "add", self.there + "/30", "dev", "eth0"],
+                        ["-n", self.name, "link", "set", "eth0", "up"],
+                        ["-n", self.name, "link", "set", "lo", "up"]):
+            self.ip(*command)
+
+    @staticmethod
+    def ip(*command):
+        subprocess.run(["ip", *command], check=True, capture_output=True)
+
+    def set(self, state):
+        self.ip("link", "set", self.link, state)
+
+    def end(self):
+        subprocess.run(["ip", "link", "del", self.link], check=False, capture_output=True)
+        subprocess.run(["ip", "netns", "del", self.name], check=False, capture_output=True)
+
+    @classmethod
+    def make(cls):
+        """None where that is not allowed."""
+        if shutil.which("ip") is None or os.geteuid() != 0:
+            return None
+        host = cls.__new__(cls)
+        try:
+            host.__init__()
+            return host
+        except (OSError, subprocess.CalledProcessError):
+            host.end()
+            return None
+
+
+def one_out_of_reach(program, client, _, cuts, draw):
+    """Cuts the link to a parameter server, for less and for more time than others believe in it. Nothing closes a socket."""
+    host = OtherHost.make()
+    if host is None:
+        print("one_out_of_reach: skipped, network namespaces cannot be made here")
+        return []
+    os.environ["TAGMA_TEST_INSECURE"] = "1"
+    ports = free_ports(4)
+    cluster = {"ps": [f"{host.here}:{ports[0]}", f"{host.there}:{ports[1]}"],
+               "worker": [f"{host.here}:{p}" for p in ports[2:]]}
+    tasks, away = [], []
+    only = None
+    try:
+        for job, number in (("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)):
+            inside = ["ip", "netns", "exec", host.name] if (job, number) == ("ps", 1) else []
+            command = [program, "--cluster", json.dumps(cluster), "--job", job, "--task", str(number), "--insecure"]
+            tasks.append(Task(f"{job} {number}", inside + command))
+            listens(tasks[-1])
+        only = trainer(client, cluster, 0, "chief", STEPS_OF_A_KILL * (cuts + 4))
+        for seconds in [draw.choice((0.5, 5)) for _ in range(min(cuts, 4))]:
+            only.wait_for(ran(len(only.said("ran")) + draw.randrange(1, STEPS_OF_A_KILL)))
+            host.set("down")
+            done, begun = len(only.said("ran")), time.monotonic()
+            time.sleep(seconds)
+            check(len(only.said("ran")) <= done + 2, "runs go on without a server")
+            host.set("up")
+            only.wait_for(ran(done + 2))
+            away.append(time.monotonic() - begun)
+        finish(only)
+        check_counts([only], 0)
+    finally:
+        for task in [*tasks, *([only] if only else [])]:
+            task.process.kill()
+        host.end()
+    return away
+
+
 def one_trainer(program, client, cluster, kills, draw):
     """Kills servers of variables and of work; one trainer goes on from checkpoints."""
     away = []
@@ -203,8 +284,10 @@ def main(program, client, kills=4, seed=None):
     draw = random.Random(seed)
     ports = free_ports(4)
     cluster = {"ps": [f"127.0.0.1:{p}" for p in ports[:2]], "worker": [f"127.0.0.1:{p}" for p in ports[2:]]}
-    for scenario in (two_trainers, one_trainer, one_that_sleeps):
+    for scenario in (two_trainers, one_trainer, one_that_sleeps, one_out_of_reach):
         away = sorted(scenario(program, client, cluster, int(kills), draw))
+        if not away:
+            continue
         print(f"{scenario.__name__}: {len(away)} kills; runs again after {away[len(away) // 2]:.2f} s, {away[-1]:.2f} s at most",
               flush=True)
 
