@@ -1540,6 +1540,7 @@ class heap_tables {
     built_.loop_count = copy(built_.loops, g.loops);
     built_.back_edge_count = copy(built_.back_edges.data(), g.back_edges);
     copy(built_.loop_of.data(), g.loop_of);
+    scoped_ = g.requests.size() > 0, looped_ = g.loops.size() > 0;
   }
 
   [[nodiscard]] const build_status& status() const { return built_.status; }
@@ -1550,9 +1551,11 @@ class heap_tables {
                  {built_.storage.edges.data(), built_.edges},
                  {built_.storage.attributes.data(), built_.attributes},
                  built_.roots};
-    g.requests = {built_.requests, built_.request_count};
-    g.loops = {built_.loops, built_.loop_count};
-    g.back_edges = {built_.back_edges.data(), built_.back_edge_count};
+    if (scoped_) g.requests = {built_.requests, built_.request_count};
+    if (looped_) {
+      g.loops = {built_.loops, built_.loop_count};
+      g.back_edges = {built_.back_edges.data(), built_.back_edge_count};
+    }
     if (built_.loop_count > 0) g.loop_of = {built_.loop_of.data(), built_.nodes};
     return g;
   }
@@ -1585,6 +1588,7 @@ class heap_tables {
   }
 
   graph_on_heap built_;
+  bool scoped_ = false, looped_ = false;  ///< it has tables of scopes, and of loops
 };
 
 /// The graph behind some outputs, built by a process.
@@ -1596,6 +1600,7 @@ class heap_build : public heap_tables {
     for (const record* r : roots) survey_.visit(*r);
     for (const record* r : named) survey_.visit(*r);
     root_place_ = survey_.join(named);
+    scoped_ = survey_.found.scoped, looped_ = survey_.found.looped;
     fixed_array<const record*, heap_room> outputs;
     make_room(roots.size(), outputs);
     for (std::size_t i = 0; i < roots.size(); ++i) outputs[i] = roots[i];

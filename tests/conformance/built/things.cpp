@@ -143,9 +143,9 @@ TEST_CASE("things of containers that a builder refuses") {
         std::string::npos);
   CHECK(text([&] { b.resource("queue", "no name", options(queue_kind::fifo) + number); }).find("TAGMA-E160") !=
         std::string::npos);
-  CHECK(text([&] { b.resource("group", "g", {}); }).find("no thing of a container") != std::string::npos);
-  CHECK(text([&] { b.resource("queue", "r", {}); }).find("queue: ") != std::string::npos);
-  CHECK(text([&] { b.resource("stack", "s", {}); }).starts_with("NotFound: "));
+  CHECK(text([&] { b.resource("group", "g", words{}); }).find("no thing of a container") != std::string::npos);
+  CHECK(text([&] { b.resource("queue", "r", words{}); }).find("queue: ") != std::string::npos);
+  CHECK(text([&] { b.resource("stack", "s", words{}); }).starts_with("NotFound: "));
   const graph_node nameless = b.add("queue", {}, options(queue_kind::fifo) + number);
   CHECK(text([&] {
           (void)b.build({{"size", b.add("queue_size", {nameless})}});
