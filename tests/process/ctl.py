@@ -81,23 +81,25 @@ def main(server, ctl, client, write_program, waiting_client):
         check("no task has a container 'trial'" in run("reset", "trial", *target, status=1), "a container")
         check(run("queues", *target).count("\n") == 1, "queues")
         check(run("why", *target) == "no runs are under way\n", "why")
-        recorded = subprocess.Popen([ctl, "trace", "--seconds", "2", *target], stdout=subprocess.PIPE, text=True)
-        while recorded.poll() is None:
-            subprocess.run([client, *target], capture_output=True, check=True, timeout=120)
-        timeline = json.loads(recorded.communicate()[0])
-        shown = {e["pid"]: e["args"]["name"] for e in timeline["traceEvents"] if e["name"] == "process_name"}
-        check(set(shown.values()) >= {f"{name} /device:CPU:0" for name in names}, shown)
-        steps = [e for e in timeline["traceEvents"] if e["ph"] == "X"]
-        check({e["pid"] for e in steps} == {0, 1000} and all(-1e6 < e["ts"] < 60e6 for e in steps), steps[:5])
-        # What one task receives, the other has sent before, on one clock.
-        ends = {pid: min(e["ts"] + e["dur"] for e in steps if e["pid"] == pid) for pid in (0, 1000)}
-        check(abs(ends[0] - ends[1]) < 1e6, "clocks are apart by", ends)
         doctor = json.loads(run("doctor", "--json", *target))
         check(len(doctor["pairs"]) == 4 and all(p["ok"] for p in doctor["pairs"]), doctor)
         check(doctor["problems"] == [] and "all is well" in run("doctor", *target), doctor)
         metrics = run("metrics", *target)
         check('tagma_up{job="local",task="1"} 1\n' in metrics and "# TYPE tagma_runs_begun_total counter\n" in metrics, metrics)
         check('tagma_runs_begun_total{job="local",task="1"} 3\n' in metrics, metrics)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "run.json")
+            recorded = subprocess.Popen([ctl, "trace", "--seconds", "2", "--output", file, *target])
+            while recorded.poll() is None:
+                subprocess.run([client, *target], capture_output=True, check=True, timeout=120)
+            timeline = json.loads(file.read_text(encoding="utf-8"))
+        shown = {e["pid"]: e["args"]["name"] for e in timeline["traceEvents"] if e["name"] == "process_name"}
+        check(set(shown.values()) >= {f"{name} /device:CPU:0" for name in names}, shown)
+        steps = [e for e in timeline["traceEvents"] if e["ph"] == "X"]
+        check({e["pid"] for e in steps} == {0, 1000} and all(-1e6 < e["ts"] < 60e6 for e in steps), steps[:5])
+        # What one task receives, the other has sent before, on one clock.
+        ends = {pid: min(e["ts"] + e["dur"] for e in steps if e["pid"] == pid) for pid in (0, 1000)}
+        check(abs(ends[0] - ends[1000]) < 1e6, "clocks are apart by", ends)
         rows = cells(run("reset", "", *target))
         check([row[2:] for row in rows[1:]] == [["0", "0"], ["1", "0"]], rows)
         check("total" not in run("variables", *target), "what was reset")

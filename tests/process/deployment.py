@@ -142,7 +142,8 @@ def systemd(folder, server):
         check(started.wait(timeout=60) == 0, "SIGTERM ends it well")
 
 
-def main(server, ctl, train):
+def main(*programs):
+    server, ctl, train = (str(pathlib.Path(p).resolve()) for p in programs)
     for test, programs in ((slurm, (train,)), (kubernetes, (server, ctl)), (systemd, (server,))):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder), *programs)
