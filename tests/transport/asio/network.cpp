@@ -333,10 +333,10 @@ TEST_CASE("sockets: a process that is killed is lost, and no memory that was sha
     INFO(busy);
     asked first, second;
     watched w;
+    const other_process other;  // before there are threads, which it would not have
     asio::network net;
     const auto told = std::make_shared<service>();
     {
-      const other_process other;
       const auto l = net.connect(other.address, patient(sharing_memory("worker")), told, 60 * s);
       REQUIRE(l->start({.kind = 1, .bulk = bulk}, 60 * s, first));
       REQUIRE(comes([&] { return first.ends() == 1 && l->counters().shared_memory; }));
