@@ -491,6 +491,476 @@ struct restored_checkpoint {
 #include <utility>
 #include <vector>
 
+// ---- tagma/cluster/service/messages.hpp
+
+/// @file
+/// What processes of a cluster say to one another: parts of graphs, runs of them, and tensors that lead from part to
+/// part.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagma::service {
+
+/// Kinds of messages.
+enum class message : std::uint16_t {
+  add_part = 1,    ///< a call; its bulk is a program file
+  run_part,        ///< a call; its bulk are elements of what is fed, its answer's those of what was fetched
+  tensor,          ///< its bulk are the elements of an edge
+  wanted,          ///< who takes an edge waits for it
+  end_run,         ///< nobody needs a run any more, or it has failed
+  forget_graph,    ///< a client is gone
+  list_variables,  ///< a call
+  list_tasks,      ///< a call
+  keep_graph,      ///< a call: a client has come back
+  hold_runs,       ///< a call: runs that have not begun wait
+  save_shard,      ///< a call
+  commit_save,     ///< a call
+  end_hold,        ///< nobody holds runs any more, and no save goes on
+  restore_shard,   ///< a call
+  open_session,    ///< a call; its bulk is a program file, which the server drives for its client
+  // Those of reports.hpp: calls that look into a server.
+  status = 16,      ///< how it is
+  list_containers,  ///< its containers
+  list_resources,   ///< what a container has
+  read_variable,    ///< norms of a variable, perhaps with its elements
+  list_runs,        ///< runs that are under way, and what they wait for
+  reset_container,  ///< empties a container, which ends the sessions that use it
+  probe,            ///< whether it reaches another task
+  // Of its own.
+  stop = 23,  ///< a call: the server ends
+  // Those of master_messages.hpp, beside open_session.
+  save_session,     ///< a call
+  restore_session,  ///< a call
+  // Those of reports.hpp, again.
+  begin_trace,  ///< a call: steps are recorded from now on
+  end_trace     ///< a call: those that have been
+};
+
+/// A task, and where it is.
+struct placed_task {
+  task_id id;
+  std::string address;
+};
+
+/// The tasks of a cluster.
+[[nodiscard]] std::vector<placed_task> tasks_of(const cluster& c);
+
+class word_reader;
+class word_writer;
+
+namespace detail {
+void write(word_writer& to, const std::vector<placed_task>& tasks);
+[[nodiscard]] std::vector<placed_task> read_tasks(word_reader& from);
+[[nodiscard]] status_code read_code(word_reader& from, const char* what);
+}  // namespace detail
+
+/// A part of a graph for the task that gets it.
+struct add_part {
+  std::uint64_t graph = 0;      ///< random; a client draws it
+  std::int32_t part = 0;        ///< which of `tasks` it is for
+  std::string container;        ///< where its state is; empty: the default one of the server
+  std::string variable_prefix;  ///< in front of the names of variables
+  isolation kept_apart = isolation::variables;
+  std::uint64_t seed = 0;
+  std::vector<placed_task> tasks;  ///< of the edges, by their numbers
+  std::uint64_t first_step = 0;    ///< runs before it do not begin: the server may have forgotten what they came to
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static add_part read(std::string_view body);
+};
+
+/// A value that is fed, to nodes of a part.
+struct fed_tensor {
+  std::vector<std::int32_t> nodes;
+  tensor_spec spec;
+};
+
+/// The answer to `add_part`.
+struct added_part {
+  std::uint64_t server = 0;  ///< its incarnation
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static added_part read(std::string_view body);
+};
+
+/// `graph` and `step` are the number of the request: what has it is done once, however often it is asked for.
+struct run_part {
+  std::uint64_t graph = 0;
+  std::uint64_t step = 0;
+  std::uint64_t answered = 0;         ///< the client has the answers of all runs before this one
+  std::uint64_t server = 0;           ///< the incarnation that may do it; 0: any
+  std::vector<std::int32_t> outputs;  ///< positions among the outputs of the part
+  std::vector<fed_tensor> feeds;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static run_part read(std::string_view body);
+};
+
+/// The answer: what the outputs are, or why there are none. Type `none` for one that has no value, such as an update.
+struct part_results {
+  std::vector<tensor_spec> specs;
+  status_code code = status_code::ok;  ///< else the run has failed: that is remembered, too
+  std::string why{};
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static part_results read(std::string_view body);
+};
+
+/// An edge of a run: `tensor` with a spec, `wanted` without.
+struct edge_of_run {
+  std::uint64_t graph = 0;
+  std::uint64_t step = 0;
+  std::int32_t edge = 0;
+  tensor_spec spec{};
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static edge_of_run read(std::string_view body);
+};
+
+struct end_run {
+  std::uint64_t graph = 0;
+  std::uint64_t step = 0;
+  status_code code = status_code::ok;  ///< ok: it is over, and was well
+  std::string why;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static end_run read(std::string_view body);
+};
+
+/// The answer to `list_variables`, whose body is the name of a container.
+struct variable_list {
+  struct variable {
+    std::string name;
+    tensor_spec spec;
+  };
+  std::vector<variable> variables;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static variable_list read(std::string_view body);
+};
+
+/// The answer to `list_tasks`: the cluster as a server knows it, and which task of it the server is.
+struct task_list {
+  task_id self;
+  std::vector<placed_task> tasks;
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static task_list read(std::string_view body);
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/messages.ipp
+
+/// @file
+/// Definitions of messages.hpp: in the compiled half, or else in each file that includes it.
+
+// ---- tagma/cluster/service/words.hpp
+
+/// @file
+/// Numbers and texts of the bodies of messages, little-endian and without padding.
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tagma::service {
+
+/// Writes a body.
+class word_writer {
+ public:
+  template <class T>
+  void number(T value) {
+    transport::put_number(bytes_, value);
+  }
+  /// The bits of a number of 64 bits, as IEEE 754 has them.
+  void real(double value) { number(std::bit_cast<std::uint64_t>(value)); }
+  /// One byte.
+  void flag(bool value) { number(static_cast<std::uint8_t>(value)); }
+  /// A length of four bytes, and the characters.
+  void text(std::string_view t);
+  /// A type, a rank and as many extents.
+  void spec(const tensor_spec& s);
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Reads one back. Everything throws InvalidArgument where the body ends too early or has what cannot be.
+class word_reader {
+ public:
+  /// @param what names the message in sentences
+  word_reader(std::string_view bytes, const char* what) : bytes_(bytes), what_(what) {}
+
+  template <class T>
+  [[nodiscard]] T number() {
+    return transport::get_number<T>(take(sizeof(T)).data());
+  }
+  [[nodiscard]] double real() { return std::bit_cast<double>(number<std::uint64_t>()); }
+  [[nodiscard]] bool flag();
+  [[nodiscard]] std::string text();
+  /// Of a tensor that there is: without open extents, of a size that is allowed.
+  [[nodiscard]] tensor_spec spec();
+  /// How many things follow that have at least `least` bytes each.
+  [[nodiscard]] std::size_t count(std::size_t least);
+  /// Throws if bytes are left.
+  void end() const;
+
+ private:
+  [[nodiscard]] std::string_view take(std::size_t size);
+  [[noreturn]] void refuse(std::string_view why) const;
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  const char* what_;
+};
+
+}  // namespace tagma::service
+
+// ---- tagma/cluster/service/words.ipp
+
+/// @file
+/// Definitions of words.hpp: in the compiled half, or else in each file that includes it.
+
+namespace tagma::service {
+
+TAGMA_DECL void word_writer::text(std::string_view t) {
+  number(static_cast<std::uint32_t>(t.size()));
+  bytes_ += t;
+}
+
+TAGMA_DECL void word_writer::spec(const tensor_spec& s) {
+  number(static_cast<std::uint8_t>(s.type));
+  number(static_cast<std::uint8_t>(s.dims.rank));
+  for (const extent e : s.dims.span()) number(e);
+}
+
+TAGMA_COLD TAGMA_DECL void word_reader::refuse(std::string_view why) const {
+  fail(status_code::invalid_argument, {"message '", what_, "': at byte ", at_, ": ", why});
+}
+
+TAGMA_DECL std::string_view word_reader::take(std::size_t size) {
+  if (size > bytes_.size() - at_) refuse("it ends too early");
+  const std::string_view part = bytes_.substr(at_, size);
+  at_ += size;
+  return part;
+}
+
+TAGMA_DECL bool word_reader::flag() {
+  const auto value = number<std::uint8_t>();
+  if (value > 1) refuse("a flag that is neither 0 nor 1");
+  return value == 1;
+}
+
+TAGMA_DECL std::string word_reader::text() { return std::string(take(number<std::uint32_t>())); }
+
+TAGMA_DECL std::size_t word_reader::count(std::size_t least) {
+  const std::size_t n = number<std::uint32_t>();
+  if (n > (bytes_.size() - at_) / least) refuse("it lists more than it has");
+  return n;
+}
+
+TAGMA_DECL tensor_spec word_reader::spec() {
+  tensor_spec s;
+  s.type = static_cast<dtype>(number<std::uint8_t>());
+  const auto rank = number<std::uint8_t>();
+  if (rank > max_rank) refuse("a shape of more axes than tensors have");
+  for (int i = 0; i < rank; ++i) s.dims.push_back(number<extent>());
+  if (s.type == dtype::none && rank == 0) return s;
+  if (s.type > dtype::string || s.type == dtype::none) refuse("an element type that is not known");
+  check_size(s, what_);
+  return s;
+}
+
+TAGMA_DECL void word_reader::end() const {
+  if (at_ != bytes_.size()) refuse("bytes are left");
+}
+
+}  // namespace tagma::service
+
+namespace tagma::service {
+
+namespace detail {
+
+TAGMA_DECL void write(word_writer& to, const std::vector<placed_task>& tasks) {
+  to.number(static_cast<std::uint32_t>(tasks.size()));
+  for (const placed_task& t : tasks) to.text(t.id.job), to.number(t.id.task), to.text(t.address);
+}
+
+TAGMA_DECL std::vector<placed_task> read_tasks(word_reader& from) {
+  std::vector<placed_task> tasks(from.count(12));
+  for (placed_task& t : tasks) t.id.job = from.text(), t.id.task = from.number<std::int32_t>(), t.address = from.text();
+  return tasks;
+}
+
+TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
+  const auto code = static_cast<status_code>(from.number<std::uint8_t>());
+  if (code > status_code::data_loss)
+    fail(status_code::invalid_argument, {"message '", what, "': status ", static_cast<int>(code), " is not known"});
+  return code;
+}
+
+}  // namespace detail
+
+TAGMA_DECL std::vector<placed_task> tasks_of(const cluster& c) {
+  std::vector<placed_task> all;
+  for (const auto& [job, tasks] : c.as_map())
+    for (const auto& [task, at] : tasks) all.push_back({{job, task}, tagma::to_string(at)});
+  return all;
+}
+
+TAGMA_DECL std::string add_part::body() const {
+  word_writer to;
+  to.number(graph), to.number(part), to.text(container), to.text(variable_prefix);
+  to.number(static_cast<std::uint8_t>(kept_apart)), to.number(seed);
+  detail::write(to, tasks), to.number(first_step);
+  return to.take();
+}
+
+TAGMA_DECL add_part add_part::read(std::string_view body) {
+  word_reader from(body, "add_part");
+  add_part m;
+  m.graph = from.number<std::uint64_t>(), m.part = from.number<std::int32_t>();
+  m.container = from.text(), m.variable_prefix = from.text();
+  const auto apart = from.number<std::uint8_t>();
+  m.kept_apart = apart == 0 ? isolation::runs : isolation::variables;
+  m.seed = from.number<std::uint64_t>();
+  m.tasks = detail::read_tasks(from), m.first_step = from.number<std::uint64_t>();
+  from.end();
+  if (apart > 1 || m.part < 0 || static_cast<std::size_t>(m.part) >= m.tasks.size())
+    fail(status_code::invalid_argument, {"message 'add_part': part ", m.part, " of ", m.tasks.size(), " tasks"});
+  return m;
+}
+
+TAGMA_DECL std::string added_part::body() const {
+  word_writer to;
+  to.number(server);
+  return to.take();
+}
+
+TAGMA_DECL added_part added_part::read(std::string_view body) {
+  word_reader from(body, "added_part");
+  added_part m;
+  m.server = from.number<std::uint64_t>();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string run_part::body() const {
+  word_writer to;
+  to.number(graph), to.number(step), to.number(answered), to.number(server);
+  to.number(static_cast<std::uint32_t>(outputs.size()));
+  for (const std::int32_t o : outputs) to.number(o);
+  to.number(static_cast<std::uint32_t>(feeds.size()));
+  for (const fed_tensor& f : feeds) {
+    to.number(static_cast<std::uint32_t>(f.nodes.size()));
+    for (const std::int32_t n : f.nodes) to.number(n);
+    to.spec(f.spec);
+  }
+  return to.take();
+}
+
+TAGMA_DECL run_part run_part::read(std::string_view body) {
+  word_reader from(body, "run_part");
+  run_part m;
+  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.answered = from.number<std::uint64_t>(), m.server = from.number<std::uint64_t>();
+  m.outputs.resize(from.count(4));
+  for (std::int32_t& o : m.outputs) o = from.number<std::int32_t>();
+  m.feeds.resize(from.count(6));
+  for (fed_tensor& f : m.feeds) {
+    f.nodes.resize(from.count(4));
+    for (std::int32_t& n : f.nodes) n = from.number<std::int32_t>();
+    f.spec = from.spec();
+  }
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string part_results::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(specs.size()));
+  for (const tensor_spec& s : specs) to.spec(s);
+  to.number(static_cast<std::uint8_t>(code)), to.text(why);
+  return to.take();
+}
+
+TAGMA_DECL part_results part_results::read(std::string_view body) {
+  word_reader from(body, "part_results");
+  part_results m;
+  m.specs.resize(from.count(2));
+  for (tensor_spec& s : m.specs) s = from.spec();
+  m.code = detail::read_code(from, "part_results"), m.why = from.text();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string edge_of_run::body() const {
+  word_writer to;
+  to.number(graph), to.number(step), to.number(edge), to.spec(spec);
+  return to.take();
+}
+
+TAGMA_DECL edge_of_run edge_of_run::read(std::string_view body) {
+  word_reader from(body, "tensor");
+  edge_of_run m;
+  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.edge = from.number<std::int32_t>(), m.spec = from.spec();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string end_run::body() const {
+  word_writer to;
+  to.number(graph), to.number(step), to.number(static_cast<std::uint8_t>(code)), to.text(why);
+  return to.take();
+}
+
+TAGMA_DECL end_run end_run::read(std::string_view body) {
+  word_reader from(body, "end_run");
+  end_run m;
+  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
+  m.code = detail::read_code(from, "end_run"), m.why = from.text();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string variable_list::body() const {
+  word_writer to;
+  to.number(static_cast<std::uint32_t>(variables.size()));
+  for (const variable& v : variables) to.text(v.name), to.spec(v.spec);
+  return to.take();
+}
+
+TAGMA_DECL variable_list variable_list::read(std::string_view body) {
+  word_reader from(body, "variable_list");
+  variable_list m;
+  m.variables.resize(from.count(6));
+  for (variable& v : m.variables) v.name = from.text(), v.spec = from.spec();
+  from.end();
+  return m;
+}
+
+TAGMA_DECL std::string task_list::body() const {
+  word_writer to;
+  to.text(self.job), to.number(self.task), detail::write(to, tasks);
+  return to.take();
+}
+
+TAGMA_DECL task_list task_list::read(std::string_view body) {
+  word_reader from(body, "task_list");
+  task_list m;
+  m.self.job = from.text(), m.self.task = from.number<std::int32_t>(), m.tasks = detail::read_tasks(from);
+  from.end();
+  return m;
+}
+
+}  // namespace tagma::service
 // ---- tagma/cluster/service/run_gate.hpp
 
 /// @file
@@ -627,6 +1097,12 @@ TAGMA_DECL std::uint64_t run_gate::times_held() const {
 
 namespace tagma::service {
 
+namespace detail {
+using text_list = std::vector<std::pair<std::string, std::string>>;
+void write_texts(word_writer& to, const text_list& texts);
+[[nodiscard]] text_list read_texts(word_reader& from);
+}  // namespace detail
+
 /// Runs in one list; others are listed when these are over.
 inline constexpr std::size_t most_listed = 3000;
 
@@ -724,131 +1200,6 @@ struct restored_shard {
 /// @file
 /// Definitions of checkpoint_messages.hpp: in the compiled half, or else in each file that includes it.
 
-// ---- tagma/cluster/service/words.hpp
-
-/// @file
-/// Numbers and texts of the bodies of messages, little-endian and without padding.
-
-#include <bit>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-namespace tagma::service {
-
-/// Writes a body.
-class word_writer {
- public:
-  template <class T>
-  void number(T value) {
-    transport::put_number(bytes_, value);
-  }
-  /// The bits of a number of 64 bits, as IEEE 754 has them.
-  void real(double value) { number(std::bit_cast<std::uint64_t>(value)); }
-  /// One byte.
-  void flag(bool value) { number(static_cast<std::uint8_t>(value)); }
-  /// A length of four bytes, and the characters.
-  void text(std::string_view t);
-  /// A type, a rank and as many extents.
-  void spec(const tensor_spec& s);
-  [[nodiscard]] std::string take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
-};
-
-/// Reads one back. Everything throws InvalidArgument where the body ends too early or has what cannot be.
-class word_reader {
- public:
-  /// @param what names the message in sentences
-  word_reader(std::string_view bytes, const char* what) : bytes_(bytes), what_(what) {}
-
-  template <class T>
-  [[nodiscard]] T number() {
-    return transport::get_number<T>(take(sizeof(T)).data());
-  }
-  [[nodiscard]] double real() { return std::bit_cast<double>(number<std::uint64_t>()); }
-  [[nodiscard]] bool flag();
-  [[nodiscard]] std::string text();
-  /// Of a tensor that there is: without open extents, of a size that is allowed.
-  [[nodiscard]] tensor_spec spec();
-  /// How many things follow that have at least `least` bytes each.
-  [[nodiscard]] std::size_t count(std::size_t least);
-  /// Throws if bytes are left.
-  void end() const;
-
- private:
-  [[nodiscard]] std::string_view take(std::size_t size);
-  [[noreturn]] void refuse(std::string_view why) const;
-
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-  const char* what_;
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/words.ipp
-
-/// @file
-/// Definitions of words.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-TAGMA_DECL void word_writer::text(std::string_view t) {
-  number(static_cast<std::uint32_t>(t.size()));
-  bytes_ += t;
-}
-
-TAGMA_DECL void word_writer::spec(const tensor_spec& s) {
-  number(static_cast<std::uint8_t>(s.type));
-  number(static_cast<std::uint8_t>(s.dims.rank));
-  for (const extent e : s.dims.span()) number(e);
-}
-
-TAGMA_COLD TAGMA_DECL void word_reader::refuse(std::string_view why) const {
-  fail(status_code::invalid_argument, {"message '", what_, "': at byte ", at_, ": ", why});
-}
-
-TAGMA_DECL std::string_view word_reader::take(std::size_t size) {
-  if (size > bytes_.size() - at_) refuse("it ends too early");
-  const std::string_view part = bytes_.substr(at_, size);
-  at_ += size;
-  return part;
-}
-
-TAGMA_DECL bool word_reader::flag() {
-  const auto value = number<std::uint8_t>();
-  if (value > 1) refuse("a flag that is neither 0 nor 1");
-  return value == 1;
-}
-
-TAGMA_DECL std::string word_reader::text() { return std::string(take(number<std::uint32_t>())); }
-
-TAGMA_DECL std::size_t word_reader::count(std::size_t least) {
-  const std::size_t n = number<std::uint32_t>();
-  if (n > (bytes_.size() - at_) / least) refuse("it lists more than it has");
-  return n;
-}
-
-TAGMA_DECL tensor_spec word_reader::spec() {
-  tensor_spec s;
-  s.type = static_cast<dtype>(number<std::uint8_t>());
-  const auto rank = number<std::uint8_t>();
-  if (rank > max_rank) refuse("a shape of more axes than tensors have");
-  for (int i = 0; i < rank; ++i) s.dims.push_back(number<extent>());
-  if (s.type == dtype::none && rank == 0) return s;
-  if (s.type > dtype::string || s.type == dtype::none) refuse("an element type that is not known");
-  check_size(s, what_);
-  return s;
-}
-
-TAGMA_DECL void word_reader::end() const {
-  if (at_ != bytes_.size()) refuse("bytes are left");
-}
-
-}  // namespace tagma::service
-
 namespace tagma::service {
 
 namespace detail {
@@ -864,13 +1215,13 @@ TAGMA_DECL std::vector<run_number> read_runs(word_reader& from) {
   return runs;
 }
 
-TAGMA_DECL void write_texts(word_writer& to, const std::vector<std::pair<std::string, std::string>>& texts) {
+TAGMA_DECL void write_texts(word_writer& to, const text_list& texts) {
   to.number(static_cast<std::uint32_t>(texts.size()));
   for (const auto& [name, text] : texts) to.text(name), to.text(text);
 }
 
-TAGMA_DECL std::vector<std::pair<std::string, std::string>> read_texts(word_reader& from) {
-  std::vector<std::pair<std::string, std::string>> texts(from.count(8));
+TAGMA_DECL text_list read_texts(word_reader& from) {
+  text_list texts(from.count(8));
   for (auto& [name, text] : texts) name = from.text(), text = from.text();
   return texts;
 }
@@ -1366,351 +1717,6 @@ class question final : public transport::call {
   gathering& of_;
   std::string who_;
 };
-
-}  // namespace tagma::service
-// ---- tagma/cluster/service/messages.hpp
-
-/// @file
-/// What processes of a cluster say to one another: parts of graphs, runs of them, and tensors that lead from part to
-/// part.
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace tagma::service {
-
-/// Kinds of messages.
-enum class message : std::uint16_t {
-  add_part = 1,    ///< a call; its bulk is a program file
-  run_part,        ///< a call; its bulk are elements of what is fed, its answer's those of what was fetched
-  tensor,          ///< its bulk are the elements of an edge
-  wanted,          ///< who takes an edge waits for it
-  end_run,         ///< nobody needs a run any more, or it has failed
-  forget_graph,    ///< a client is gone
-  list_variables,  ///< a call
-  list_tasks,      ///< a call
-  keep_graph,      ///< a call: a client has come back
-  hold_runs,       ///< a call: runs that have not begun wait
-  save_shard,      ///< a call
-  commit_save,     ///< a call
-  end_hold,        ///< nobody holds runs any more, and no save goes on
-  restore_shard,   ///< a call
-  open_session,    ///< a call; its bulk is a program file, which the server drives for its client
-  // Those of reports.hpp: calls that look into a server.
-  status = 16,      ///< how it is
-  list_containers,  ///< its containers
-  list_resources,   ///< what a container has
-  read_variable,    ///< norms of a variable, perhaps with its elements
-  list_runs,        ///< runs that are under way, and what they wait for
-  reset_container,  ///< empties a container, which ends the sessions that use it
-  probe,            ///< whether it reaches another task
-  // Of its own.
-  stop = 23,  ///< a call: the server ends
-  // Those of master_messages.hpp, beside open_session.
-  save_session,     ///< a call
-  restore_session,  ///< a call
-  // Those of reports.hpp, again.
-  begin_trace,  ///< a call: steps are recorded from now on
-  end_trace     ///< a call: those that have been
-};
-
-/// A task, and where it is.
-struct placed_task {
-  task_id id;
-  std::string address;
-};
-
-/// The tasks of a cluster.
-[[nodiscard]] std::vector<placed_task> tasks_of(const cluster& c);
-
-class word_reader;
-class word_writer;
-
-namespace detail {
-void write(word_writer& to, const std::vector<placed_task>& tasks);
-[[nodiscard]] std::vector<placed_task> read_tasks(word_reader& from);
-[[nodiscard]] status_code read_code(word_reader& from, const char* what);
-}  // namespace detail
-
-/// A part of a graph for the task that gets it.
-struct add_part {
-  std::uint64_t graph = 0;      ///< random; a client draws it
-  std::int32_t part = 0;        ///< which of `tasks` it is for
-  std::string container;        ///< where its state is; empty: the default one of the server
-  std::string variable_prefix;  ///< in front of the names of variables
-  isolation kept_apart = isolation::variables;
-  std::uint64_t seed = 0;
-  std::vector<placed_task> tasks;  ///< of the edges, by their numbers
-  std::uint64_t first_step = 0;    ///< runs before it do not begin: the server may have forgotten what they came to
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static add_part read(std::string_view body);
-};
-
-/// A value that is fed, to nodes of a part.
-struct fed_tensor {
-  std::vector<std::int32_t> nodes;
-  tensor_spec spec;
-};
-
-/// The answer to `add_part`.
-struct added_part {
-  std::uint64_t server = 0;  ///< its incarnation
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static added_part read(std::string_view body);
-};
-
-/// `graph` and `step` are the number of the request: what has it is done once, however often it is asked for.
-struct run_part {
-  std::uint64_t graph = 0;
-  std::uint64_t step = 0;
-  std::uint64_t answered = 0;         ///< the client has the answers of all runs before this one
-  std::uint64_t server = 0;           ///< the incarnation that may do it; 0: any
-  std::vector<std::int32_t> outputs;  ///< positions among the outputs of the part
-  std::vector<fed_tensor> feeds;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static run_part read(std::string_view body);
-};
-
-/// The answer: what the outputs are, or why there are none. Type `none` for one that has no value, such as an update.
-struct part_results {
-  std::vector<tensor_spec> specs;
-  status_code code = status_code::ok;  ///< else the run has failed: that is remembered, too
-  std::string why{};
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static part_results read(std::string_view body);
-};
-
-/// An edge of a run: `tensor` with a spec, `wanted` without.
-struct edge_of_run {
-  std::uint64_t graph = 0;
-  std::uint64_t step = 0;
-  std::int32_t edge = 0;
-  tensor_spec spec{};
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static edge_of_run read(std::string_view body);
-};
-
-struct end_run {
-  std::uint64_t graph = 0;
-  std::uint64_t step = 0;
-  status_code code = status_code::ok;  ///< ok: it is over, and was well
-  std::string why;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static end_run read(std::string_view body);
-};
-
-/// The answer to `list_variables`, whose body is the name of a container.
-struct variable_list {
-  struct variable {
-    std::string name;
-    tensor_spec spec;
-  };
-  std::vector<variable> variables;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static variable_list read(std::string_view body);
-};
-
-/// The answer to `list_tasks`: the cluster as a server knows it, and which task of it the server is.
-struct task_list {
-  task_id self;
-  std::vector<placed_task> tasks;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static task_list read(std::string_view body);
-};
-
-}  // namespace tagma::service
-
-// ---- tagma/cluster/service/messages.ipp
-
-/// @file
-/// Definitions of messages.hpp: in the compiled half, or else in each file that includes it.
-
-namespace tagma::service {
-
-namespace detail {
-
-TAGMA_DECL void write(word_writer& to, const std::vector<placed_task>& tasks) {
-  to.number(static_cast<std::uint32_t>(tasks.size()));
-  for (const placed_task& t : tasks) to.text(t.id.job), to.number(t.id.task), to.text(t.address);
-}
-
-TAGMA_DECL std::vector<placed_task> read_tasks(word_reader& from) {
-  std::vector<placed_task> tasks(from.count(12));
-  for (placed_task& t : tasks) t.id.job = from.text(), t.id.task = from.number<std::int32_t>(), t.address = from.text();
-  return tasks;
-}
-
-TAGMA_DECL status_code read_code(word_reader& from, const char* what) {
-  const auto code = static_cast<status_code>(from.number<std::uint8_t>());
-  if (code > status_code::data_loss)
-    fail(status_code::invalid_argument, {"message '", what, "': status ", static_cast<int>(code), " is not known"});
-  return code;
-}
-
-}  // namespace detail
-
-TAGMA_DECL std::vector<placed_task> tasks_of(const cluster& c) {
-  std::vector<placed_task> all;
-  for (const auto& [job, tasks] : c.as_map())
-    for (const auto& [task, at] : tasks) all.push_back({{job, task}, tagma::to_string(at)});
-  return all;
-}
-
-TAGMA_DECL std::string add_part::body() const {
-  word_writer to;
-  to.number(graph), to.number(part), to.text(container), to.text(variable_prefix);
-  to.number(static_cast<std::uint8_t>(kept_apart)), to.number(seed);
-  detail::write(to, tasks), to.number(first_step);
-  return to.take();
-}
-
-TAGMA_DECL add_part add_part::read(std::string_view body) {
-  word_reader from(body, "add_part");
-  add_part m;
-  m.graph = from.number<std::uint64_t>(), m.part = from.number<std::int32_t>();
-  m.container = from.text(), m.variable_prefix = from.text();
-  const auto apart = from.number<std::uint8_t>();
-  m.kept_apart = apart == 0 ? isolation::runs : isolation::variables;
-  m.seed = from.number<std::uint64_t>();
-  m.tasks = detail::read_tasks(from), m.first_step = from.number<std::uint64_t>();
-  from.end();
-  if (apart > 1 || m.part < 0 || static_cast<std::size_t>(m.part) >= m.tasks.size())
-    fail(status_code::invalid_argument, {"message 'add_part': part ", m.part, " of ", m.tasks.size(), " tasks"});
-  return m;
-}
-
-TAGMA_DECL std::string added_part::body() const {
-  word_writer to;
-  to.number(server);
-  return to.take();
-}
-
-TAGMA_DECL added_part added_part::read(std::string_view body) {
-  word_reader from(body, "added_part");
-  added_part m;
-  m.server = from.number<std::uint64_t>();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string run_part::body() const {
-  word_writer to;
-  to.number(graph), to.number(step), to.number(answered), to.number(server);
-  to.number(static_cast<std::uint32_t>(outputs.size()));
-  for (const std::int32_t o : outputs) to.number(o);
-  to.number(static_cast<std::uint32_t>(feeds.size()));
-  for (const fed_tensor& f : feeds) {
-    to.number(static_cast<std::uint32_t>(f.nodes.size()));
-    for (const std::int32_t n : f.nodes) to.number(n);
-    to.spec(f.spec);
-  }
-  return to.take();
-}
-
-TAGMA_DECL run_part run_part::read(std::string_view body) {
-  word_reader from(body, "run_part");
-  run_part m;
-  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
-  m.answered = from.number<std::uint64_t>(), m.server = from.number<std::uint64_t>();
-  m.outputs.resize(from.count(4));
-  for (std::int32_t& o : m.outputs) o = from.number<std::int32_t>();
-  m.feeds.resize(from.count(6));
-  for (fed_tensor& f : m.feeds) {
-    f.nodes.resize(from.count(4));
-    for (std::int32_t& n : f.nodes) n = from.number<std::int32_t>();
-    f.spec = from.spec();
-  }
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string part_results::body() const {
-  word_writer to;
-  to.number(static_cast<std::uint32_t>(specs.size()));
-  for (const tensor_spec& s : specs) to.spec(s);
-  to.number(static_cast<std::uint8_t>(code)), to.text(why);
-  return to.take();
-}
-
-TAGMA_DECL part_results part_results::read(std::string_view body) {
-  word_reader from(body, "part_results");
-  part_results m;
-  m.specs.resize(from.count(2));
-  for (tensor_spec& s : m.specs) s = from.spec();
-  m.code = detail::read_code(from, "part_results"), m.why = from.text();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string edge_of_run::body() const {
-  word_writer to;
-  to.number(graph), to.number(step), to.number(edge), to.spec(spec);
-  return to.take();
-}
-
-TAGMA_DECL edge_of_run edge_of_run::read(std::string_view body) {
-  word_reader from(body, "tensor");
-  edge_of_run m;
-  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
-  m.edge = from.number<std::int32_t>(), m.spec = from.spec();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string end_run::body() const {
-  word_writer to;
-  to.number(graph), to.number(step), to.number(static_cast<std::uint8_t>(code)), to.text(why);
-  return to.take();
-}
-
-TAGMA_DECL end_run end_run::read(std::string_view body) {
-  word_reader from(body, "end_run");
-  end_run m;
-  m.graph = from.number<std::uint64_t>(), m.step = from.number<std::uint64_t>();
-  m.code = detail::read_code(from, "end_run"), m.why = from.text();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string variable_list::body() const {
-  word_writer to;
-  to.number(static_cast<std::uint32_t>(variables.size()));
-  for (const variable& v : variables) to.text(v.name), to.spec(v.spec);
-  return to.take();
-}
-
-TAGMA_DECL variable_list variable_list::read(std::string_view body) {
-  word_reader from(body, "variable_list");
-  variable_list m;
-  m.variables.resize(from.count(6));
-  for (variable& v : m.variables) v.name = from.text(), v.spec = from.spec();
-  from.end();
-  return m;
-}
-
-TAGMA_DECL std::string task_list::body() const {
-  word_writer to;
-  to.text(self.job), to.number(self.task), detail::write(to, tasks);
-  return to.take();
-}
-
-TAGMA_DECL task_list task_list::read(std::string_view body) {
-  word_reader from(body, "task_list");
-  task_list m;
-  m.self.job = from.text(), m.self.task = from.number<std::int32_t>(), m.tasks = detail::read_tasks(from);
-  from.end();
-  return m;
-}
 
 }  // namespace tagma::service
 // ---- tagma/cluster/service/outlet.hpp
@@ -2598,18 +2604,13 @@ namespace detail {
 
 using text_map = std::map<std::string, std::string, std::less<>>;
 
-TAGMA_DECL void write_texts(word_writer& to, const text_map& texts) {
-  to.number(static_cast<std::uint32_t>(texts.size()));
-  for (const auto& [key, text] : texts) to.text(key), to.text(text);
-}
-
+/// Texts in the order of their keys, each once.
 TAGMA_DECL text_map read_text_map(word_reader& from, const char* what) {
   text_map texts;
-  for (std::size_t left = from.count(8); left > 0; --left) {
-    std::string key = from.text();
+  for (auto& [key, text] : read_texts(from)) {
     if (!texts.empty() && key <= texts.rbegin()->first)
       fail(status_code::invalid_argument, {"message '", what, "': text '", key, "' is out of order"});
-    texts.emplace_hint(texts.end(), std::move(key), from.text());
+    texts.emplace_hint(texts.end(), std::move(key), std::move(text));
   }
   return texts;
 }
@@ -2692,7 +2693,7 @@ TAGMA_DECL node_devices node_devices::read(std::string_view body) {
 TAGMA_DECL std::string save_session::body() const {
   word_writer to;
   to.number(graph), to.text(name), to.number(how.keep), to.flag(how.full), to.number(how.pause_ns);
-  detail::write_texts(to, how.texts);
+  detail::write_texts(to, {how.texts.begin(), how.texts.end()});
   return to.take();
 }
 
@@ -2740,7 +2741,7 @@ TAGMA_DECL restore_session restore_session::read(std::string_view body) {
 TAGMA_DECL std::string restored_session::body() const {
   word_writer to;
   to.text(made.name), detail::write_cut(to, made.cut), to.number(static_cast<std::uint64_t>(made.variables));
-  detail::write_texts(to, made.texts);
+  detail::write_texts(to, {made.texts.begin(), made.texts.end()});
   return to.take();
 }
 
@@ -2912,7 +2913,14 @@ struct run_list {
   [[nodiscard]] static run_list read(std::string_view body);
 };
 
-/// Ends what `begin_trace` began, whose body are the most nanoseconds that it lasts. The bulk of the answer are events
+/// Steps of all runs are recorded from now on.
+struct begin_trace {
+  std::int64_t most_ns = 0;  ///< then it ends by itself
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static begin_trace read(std::string_view body);
+};
+/// Ends that. The bulk of the answer are events
 /// as Chrome's tracing has them, with a ',' and a line between them.
 struct end_trace {
   std::int64_t origin_ns = 0;       ///< of their times, on the clock of the server
@@ -2928,13 +2936,6 @@ struct ended_trace {
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static ended_trace read(std::string_view body);
 };
-struct begin_trace {
-  std::int64_t most_ns = 0;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static begin_trace read(std::string_view body);
-};
-
 /// The answer to `reset_container`, whose body is the name of a container.
 struct reset_result {
   std::uint64_t resources = 0;  ///< that the container had
@@ -3442,7 +3443,7 @@ struct cluster_session_options {
   std::int64_t again_ns = 30'000'000'000;          ///< how long a run is asked for again when a connection was lost
   std::int64_t tell_ns = 5'000'000'000;            ///< how long tasks are waited for in silence
   std::int64_t stall_ns = 60'000'000'000;  ///< how long a run lasts until it is told what it waits for; 0: for ever
-  run_limits opening{};                    ///< who may stop it while it waits for tasks that are not there
+  run_limits opening{};                    ///< who may stop it while it is made and tasks are not there
   /// Told, in sentences, who is waited for; by the thread that waits. Nobody is, if it is empty.
   std::function<void(const std::string&)> told = &service::print_line;
 };
@@ -3610,6 +3611,7 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
     missing_.resize(tasks_.size());
     lost_.resize(tasks_.size());
     add_parts(has_part_, 0);
+    options_.opening = {};  // what may stop it is not there for longer
   } catch (...) {
     for (const auto& out : outlets_) out->close();
     throw;
@@ -3663,12 +3665,10 @@ inline transport::outgoing cluster_session::as_session(const service::add_part& 
 }
 
 inline void cluster_session::take_devices(std::string_view answer) {
-  std::vector<device_spec> found = service::node_devices::read(answer).devices();
-  if (found.size() != static_cast<std::size_t>(program_.graph().size()))
+  devices_ = service::node_devices::read(answer).devices();
+  if (devices_.size() != static_cast<std::size_t>(program_.graph().size()))
     fail(status_code::internal,
-         {to_string(tasks_[0].id), " knows devices of ", found.size(), " nodes, not of ", program_.graph().size()});
-  const std::lock_guard<std::mutex> lock(mutex_);
-  devices_ = std::move(found);
+         {to_string(tasks_[0].id), " knows devices of ", devices_.size(), " nodes, not of ", program_.graph().size()});
 }
 
 inline cluster_session::~cluster_session() {
@@ -3755,7 +3755,7 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(asked[t]->body).server;
-    if (by_server()) take_devices(asked[t]->bulk_text());
+    if (by_server() && first_step == 0) take_devices(asked[t]->bulk_text());
     if (first_step == 0 || TAGMA_BROKEN(new_server_taken)) servers_[t] = server;
     if (server == servers_[t] || !has_state_[t]) continue;
     {
@@ -5586,9 +5586,12 @@ namespace detail {
   kept.devices = service::node_devices::of(devices);
   kept.run = [session, told](const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
                              const run_limits& limits) {
-    std::vector<any_tensor> results = session->run_outputs(outputs, feeds, limits);
-    told->set({});
-    return results;
+    struct silence {  // also where the run has failed
+      ~silence() { of.set({}); }
+      service::last_told& of;
+    };
+    const silence then{*told};
+    return session->run_outputs(outputs, feeds, limits);
   };
   kept.save = [session](const std::string& name, const save_options& o) { return session->save(name, o); };
   kept.restore = [session](const std::string& name, std::int64_t pause_ns) { return session->restore(name, pause_ns); };

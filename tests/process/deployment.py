@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""The files of deploy/, as far as one machine can try them: the Slurm script trains a cluster, with a srun that starts its
+"""The files of examples/deploy/, as far as one machine can try them: the Slurm script trains a cluster, with a srun that starts its
 tasks here; what the others say on command lines is understood; and those that check such files, where they are
 installed, have no complaint.
 
@@ -64,7 +64,7 @@ def slurm(folder, program):
     srun = folder / "bin" / "srun"
     srun.write_text(SRUN, encoding="utf-8")
     srun.chmod(0o755)
-    script = TOP / "deploy" / "slurm" / "train.sh"
+    script = TOP / "examples" / "deploy" / "slurm" / "train.sh"
 
     def run(*arguments, **more):
         environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "TAGMA_SECRET_DIRECTORY": str(folder),
@@ -83,7 +83,7 @@ def slurm(folder, program):
 
 
 def kubernetes(folder, server, ctl):
-    file = TOP / "deploy" / "kubernetes" / "cluster.yaml"
+    file = TOP / "examples" / "deploy" / "kubernetes" / "cluster.yaml"
     text = file.read_text(encoding="utf-8")
     secret = folder / "secret"
     secret.write_text("a secret\n", encoding="utf-8")
@@ -121,7 +121,7 @@ def kubernetes(folder, server, ctl):
 
 def systemd(folder, server):
     unit = folder / "tagma-server@.service"
-    text = (TOP / "deploy" / "systemd" / unit.name).read_text(encoding="utf-8").replace("/usr/bin/tagma-server", server)
+    text = (TOP / "examples" / "deploy" / "systemd" / unit.name).read_text(encoding="utf-8").replace("/usr/bin/tagma-server", server)
     unit.write_text(text, encoding="utf-8")
     if shutil.which("systemd-analyze"):
         done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, timeout=60)

@@ -43,9 +43,12 @@ namespace detail {
   kept.devices = service::node_devices::of(devices);
   kept.run = [session, told](const std::vector<int>& outputs, const std::vector<named_feed>& feeds,
                              const run_limits& limits) {
-    std::vector<any_tensor> results = session->run_outputs(outputs, feeds, limits);
-    told->set({});
-    return results;
+    struct silence {  // also where the run has failed
+      ~silence() { of.set({}); }
+      service::last_told& of;
+    };
+    const silence then{*told};
+    return session->run_outputs(outputs, feeds, limits);
   };
   kept.save = [session](const std::string& name, const save_options& o) { return session->save(name, o); };
   kept.restore = [session](const std::string& name, std::int64_t pause_ns) { return session->restore(name, pause_ns); };

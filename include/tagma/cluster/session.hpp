@@ -66,7 +66,7 @@ struct cluster_session_options {
   std::int64_t again_ns = 30'000'000'000;          ///< how long a run is asked for again when a connection was lost
   std::int64_t tell_ns = 5'000'000'000;            ///< how long tasks are waited for in silence
   std::int64_t stall_ns = 60'000'000'000;  ///< how long a run lasts until it is told what it waits for; 0: for ever
-  run_limits opening{};                    ///< who may stop it while it waits for tasks that are not there
+  run_limits opening{};                    ///< who may stop it while it is made and tasks are not there
   /// Told, in sentences, who is waited for; by the thread that waits. Nobody is, if it is empty.
   std::function<void(const std::string&)> told = &service::print_line;
 };
@@ -234,6 +234,7 @@ inline cluster_session::cluster_session(transport::network& by, const cluster& m
     missing_.resize(tasks_.size());
     lost_.resize(tasks_.size());
     add_parts(has_part_, 0);
+    options_.opening = {};  // what may stop it is not there for longer
   } catch (...) {
     for (const auto& out : outlets_) out->close();
     throw;
@@ -287,12 +288,10 @@ inline transport::outgoing cluster_session::as_session(const service::add_part& 
 }
 
 inline void cluster_session::take_devices(std::string_view answer) {
-  std::vector<device_spec> found = service::node_devices::read(answer).devices();
-  if (found.size() != static_cast<std::size_t>(program_.graph().size()))
+  devices_ = service::node_devices::read(answer).devices();
+  if (devices_.size() != static_cast<std::size_t>(program_.graph().size()))
     fail(status_code::internal,
-         {to_string(tasks_[0].id), " knows devices of ", found.size(), " nodes, not of ", program_.graph().size()});
-  const std::lock_guard<std::mutex> lock(mutex_);
-  devices_ = std::move(found);
+         {to_string(tasks_[0].id), " knows devices of ", devices_.size(), " nodes, not of ", program_.graph().size()});
 }
 
 inline cluster_session::~cluster_session() {
@@ -379,7 +378,7 @@ inline void cluster_session::add_parts(const std::vector<bool>& which, std::uint
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (!which[t]) continue;
     const std::uint64_t server = service::added_part::read(asked[t]->body).server;
-    if (by_server()) take_devices(asked[t]->bulk_text());
+    if (by_server() && first_step == 0) take_devices(asked[t]->bulk_text());
     if (first_step == 0 || TAGMA_BROKEN(new_server_taken)) servers_[t] = server;
     if (server == servers_[t] || !has_state_[t]) continue;
     {

@@ -11,9 +11,16 @@
 #include <vector>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/messages.hpp"
 #include "tagma/cluster/service/run_gate.hpp"
 
 namespace tagma::service {
+
+namespace detail {
+using text_list = std::vector<std::pair<std::string, std::string>>;
+void write_texts(word_writer& to, const text_list& texts);
+[[nodiscard]] text_list read_texts(word_reader& from);
+}  // namespace detail
 
 /// Runs in one list; others are listed when these are over.
 inline constexpr std::size_t most_listed = 3000;

@@ -23,13 +23,13 @@ TAGMA_DECL std::vector<run_number> read_runs(word_reader& from) {
   return runs;
 }
 
-TAGMA_DECL void write_texts(word_writer& to, const std::vector<std::pair<std::string, std::string>>& texts) {
+TAGMA_DECL void write_texts(word_writer& to, const text_list& texts) {
   to.number(static_cast<std::uint32_t>(texts.size()));
   for (const auto& [name, text] : texts) to.text(name), to.text(text);
 }
 
-TAGMA_DECL std::vector<std::pair<std::string, std::string>> read_texts(word_reader& from) {
-  std::vector<std::pair<std::string, std::string>> texts(from.count(8));
+TAGMA_DECL text_list read_texts(word_reader& from) {
+  text_list texts(from.count(8));
   for (auto& [name, text] : texts) name = from.text(), text = from.text();
   return texts;
 }

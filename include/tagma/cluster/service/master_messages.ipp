@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tagma/base/config.hpp"
+#include "tagma/cluster/service/checkpoint_messages.hpp"
 #include "tagma/cluster/service/master_messages.hpp"
 #include "tagma/cluster/service/words.hpp"
 
@@ -16,18 +17,13 @@ namespace detail {
 
 using text_map = std::map<std::string, std::string, std::less<>>;
 
-TAGMA_DECL void write_texts(word_writer& to, const text_map& texts) {
-  to.number(static_cast<std::uint32_t>(texts.size()));
-  for (const auto& [key, text] : texts) to.text(key), to.text(text);
-}
-
+/// Texts in the order of their keys, each once.
 TAGMA_DECL text_map read_text_map(word_reader& from, const char* what) {
   text_map texts;
-  for (std::size_t left = from.count(8); left > 0; --left) {
-    std::string key = from.text();
+  for (auto& [key, text] : read_texts(from)) {
     if (!texts.empty() && key <= texts.rbegin()->first)
       fail(status_code::invalid_argument, {"message '", what, "': text '", key, "' is out of order"});
-    texts.emplace_hint(texts.end(), std::move(key), from.text());
+    texts.emplace_hint(texts.end(), std::move(key), std::move(text));
   }
   return texts;
 }
@@ -110,7 +106,7 @@ TAGMA_DECL node_devices node_devices::read(std::string_view body) {
 TAGMA_DECL std::string save_session::body() const {
   word_writer to;
   to.number(graph), to.text(name), to.number(how.keep), to.flag(how.full), to.number(how.pause_ns);
-  detail::write_texts(to, how.texts);
+  detail::write_texts(to, {how.texts.begin(), how.texts.end()});
   return to.take();
 }
 
@@ -158,7 +154,7 @@ TAGMA_DECL restore_session restore_session::read(std::string_view body) {
 TAGMA_DECL std::string restored_session::body() const {
   word_writer to;
   to.text(made.name), detail::write_cut(to, made.cut), to.number(static_cast<std::uint64_t>(made.variables));
-  detail::write_texts(to, made.texts);
+  detail::write_texts(to, {made.texts.begin(), made.texts.end()});
   return to.take();
 }
 

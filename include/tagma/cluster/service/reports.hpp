@@ -151,7 +151,14 @@ struct run_list {
   [[nodiscard]] static run_list read(std::string_view body);
 };
 
-/// Ends what `begin_trace` began, whose body are the most nanoseconds that it lasts. The bulk of the answer are events
+/// Steps of all runs are recorded from now on.
+struct begin_trace {
+  std::int64_t most_ns = 0;  ///< then it ends by itself
+
+  [[nodiscard]] std::string body() const;
+  [[nodiscard]] static begin_trace read(std::string_view body);
+};
+/// Ends that. The bulk of the answer are events
 /// as Chrome's tracing has them, with a ',' and a line between them.
 struct end_trace {
   std::int64_t origin_ns = 0;       ///< of their times, on the clock of the server
@@ -167,13 +174,6 @@ struct ended_trace {
   [[nodiscard]] std::string body() const;
   [[nodiscard]] static ended_trace read(std::string_view body);
 };
-struct begin_trace {
-  std::int64_t most_ns = 0;
-
-  [[nodiscard]] std::string body() const;
-  [[nodiscard]] static begin_trace read(std::string_view body);
-};
-
 /// The answer to `reset_container`, whose body is the name of a container.
 struct reset_result {
   std::uint64_t resources = 0;  ///< that the container had

@@ -30,10 +30,8 @@
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/runtime/mutex.hpp"
-#include "tagma/transport/asio/place.hpp"
 #include "tagma/transport/asio/settings.hpp"
 #include "tagma/transport/asio/socket_link.hpp"
-#include "tagma/transport/asio/tls_channel.hpp"
 #include "tagma/transport/network.hpp"
 
 namespace tagma::transport::asio {

@@ -7,7 +7,7 @@
 #
 # A program that is parameter servers and workers at once, as a step of a Slurm job:
 #
-#     sbatch --ntasks=6 deploy/slurm/train.sh PS PROGRAM [OPTION ...]
+#     sbatch --ntasks=6 examples/deploy/slurm/train.sh PS PROGRAM [OPTION ...]
 #
 # The first PS ranks are parameter servers, all others workers. The step ends when one task fails; when the chief, worker 0,
 # has ended well, the others are told to end.
