@@ -13,6 +13,7 @@ Definitions (.ipp) always stand there: single headers have no compiled half.
 import argparse
 import collections
 import difflib
+import functools
 import pathlib
 import re
 import sys
@@ -38,10 +39,12 @@ def guard(header):
     return "TAGMA_SINGLE_" + re.sub(r"[^A-Z0-9]", "_", header.removeprefix("tagma/").upper())
 
 
+@functools.lru_cache(maxsize=None)
 def read(root, header):
     return DEFINITIONS.sub(r"\1", (root / "include" / header).read_text(encoding="utf-8"))
 
 
+@functools.lru_cache(maxsize=None)
 def is_once(text):
     """Headers of macros may be included again, and an umbrella undefines them: each single file has its own."""
     return "#pragma once" in text.splitlines()
@@ -80,6 +83,7 @@ def macros_of(root, header, visited=None):
     return found.union(*(macros_of(root, name, visited) for name in includes(text) if name not in visited))
 
 
+@functools.lru_cache(maxsize=None)
 def reach(root, umbrella):
     """What a file of an umbrella has for those who include it, without headers of macros, which it undefines."""
     seen = set()
@@ -119,6 +123,8 @@ def single(root, umbrella):
 
 def generate(root):
     """All files. Guards where a text stands twice; blank lines that the replaced includes left behind are folded."""
+    for remembered in (read, is_once, reach):  # while nothing is written
+        remembered.cache_clear()
     files = {f"single_include/tagma/{umbrella}": single(root, umbrella) for umbrella in umbrellas(root)}
     counts = collections.Counter(match.group(1) for lines in files.values() for line in lines if (match := BEGIN.match(line)))
     twice = {header for header, count in counts.items() if count > 1 and is_once(read(root, header))}

@@ -147,14 +147,12 @@ def write_orders(folder, work):
 
 
 def single_header(arguments, work):
-    """One program; each file alone and all of them in two orders; and what is said where one lacks those beside it."""
+    """One program; all files in two orders, which structure/headers/single compiles alone; and what is said where one lacks
+    those beside it."""
     flags = [f"-I{ROOT / 'single_include'}", *arguments.flag]
     compile_and_run(arguments, work, flags, [*arguments.library, "-pthread"])
     write_orders("single_include", work)
     compiler = [arguments.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"]
-    for name in umbrellas("single_include"):
-        (work / "alone.cpp").write_text(f'#include "tagma/{name}"\n#include "tagma/{name}"\n', encoding="utf-8")
-        run(*compiler, *flags, work / "alone.cpp")
     for way in ("forwards", "backwards"):
         (work / f"{way}.cpp").write_text(f'#include "{way}.hpp"\n', encoding="utf-8")
         run(*compiler, *flags, work / f"{way}.cpp")

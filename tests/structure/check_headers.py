@@ -31,6 +31,9 @@ def compile_headers(compiler, include, flags, headers, folder):
     source = pathlib.Path(folder) / (headers[0].replace("/", "_") + ".cpp")
     # Twice: the second must be nothing. The function keeps -Wpedantic from calling the file empty.
     lines = [f'#include "{header}"\n' for header in headers]
+    if len(headers) == 1 and headers[0].count("/") > 1 and not pathlib.Path(compiler).name.startswith("nvcc"):
+        # Without the definitions of its .ipp file and of those that it includes: each of them is compiled alone as well.
+        flags = [*flags, "-DTAGMA_COMPILED=1"]
     source.write_text("".join(lines + lines) + "int main() { return 0; }\n", encoding="utf-8")
     run = subprocess.run(command(compiler, include, flags, str(source)), capture_output=True, text=True, check=False)
     return headers, run.returncode, run.stdout + run.stderr

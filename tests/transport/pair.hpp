@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "tagma/io/crc32c.hpp"
 #include "tagma/transport/connection.hpp"
 #include "tagma/transport/driven_link.hpp"
 #include "transport/services.hpp"
