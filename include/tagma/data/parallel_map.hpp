@@ -14,11 +14,11 @@
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
-#include "tagma/base/thread.hpp"
 #include "tagma/data/elementwise.hpp"
 #include "tagma/data/prefetch.hpp"
 #include "tagma/data/shuffle.hpp"
 #include "tagma/runtime/mutex.hpp"
+#include "tagma/runtime/thread.hpp"
 
 namespace tagma::datasets {
 
@@ -48,7 +48,7 @@ class parallel_map final : public stage_behind<In, Out> {
     ~pass() override {
       closing_.begin();
       freed_.change(true);
-      for (thread& t : threads_) t.join();
+      for (runtime::thread& t : threads_) t.join();
     }
     got advance(Out& to) override {
       if (ended_) return got::end;
@@ -193,7 +193,7 @@ class parallel_map final : public stage_behind<In, Out> {
     std::uint64_t taken_ = 0;
     atomic<bool> end_{false};  // the input has ended, or the function ended it
     In alone_{};
-    heap_array<thread> threads_;
+    heap_array<runtime::thread> threads_;
     int working_ = 0;  // of these
     std::uint64_t given_ = 0;
     extent to_pass_ = 0;

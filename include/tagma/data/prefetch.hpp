@@ -13,10 +13,10 @@
 
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
-#include "tagma/base/thread.hpp"
 #include "tagma/data/stage.hpp"
 #include "tagma/runtime/closing.hpp"
 #include "tagma/runtime/mutex.hpp"
+#include "tagma/runtime/thread.hpp"
 
 namespace tagma::datasets::detail {
 
@@ -186,7 +186,7 @@ class prefetched final : public stage_behind<T, T> {
     owned<cursor<T>> input_;
     std::vector<slot> slots_;
     marks marks_;
-    thread thread_;
+    runtime::thread thread_;
     std::uint64_t given_ = 0, seen_count_ = 0, freed_at_once_ = 1;
     extent to_pass_ = 0;
     bool started_ = false, alone_ = false, ended_ = false;

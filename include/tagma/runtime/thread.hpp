@@ -9,8 +9,9 @@
 
 #include "tagma/base/config.hpp"
 
-namespace tagma {
+namespace tagma::runtime {
 
+/// Not copied, not moved. Whoever has begun it joins it before it goes.
 class thread {
  public:
   thread() = default;
@@ -39,4 +40,4 @@ class thread {
   bool begun_ = false;
 };
 
-}  // namespace tagma
+}  // namespace tagma::runtime
