@@ -362,6 +362,13 @@ void push_tls(benchmark::State& state) {
 }
 BENCHMARK(push_tls)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
 
+void pull_tls(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  ours mine(size, certificate()), theirs(size);
+  in_turns(state, mine, pulls(size), beside("plain", theirs));
+}
+BENCHMARK(pull_tls)->Arg(1'000'000)->Arg(16'000'000)->Arg(100'000'000)->Iterations(15)->Unit(benchmark::kMillisecond);
+
 void round_trip_tls(benchmark::State& state) {
   ours mine(1, certificate()), theirs(1);
   in_turns(state, mine, pings, beside("plain", theirs));

@@ -2660,8 +2660,6 @@ class loop_iterator {
 #include <cstdint>
 #include <exception>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -2676,10 +2674,52 @@ class loop_iterator {
 #include <cstdint>
 #include <exception>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
+
+// ---- tagma/runtime/thread.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_THREAD_HPP
+#define TAGMA_SINGLE_RUNTIME_THREAD_HPP
+
+/// @file
+/// A thread that is joined by whoever began it. <thread> brings streams, locales and clocks with it: three per cent of
+/// what a program with a model costs a compiler.
+
+#include <pthread.h>
+
+namespace tagma::runtime {
+
+/// Not copied, not moved. Whoever has begun it joins it before it goes.
+class thread {
+ public:
+  thread() = default;
+  thread(const thread&) = delete;
+  thread& operator=(const thread&) = delete;
+
+  /// Calls a member function of an object, which throws nothing. The object outlives the thread. Only where `join` has
+  /// nothing to wait for.
+  /// @returns false where the system has no thread left: then nothing was begun
+  template <auto Function, class T>
+  [[nodiscard]] TAGMA_COLD bool begin(T& of) {
+    constexpr auto enter = [](void* object) noexcept -> void* {
+      (static_cast<T*>(object)->*Function)();
+      return nullptr;
+    };
+    return begun_ = pthread_create(&thread_, nullptr, enter, &of) == 0;
+  }
+  /// Waits until the function has returned, if there is one.
+  void join() {
+    if (begun_) pthread_join(thread_, nullptr);
+    begun_ = false;
+  }
+
+ private:
+  pthread_t thread_{};
+  bool begun_ = false;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_THREAD_HPP
 
 namespace tagma::datasets::detail {
 
@@ -2748,7 +2788,6 @@ class prefetched final : public stage_behind<T, T> {
       input_ = datasets::start(*of.input_, epoch, inner_);
     }
     ~pass() override {
-      if (!thread_.joinable()) return;
       closing_.begin();
       freed_.change(true);
       thread_.join();
@@ -2808,12 +2847,8 @@ class prefetched final : public stage_behind<T, T> {
       marks_.mark(*input_, 0, 0);
       slots_.resize(static_cast<std::size_t>(of_.count_));
       freed_at_once_ = slots_.size() / 8 + 1;
-      try {
-        thread_ = std::thread([this] { run(); });
-        if (counters_ != nullptr) counters_->threads.store(1);
-      } catch (const std::system_error&) {
-        alone_ = true;  // the system has none: elements come when they are asked for
-      }
+      alone_ = !thread_.template begin<&pass::run>(*this);  // then elements come when they are asked for
+      if (counters_ != nullptr) counters_->threads.store(alone_ ? 0 : 1);
     }
     got next_alone(T& to) {
       const got g = input_->next(to);
@@ -2854,7 +2889,7 @@ class prefetched final : public stage_behind<T, T> {
     owned<cursor<T>> input_;
     std::vector<slot> slots_;
     marks marks_;
-    std::thread thread_;
+    runtime::thread thread_;
     std::uint64_t given_ = 0, seen_count_ = 0, freed_at_once_ = 1;
     extent to_pass_ = 0;
     bool started_ = false, alone_ = false, ended_ = false;
@@ -3171,12 +3206,12 @@ class parallel_map final : public stage_behind<In, Out> {
     ~pass() override {
       closing_.begin();
       freed_.change(true);
-      for (std::thread& t : threads_) t.join();
+      for (runtime::thread& t : threads_) t.join();
     }
     got advance(Out& to) override {
       if (ended_) return got::end;
       if (!started_) start();
-      if (threads_.empty()) return next_alone(to);
+      if (working_ == 0) return next_alone(to);
       while (true) {
         const std::uint32_t seen = ready_.load(memory_order::acquire);
         slot& s = slots_[given_ % slots_.size()];
@@ -3205,7 +3240,7 @@ class parallel_map final : public stage_behind<In, Out> {
       if (!of_.options_.ordered)
         fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
       to.push(ended_ ? 1 : 0);
-      if (started_ && threads_.empty()) {
+      if (started_ && working_ == 0) {
         to.push(0);
         return input_->save(to);
       }
@@ -3229,12 +3264,10 @@ class parallel_map final : public stage_behind<In, Out> {
       (void)input_->skip(to_pass_);
       marks_.mark(*input_, 0, 0);
       slots_ = std::vector<slot>(static_cast<std::size_t>(of_.options_.ahead));
-      try {
-        for (int i = 0; i < of_.options_.threads; ++i) threads_.emplace_back([this] { run(); });
-      } catch (const std::system_error&) {
-        // Those that there are do the work; without any, whoever asks.
-      }
-      if (counters_ != nullptr) counters_->threads.store(static_cast<std::int64_t>(threads_.size()));
+      threads_.allocate(of_.options_.threads);
+      // Where the system has no more, those that there are do the work; without any, whoever asks.
+      while (working_ < of_.options_.threads && threads_[working_].template begin<&pass::run>(*this)) ++working_;
+      if (counters_ != nullptr) counters_->threads.store(working_);
     }
     got next_alone(Out& to) {
       got g = input_->next(alone_);
@@ -3318,7 +3351,8 @@ class parallel_map final : public stage_behind<In, Out> {
     std::uint64_t taken_ = 0;
     atomic<bool> end_{false};  // the input has ended, or the function ended it
     In alone_{};
-    std::vector<std::thread> threads_;
+    heap_array<runtime::thread> threads_;
+    int working_ = 0;  // of these
     std::uint64_t given_ = 0;
     extent to_pass_ = 0;
     bool started_ = false, ended_ = false;

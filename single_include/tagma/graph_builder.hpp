@@ -5971,6 +5971,10 @@ class graph_builder {
   /// same attributes. Raises TAGMA-E160, and E060 if something else has that name.
   /// @param operation "queue", "reader" or another resource of docs/operations.md
   /// @{
+  graph_node resource(std::string_view operation, std::string_view name,
+                      std::initializer_list<attribute_value> attributes = {}) {
+    return resource(operation, name, std::vector<attribute_value>(attributes));
+  }
   graph_node resource(std::string_view operation, std::string_view name, const named_attributes& attributes) {
     return call_thing(add(operation, {}, attributes), name);
   }

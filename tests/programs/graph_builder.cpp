@@ -257,6 +257,12 @@ TEST_CASE("attributes by name are those in order") {
   const auto r = other.resource("queue", "q", queue.given);
   CHECK(b.build({{"size", b.add("queue_size", {q})}}).fingerprint() ==
         other.build({{"size", other.add("queue_size", {r})}}).fingerprint());
+  // None at all are no attributes by name nor in order.
+  CHECK(tg::test::text_of([&] { (void)other.resource("queue", "r", {}); }) ==
+        "InvalidArgument: TAGMA-E220 queue: there are one to eight components");
+  CHECK(tg::test::text_of([&] { (void)other.resource("queue", "r"); }) ==
+        "InvalidArgument: TAGMA-E220 queue: there are one to eight components");
+  CHECK(other.add("exp", {other.number(dtype::float32, 1)}, {}).type() == dtype::float32);
 }
 
 TEST_CASE("what is wrong with an attribute by name is said with what it may be") {

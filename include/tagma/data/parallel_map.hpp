@@ -8,17 +8,17 @@
 #include <cstdint>
 #include <exception>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/base/heap_array.hpp"
 #include "tagma/data/elementwise.hpp"
 #include "tagma/data/prefetch.hpp"
 #include "tagma/data/shuffle.hpp"
 #include "tagma/runtime/mutex.hpp"
+#include "tagma/runtime/thread.hpp"
 
 namespace tagma::datasets {
 
@@ -48,12 +48,12 @@ class parallel_map final : public stage_behind<In, Out> {
     ~pass() override {
       closing_.begin();
       freed_.change(true);
-      for (std::thread& t : threads_) t.join();
+      for (runtime::thread& t : threads_) t.join();
     }
     got advance(Out& to) override {
       if (ended_) return got::end;
       if (!started_) start();
-      if (threads_.empty()) return next_alone(to);
+      if (working_ == 0) return next_alone(to);
       while (true) {
         const std::uint32_t seen = ready_.load(memory_order::acquire);
         slot& s = slots_[given_ % slots_.size()];
@@ -82,7 +82,7 @@ class parallel_map final : public stage_behind<In, Out> {
       if (!of_.options_.ordered)
         fail(status_code::failed_precondition, "a map whose results come in any order has no position to go on from");
       to.push(ended_ ? 1 : 0);
-      if (started_ && threads_.empty()) {
+      if (started_ && working_ == 0) {
         to.push(0);
         return input_->save(to);
       }
@@ -106,12 +106,10 @@ class parallel_map final : public stage_behind<In, Out> {
       (void)input_->skip(to_pass_);
       marks_.mark(*input_, 0, 0);
       slots_ = std::vector<slot>(static_cast<std::size_t>(of_.options_.ahead));
-      try {
-        for (int i = 0; i < of_.options_.threads; ++i) threads_.emplace_back([this] { run(); });
-      } catch (const std::system_error&) {
-        // Those that there are do the work; without any, whoever asks.
-      }
-      if (counters_ != nullptr) counters_->threads.store(static_cast<std::int64_t>(threads_.size()));
+      threads_.allocate(of_.options_.threads);
+      // Where the system has no more, those that there are do the work; without any, whoever asks.
+      while (working_ < of_.options_.threads && threads_[working_].template begin<&pass::run>(*this)) ++working_;
+      if (counters_ != nullptr) counters_->threads.store(working_);
     }
     got next_alone(Out& to) {
       got g = input_->next(alone_);
@@ -195,7 +193,8 @@ class parallel_map final : public stage_behind<In, Out> {
     std::uint64_t taken_ = 0;
     atomic<bool> end_{false};  // the input has ended, or the function ended it
     In alone_{};
-    std::vector<std::thread> threads_;
+    heap_array<runtime::thread> threads_;
+    int working_ = 0;  // of these
     std::uint64_t given_ = 0;
     extent to_pass_ = 0;
     bool started_ = false, ended_ = false;

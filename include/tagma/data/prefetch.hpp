@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <exception>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include "tagma/data/stage.hpp"
 #include "tagma/runtime/closing.hpp"
 #include "tagma/runtime/mutex.hpp"
+#include "tagma/runtime/thread.hpp"
 
 namespace tagma::datasets::detail {
 
@@ -86,7 +85,6 @@ class prefetched final : public stage_behind<T, T> {
       input_ = datasets::start(*of.input_, epoch, inner_);
     }
     ~pass() override {
-      if (!thread_.joinable()) return;
       closing_.begin();
       freed_.change(true);
       thread_.join();
@@ -146,12 +144,8 @@ class prefetched final : public stage_behind<T, T> {
       marks_.mark(*input_, 0, 0);
       slots_.resize(static_cast<std::size_t>(of_.count_));
       freed_at_once_ = slots_.size() / 8 + 1;
-      try {
-        thread_ = std::thread([this] { run(); });
-        if (counters_ != nullptr) counters_->threads.store(1);
-      } catch (const std::system_error&) {
-        alone_ = true;  // the system has none: elements come when they are asked for
-      }
+      alone_ = !thread_.template begin<&pass::run>(*this);  // then elements come when they are asked for
+      if (counters_ != nullptr) counters_->threads.store(alone_ ? 0 : 1);
     }
     got next_alone(T& to) {
       const got g = input_->next(to);
@@ -192,7 +186,7 @@ class prefetched final : public stage_behind<T, T> {
     owned<cursor<T>> input_;
     std::vector<slot> slots_;
     marks marks_;
-    std::thread thread_;
+    runtime::thread thread_;
     std::uint64_t given_ = 0, seen_count_ = 0, freed_at_once_ = 1;
     extent to_pass_ = 0;
     bool started_ = false, alone_ = false, ended_ = false;
