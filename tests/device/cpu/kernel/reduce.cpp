@@ -106,9 +106,9 @@ TEST_CASE("16-bit floats are summed in float") {
 }
 
 TEMPLATE_TEST_CASE("threads share what is large and do not change the bytes", "", float, double, std::int32_t) {
-  const tg::shape shapes[] = {{300, 1111},    {90000, 3},    {3, 90000},      {1 << 18},
-                              {7, 130, 301},  {301, 130, 7}, {40, 3, 40, 33}, {2, 3, 2, 9, 2, 701},
-                              {1000, 1, 257}, {33000, 1, 2}, {65, 1009},      {9, 400, 30},      {20000, 31}};
+  const tg::shape shapes[] = {{300, 1111},   {90000, 3},      {3, 90000},           {1 << 18},      {7, 130, 301},
+                              {301, 130, 7}, {40, 3, 40, 33}, {2, 3, 2, 9, 2, 701}, {1000, 1, 257}, {33000, 1, 2},
+                              {65, 1009},    {9, 400, 30},    {20000, 31}};
   for (const tg::shape& dims : shapes) {
     const auto in = scattered<TestType>(dims, -1, 1);
     for (unsigned mask = 1; mask < 1u << dims.rank; ++mask) {

@@ -78,7 +78,8 @@ struct join_min {
   static constexpr bool widens = false;
 };
 
-/// Joins the `n` neighbours of each of some rows: eight times four lanes at once, then the lanes, in blocks that are joined in double.
+/// Joins the `n` neighbours of each of some rows: eight times four lanes at once, then the lanes, in blocks that are
+/// joined in double.
 template <class T, class Join>
 struct join_row {
   using C = compute_t<T>;
