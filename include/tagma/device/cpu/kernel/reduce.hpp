@@ -134,13 +134,14 @@ struct join_columns {
 
  private:
   TAGMA_INLINE static void block(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
-    const int rest = static_cast<int>(n % 8);
-    C last[8];
-    if (n >= 8 && rest > 0) {  // with columns before them, whose results are dropped
-      P a = load<8>(static_cast<const C*>(to) + n - 8);
-      for (std::int64_t r = 0; r < rows; ++r) a = Join::apply(a, load<8>(from + r * stride + n - 8));
-      store(last, a);
+    if (n < 8) {
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t r = 0; r < rows; ++r) to[i] = Join::apply(to[i], static_cast<C>(from[r * stride + i]));
+      return;
     }
+    // What remains of the last pack is joined with the columns before it, whose results are then dropped.
+    C last[8];
+    for (int l = 0; l < 8; ++l) last[l] = to[n - 8 + l];
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
       P a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
@@ -153,20 +154,15 @@ struct join_columns {
       }
       store(to + i, a), store(to + i + 8, b), store(to + i + 16, c), store(to + i + 24, d);
     }
-    for (; i + 8 <= n; i += 8) {
-      P a = load<8>(to + i);
-      for (std::int64_t r = 0; r < rows; ++r) a = Join::apply(a, load<8>(from + r * stride + i));
-      store(to + i, a);
+    for (; i < n; i += 8) {
+      const bool whole = i + 8 <= n;
+      C* const sums = whole ? to + i : last;
+      const T* row = from + (whole ? i : n - 8);
+      P a = load<8>(static_cast<const C*>(sums));
+      for (std::int64_t r = 0; r < rows; ++r, row += stride) a = Join::apply(a, load<8>(row));
+      store(sums, a);
     }
-    if (n >= 8) {
-      for (int j = 8 - rest; j < 8; ++j) to[n - 8 + j] = last[j];
-    } else {
-      for (; i < n; ++i) {
-        C total = to[i];
-        for (std::int64_t r = 0; r < rows; ++r) total = Join::apply(total, static_cast<C>(from[r * stride + i]));
-        to[i] = total;
-      }
-    }
+    for (std::int64_t l = 8 - n % 8; l < 8; ++l) to[n - 8 + l] = last[l];
   }
 };
 
