@@ -2,12 +2,15 @@
 #include "tagma/device/cpu/kernel/reduce.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "support/kernel_call.hpp"
 #include "support/naive.hpp"
+#include "tagma/device/cpu/kernel/moments.hpp"
 
 namespace {
 
@@ -155,6 +158,30 @@ TEMPLATE_TEST_CASE("a NaN of a column is found wherever it is, and no other colu
         }
       }
     }
+}
+
+TEST_CASE("moments of rows and columns of random extents, far from zero") {
+  std::mt19937 random(5);
+  const auto below = [&random](unsigned n) { return static_cast<tg::extent>(random() % n); };
+  for (int round = 0; round < 40; ++round) {
+    const bool by_rows = round % 2 == 1;
+    const tg::extent rows = below(round % 8 < 2 ? 3000 : 70) + 1, columns = below(90) + 1;
+    const tg::extent results = by_rows ? rows : columns, n = by_rows ? columns : rows;
+    INFO("round " << round << ": " << rows << " rows of " << columns << ", axis " << by_rows);
+    const auto x = scattered<float>({rows, columns}, 99, 101, random());
+    tg::tensor<float> mean(tg::shape{results}), variance(tg::shape{results});
+    tg::test::call_for_two<op::moments>(&mean, &variance, {by_rows ? 2 : 1, 0}, x);
+    double worst = 0;
+    for (tg::extent i = 0; i < results; ++i) {
+      const auto element = [&](tg::extent k) { return static_cast<double>(by_rows ? x(i, k) : x(k, i)); };
+      double m = 0, v = 0;
+      for (tg::extent k = 0; k < n; ++k) m += element(k) / static_cast<double>(n);
+      for (tg::extent k = 0; k < n; ++k) v += (element(k) - m) * (element(k) - m) / static_cast<double>(n);
+      worst = std::fmax(worst, std::fabs(static_cast<double>(mean[i]) - m) / 100);
+      worst = std::fmax(worst, std::fabs(static_cast<double>(variance[i]) - v));
+    }
+    CHECK(worst < 1e-6);
+  }
 }
 
 TEST_CASE("positions of extremes, the first of equals, along any axis") {
