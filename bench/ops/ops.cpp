@@ -90,6 +90,9 @@ constexpr auto indices = tg::placeholder<"indices", std::int64_t, any>();
 constexpr auto wide = tg::placeholder<"wide", float, any, 768>();
 constexpr auto one_scale = tg::placeholder<"scale", float, 768>();
 constexpr auto one_shift = tg::placeholder<"shift", float, 768>();
+constexpr auto channels = tg::placeholder<"channels", float, any, 256>();
+constexpr auto channel_scale = tg::placeholder<"channel_scale", float, 256>();
+constexpr auto channel_shift = tg::placeholder<"channel_shift", float, 256>();
 
 /// A line here and one in ops.py for each operation.
 void add_all() {
@@ -111,13 +114,21 @@ void add_all() {
   add("layer_norm", tg::layer_norm(wide, one_scale, one_shift, 1e-5), wide, one_scale, one_shift);
   add("layer_norm_gradient", tg::gradient(tg::sum(tg::square(tg::layer_norm(wide, one_scale, one_shift, 1e-5))), wide),
       wide, one_scale, one_shift);
+  const auto normalized = tg::batch_norm(channels, channel_scale, channel_shift, 1e-5).output;
+  add("batch_norm", normalized, channels, channel_scale, channel_shift);
+  add("batch_norm_gradient", tg::gradient(tg::sum(tg::square(normalized)), channels), channels, channel_scale,
+      channel_shift);
   add("sum_0", tg::sum<0>(a), a);
+  add("mean_0", tg::mean<0>(a), a);
+  add("sum_middle", tg::sum<1>(t3), t3);
+  add("max_middle", tg::reduce_max<1>(t3), t3);
   add("max_0", tg::reduce_max<0>(a), a);
   add("sum_1", tg::sum<1>(a), a);
   add("max_1", tg::reduce_max<1>(a), a);
   add("tanh", tg::tanh(a), a);
   add("gelu", tg::gelu(a), a);
   add("sin", tg::sin(a), a);
+  add("erf", tg::erf(a), a);
 }
 
 tg::shape read_shape(const std::string& text) {

@@ -25,7 +25,7 @@ except ImportError:
 
 # Operation of ops.cpp: what PyTorch calls it, and the extents of its operands.
 # A line here and one in ops.cpp for each operation.
-FEATURES = ((768,), (768,))
+FEATURES, CHANNELS = ((768,), (768,)), ((256,), (256,))
 TABLE = {
     "matmul": (lambda t, a, b: a @ b, [((1, 3136), (3136, 1024)), ((4, 3136), (3136, 1024)), ((8, 3136), (3136, 1024)),
                                        ((1, 1024), (1024, 10)), ((1, 128), (128, 128)), ((3, 777), (777, 333)),
@@ -49,23 +49,36 @@ TABLE = {
     "gather_0": (lambda t, a, i: t.index_select(a, 0, i), [((10000, 128), (4096,)), ((10000, 3), (4096,))]),
     "softmax": (lambda t, a: t.softmax(a, -1), [((4096, 128),), ((1024, 1000),), ((65536, 10),), ((64, 10),)]),
     "log_softmax": (lambda t, a: t.log_softmax(a, -1), [((1024, 1000),), ((65536, 10),)]),
-    "layer_norm": (lambda t, x, g, b: t.nn.functional.layer_norm(x, (768,), g, b, 1e-5), [((4096, 768), *FEATURES),
-                                                                                        ((64, 768), *FEATURES)]),
-    "layer_norm_gradient": (lambda t, x, g, b: layer_norm_gradient(t, x, g, b), [((4096, 768), *FEATURES)]),
+    "layer_norm": (lambda t, x, g, b: layer_norm(t, x, g, b), [((4096, 768), *FEATURES), ((64, 768), *FEATURES)]),
+    "layer_norm_gradient": (lambda t, x, g, b: gradient(t, layer_norm, x, g, b), [((4096, 768), *FEATURES)]),
+    "batch_norm": (lambda t, x, g, b: batch_norm(t, x, g, b), [((4096, 256), *CHANNELS), ((64, 256), *CHANNELS)]),
+    "batch_norm_gradient": (lambda t, x, g, b: gradient(t, batch_norm, x, g, b), [((4096, 256), *CHANNELS)]),
     "sum_0": (lambda t, a: t.sum(a, 0), [((4096, 1024),), ((65536, 10),), ((100, 3000),)]),
     "max_0": (lambda t, a: t.amax(a, 0), [((4096, 1024),), ((65536, 10),), ((100, 3000),)]),
+    "mean_0": (lambda t, a: t.mean(a, 0), [((4096, 1024),), ((65536, 3),), ((50000, 33),)]),
+    "sum_middle": (lambda t, x: t.sum(x, 1), [((64, 128, 100),), ((16, 4096, 7),), ((1000, 30, 30),)]),
+    "max_middle": (lambda t, x: t.amax(x, 1), [((64, 128, 100),), ((16, 4096, 7),), ((1000, 30, 30),)]),
     "sum_1": (lambda t, a: t.sum(a, 1), [((4096, 1024),), ((65536, 10),)]),
     "max_1": (lambda t, a: t.amax(a, 1), [((4096, 1024),), ((65536, 10),)]),
     "tanh": (lambda t, a: t.tanh(a), [((1000, 1000),)]),
     "gelu": (lambda t, a: t.nn.functional.gelu(a), [((1000, 1000),)]),
     "sin": (lambda t, a: t.sin(a), [((1000, 1000),)]),
+    "erf": (lambda t, a: t.erf(a), [((1000, 1000),)]),
 }
 
 
-def layer_norm_gradient(t, x, g, b):
+def layer_norm(t, x, g, b):
+    return t.nn.functional.layer_norm(x, (x.shape[-1],), g, b, 1e-5)
+
+
+def batch_norm(t, x, g, b):
+    return t.nn.functional.batch_norm(x, None, None, g, b, True, 0.0, 1e-5)
+
+
+def gradient(t, function, x, g, b):
     with t.enable_grad():
         y = x.detach().requires_grad_()
-        return t.autograd.grad(t.nn.functional.layer_norm(y, (768,), g, b, 1e-5).square().sum(), y)[0]
+        return t.autograd.grad(function(t, y, g, b).square().sum(), y)[0]
 
 
 def numbers(shape, operand, limit, kind):

@@ -6828,7 +6828,7 @@ template <extent Depth, element T = float, expression I, class Place = TAGMA_FRE
 
 /// @file
 /// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Compositions
-/// of reductions and element-wise operations, from which the gradients follow.
+/// of moments and element-wise operations, from which the gradients follow.
 
 namespace tagma {
 
@@ -6847,9 +6847,9 @@ namespace op {
 /// Attribute 0 of what follows is the mask of the axes that are averaged over, attribute 1 of those that stay as 1.
 namespace normalization {
 
-/// (x - mean)^2, averaged.
-constexpr ir::node_id variance_of(auto& e, ir::node_id centred) {
-  return mean::of(e, e.emit(square{}, centred), e.attr(0), e.attr(1));
+/// The operation whose results are the mean and the variance.
+constexpr ir::node_id moments_of(auto& e) {
+  return e.emit_with(moments{}, ir::pack_attributes(e.attr(0), e.attr(1)), e.in(0));
 }
 /// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
 constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id variance, ir::node_id gamma,
@@ -6866,12 +6866,7 @@ struct variance : composition<8> {
   static constexpr const char* name = "variance";
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
-  static constexpr void expand(auto& e) {
-    // A mean broadcasts along the axes that it lacks where these are the first.
-    const bool leads = (e.attr(0) & (e.attr(0) + 1)) == 0;
-    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), leads ? e.attr(1) : e.attr(0));
-    e.result = normalization::variance_of(e, e.emit(subtract{}, e.in(0), average));
-  }
+  static constexpr void expand(auto& e) { e.result = e.g.emit_output(normalization::moments_of(e), 1); }
 };
 
 /// Inputs: x, gamma, beta, epsilon.
@@ -6882,10 +6877,9 @@ struct normalize : composition<13> {
     return nullptr;
   }
   static constexpr void expand(auto& e) {
-    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
-    const ir::node_id centred = e.emit(subtract{}, e.in(0), average);
-    const ir::node_id spread = normalization::variance_of(e, centred);
-    e.result = normalization::scale_and_shift(e, centred, spread, e.in(1), e.in(2), e.in(3));
+    const ir::node_id both = normalization::moments_of(e);
+    const ir::node_id centred = e.emit(subtract{}, e.in(0), e.g.emit_output(both, 0));
+    e.result = normalization::scale_and_shift(e, centred, e.g.emit_output(both, 1), e.in(1), e.in(2), e.in(3));
   }
 };
 
@@ -6949,8 +6943,7 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
                 detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
     constexpr auto axes = detail::axes_of_channels<X::rank>;
     const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 3>, 0>(epsilon);
-    const auto mean = detail::make_node<op::mean, axes, detail::part<Place, 0>>(x);
-    const auto variance = detail::make_node<op::variance, axes, detail::part<Place, 1>>(x);
+    const auto [mean, variance] = detail::make_nodes<op::moments, axes, detail::part<Place, 0>>(x);
     const auto output = detail::make_node<op::normalize, axes, detail::part<Place, 2>>(x, gamma, beta, tiny);
     return batch_moments<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(mean)>,
                          std::remove_cv_t<decltype(variance)>>{output, mean, variance};
@@ -11061,9 +11054,9 @@ struct move_averages : composition<16> {
     return e.emit(assign_sub{}, average, e.emit(multiply{}, e.emit(subtract{}, average, moment), e.in(3)));
   }
   static constexpr void expand(auto& e) {
-    const ir::node_id now = mean::of(e, e.in(0), e.attr(0), e.attr(1));
-    const ir::node_id spread = normalization::variance_of(e, e.emit(subtract{}, e.in(0), now));
-    const ir::node_id moved[] = {move(e, e.in(1), now), move(e, e.in(2), spread)};
+    const ir::node_id both = normalization::moments_of(e);
+    const ir::node_id moved[] = {move(e, e.in(1), e.g.emit_output(both, 0)),
+                                 move(e, e.in(2), e.g.emit_output(both, 1))};
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
   }
 };
@@ -28541,7 +28534,7 @@ TAGMA_INLINE pack<T, W> softplus_part(const pack<T, W>& x) {
   return max(x, splat<pack<T, W>>(T{0})) + log1p_part(bounded_exp(-magnitude(x)));
 }
 
-// erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x.
+// erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x, of floats to the base 2.
 template <int W>
 TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   using P = pack<float, W>;
@@ -28553,12 +28546,20 @@ TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   s = mul_add(s, z, 0.12837915f);
   const P a = magnitude(x);
   const P t = select(a > 4.0f, splat<P>(4.0f), a);
-  P l = mul_add(t, splat<P>(-0.000213532017f), 0.00321131082f);
-  l = mul_add(l, t, -0.02287859f);
-  l = mul_add(l, t, 0.105244632f);
-  l = mul_add(l, t, 0.635730953f);
-  l = mul_add(l, t, 1.12851076f);
-  return select(a < 0.925f, mul_add(x, s, x), with_sign(1.0f - bounded_exp(-(l * t)), x));
+  P l = mul_add(t, splat<P>(-0.000307816433f), 0.00463090781f);
+  l = mul_add(l, t, -0.0330002572f);
+  l = mul_add(l, t, 0.151825578f);
+  l = mul_add(l, t, 0.917173799f);
+  l = mul_add(l, t, 1.62809451f);
+  // 2^-u, of which 1 is at least four times as much, and which is far from the ends of its range.
+  const P u = l * t, biased = ieee<float>::magic - u, f = (ieee<float>::magic - biased) - u;
+  P p = mul_add(f, splat<P>(0.00132764721f), 0.00967554133f);
+  p = mul_add(p, f, 0.0555071327f);
+  p = mul_add(p, f, 0.240221197f);
+  p = mul_add(p, f, 0.693146967f);
+  p = mul_add(p, f, 1.00000007f);
+  const P e = reinterpret<float>(reinterpret<std::int32_t>(p) + (reinterpret<std::int32_t>(biased) << 23));
+  return select(a >= 0.925f, with_sign(1.0f - e, x), mul_add(x, s, x));  // the last one of a NaN
 }
 template <int W>
 TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
@@ -31381,6 +31382,8 @@ TAGMA_DECL owned<kernel_state> prepare_half_product(const kernel_args& args,
 /// are joined by the formula of Chan, Golub and LeVeque 1983. What is a block, and their order, follows from the
 /// extents alone: the bytes do not depend on the threads.
 
+#include <cstring>
+
 // ---- tagma/device/cpu/kernel/reduce.hpp
 
 /// @file
@@ -31456,7 +31459,8 @@ struct join_min {
   static constexpr bool widens = false;
 };
 
-/// Joins `n` neighbours: eight times four lanes at once, then the lanes, in blocks that are joined in double.
+/// Joins the `n` neighbours of each of some rows: eight times four lanes at once, then the lanes, in blocks that are
+/// joined in double.
 template <class T, class Join>
 struct join_row {
   using C = compute_t<T>;
@@ -31474,8 +31478,9 @@ struct join_row {
       }
       for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
       a = Join::apply(Join::apply(a, b), Join::apply(c, d));
-      total = lane(a, 0);
-      for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
+      const auto half = Join::apply(low_half(a), high_half(a));
+      const auto quarter = Join::apply(low_half(half), high_half(half));
+      total = Join::apply(static_cast<C>(lane(quarter, 0)), static_cast<C>(lane(quarter, 1)));
     }
     for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
     return total;
@@ -31484,24 +31489,45 @@ struct join_row {
   /// What partial results are joined in.
   using W = std::conditional_t<Join::widens && floating<C>, double, C>;
 
-  TAGMA_INLINE static void run(const T* from, std::int64_t n, W* to) {
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, W* to) {
     const std::int64_t most = std::is_same_v<W, double> ? block_size : n;
-    W total = Join::template neutral<W>();
-    for (std::int64_t i = 0; i < n; i += most)
-      total = Join::apply(total, static_cast<W>(block(from + i, n - i < most ? n - i : most)));
-    *to = total;
+    for (std::int64_t r = 0; r < rows; ++r, from += n) {
+      W total = Join::template neutral<W>();
+      for (std::int64_t i = 0; i < n; i += most)
+        total = Join::apply(total, static_cast<W>(block(from + i, n - i < most ? n - i : most)));
+      to[r] = total;
+    }
   }
 };
-/// Joins `rows` rows of `n` neighbours into one row. From row to row it is `stride` elements.
+/// Joins `rows` rows of `n` neighbours into one row, each result in the order of the rows. From row to row it is
+/// `stride` elements.
 template <class T, class Join>
-struct join_rows {
+struct join_columns {
   using C = compute_t<T>;
+  using P = pack<C, 8>;
+  /// Rows that are joined before the next columns are: results stay in registers, and what is read are neighbours.
+  static constexpr std::int64_t together = 16;
+
   TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
+    for (std::int64_t first = 0; first < rows; first += together, from += together * stride)
+      block(from, rows - first < together ? rows - first : together, n, stride, to);
+  }
+
+ private:
+  TAGMA_INLINE static void block(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
+    if (n < 8) {
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t r = 0; r < rows; ++r) to[i] = Join::apply(to[i], static_cast<C>(from[r * stride + i]));
+      return;
+    }
+    // What remains of the last pack is joined with the columns before it, whose results are then dropped.
+    C last[8];
+    for (int l = 0; l < 8; ++l) last[l] = to[n - 8 + l];
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
-      auto a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const T* row = from + r * stride + i;
+      P a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
+      const T* row = from + i;
+      for (std::int64_t r = 0; r < rows; ++r, row += stride) {
         a = Join::apply(a, load<8>(row));
         b = Join::apply(b, load<8>(row + 8));
         c = Join::apply(c, load<8>(row + 16));
@@ -31509,13 +31535,35 @@ struct join_rows {
       }
       store(to + i, a), store(to + i + 8, b), store(to + i + 16, c), store(to + i + 24, d);
     }
-    for (; i < n; ++i) {
-      C total = to[i];
-      for (std::int64_t r = 0; r < rows; ++r) total = Join::apply(total, static_cast<C>(from[r * stride + i]));
-      to[i] = total;
+    for (; i < n; i += 8) {
+      const bool whole = i + 8 <= n;
+      C* const sums = whole ? to + i : last;
+      const T* row = from + (whole ? i : n - 8);
+      P a = load<8>(static_cast<const C*>(sums));
+      for (std::int64_t r = 0; r < rows; ++r, row += stride) a = Join::apply(a, load<8>(row));
+      store(sums, a);
     }
+    for (std::int64_t l = 8 - n % 8; l < 8; ++l) to[n - 8 + l] = last[l];
   }
 };
+
+/// The same of rows that may be short: of many of these, eight are read as one, so that vectors are full and no sum
+/// waits for the one before it. What is joined with what follows from `rows` and `n` alone.
+template <class T, class Join>
+void join_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, compute_t<T>* to) {
+  using C = compute_t<T>;
+  constexpr std::int64_t wide = 32, many = 128;
+  if (n < wide && rows >= many && stride == n) {
+    C eight[8 * wide];
+    for (std::int64_t i = 0; i < 8 * n; ++i) eight[i] = Join::template neutral<C>();
+    dispatch<join_columns<T, Join>>(from, rows / 8, 8 * n, 8 * n, static_cast<C*>(eight));
+    for (std::int64_t i = 0; i < 8 * n; i += n)
+      for (std::int64_t j = 0; j < n; ++j) to[j] = Join::apply(to[j], eight[i + j]);
+    from += rows / 8 * 8 * n;
+    rows %= 8;
+  }
+  dispatch<join_columns<T, Join>>(from, rows, n, stride, to);
+}
 
 /// The axes of a reduction, neighbours of one kind joined.
 struct reduced_axes {
@@ -31548,7 +31596,7 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
   constexpr std::int64_t most = 64;
   if (n <= elements_of_task) {
     typename row::W total{};
-    dispatch<row>(from, n, &total);
+    dispatch<row>(from, std::int64_t{1}, n, &total);
     *to = static_cast<compute_t<T>>(total);
     return;
   }
@@ -31556,7 +31604,7 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
   const std::int64_t part = share < elements_of_task ? elements_of_task : share, parts = pieces(n, part);
   typename row::W partial[most]{};
   context.threads->parallel_for(parts, [&](std::int64_t p) {
-    dispatch<row>(from + p * part, n - p * part < part ? n - p * part : part, partial + p);
+    dispatch<row>(from + p * part, std::int64_t{1}, n - p * part < part ? n - p * part : part, partial + p);
   });
   typename row::W total = partial[0];
   for (std::int64_t p = 1; p < parts; ++p) total = Join::apply(total, partial[p]);
@@ -31574,7 +31622,7 @@ void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>*
   const auto some = [&](std::int64_t p) {
     C* const own = p == 0 ? to : partial + p * widest;
     for (std::int64_t i = 0; i < n; ++i) own[i] = Join::template neutral<C>();
-    dispatch<join_rows<T, Join>>(from + p * part * n, rows - p * part < part ? rows - p * part : part, n, n, own);
+    join_rows<T, Join>(from + p * part * n, rows - p * part < part ? rows - p * part : part, n, n, own);
   };
   context.threads->parallel_for(parts, some);
   for (std::int64_t p = 1; p < parts; ++p)
@@ -31615,20 +31663,24 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
         rest /= size;
       }
       if (axes.reduced[last]) {
-        for (std::int64_t r = first_row; r < end_row; ++r) {
-          typename join_row<T, Join>::W value{};
-          dispatch<join_row<T, Join>>(from + (o * m + r) * n, n, &value);
-          C& total = to[at + r * strides[last - 1]];
-          total = Join::apply(total, static_cast<C>(value));
+        constexpr std::int64_t most = 32;
+        typename join_row<T, Join>::W values[most];
+        for (std::int64_t r = first_row; r < end_row; r += most) {
+          const std::int64_t rows = end_row - r < most ? end_row - r : most;
+          dispatch<join_row<T, Join>>(from + (o * m + r) * n, rows, n, values + 0);
+          for (std::int64_t k = 0; k < rows; ++k) {
+            C& total = to[at + (r + k) * strides[last - 1]];
+            total = Join::apply(total, static_cast<C>(values[k]));
+          }
         }
       } else {
-        dispatch<join_rows<T, Join>>(from + o * m * n + column, m, columns, n, to + at + column);
+        join_rows<T, Join>(from + o * m * n + column, m, columns, n, to + at + column);
       }
     }
   };
   const std::int64_t size = axes.extents[shared], each = outer * m * n / size;
   std::int64_t per_task = pieces(elements_of_task, each + 1);
-  if (shared == last) per_task = pieces(per_task, 32) * 32;  // whole vectors
+  if (shared == last) per_task = pieces(per_task, 256) * 256;  // neighbours in memory
   context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
     some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
   });
@@ -31779,27 +31831,27 @@ struct moments_of_row {
 
  private:
   // No lambdas: nvcc forgets that they are to be inlined, and vectors must not leave the instruction set of a loop.
-  template <class V>
-  TAGMA_INLINE static V off(const V& x, C first, C centre) {
-    return x - first - centre;
-  }
   template <bool Square, class V>
-  TAGMA_INLINE static V term(const V& off) {
+  TAGMA_INLINE static V add(const V& sum, const V& x, const V& first, const V& centre) {
     if constexpr (Square)
-      return off * off;
+      return sum + (x - first - centre) * (x - first - centre);
     else
-      return off;
+      return sum + (x - first);
   }
   template <bool Square>
   TAGMA_INLINE static C sum(const T* from, std::int64_t n, C first, C centre) {
-    P a = splat<P>(C(0)), b = a;
+    const P f = splat<P>(first), m = splat<P>(centre);
+    P a = splat<P>(C(0)), b = a, c = a, d = a;
     std::int64_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-      a = a + term<Square>(off(load<8>(from + i), first, centre));
-      b = b + term<Square>(off(load<8>(from + i + 8), first, centre));
+    for (; i + 32 <= n; i += 32) {
+      a = add<Square>(a, load<8>(from + i), f, m);
+      b = add<Square>(b, load<8>(from + i + 8), f, m);
+      c = add<Square>(c, load<8>(from + i + 16), f, m);
+      d = add<Square>(d, load<8>(from + i + 24), f, m);
     }
-    C total = reduce_add(a + b);
-    for (; i < n; ++i) total += term<Square>(off(static_cast<C>(from[i]), first, centre));
+    for (; i + 8 <= n; i += 8) a = add<Square>(a, load<8>(from + i), f, m);
+    C total = reduce_add((a + b) + (c + d));
+    for (; i < n; ++i) total = add<Square>(total, static_cast<C>(from[i]), first, centre);
     return total;
   }
 };
@@ -31818,33 +31870,63 @@ struct moments_of_rows {
   }
 };
 
-/// Adds up to 32 rows of columns, of which those of `first` are taken off, to the moments of `before` rows.
+/// Adds up to 32 rows of columns, of which those of `first` are taken off, to the moments of `before` rows. Four packs
+/// of columns at once, so that no sum waits for the one before it; each column is joined as if it were alone.
 template <class T>
 struct moments_of_columns {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* first, const T* const* rows, std::int64_t count, std::int64_t columns,
                                std::int64_t before, C* mean, C* squares) {
-    for (std::int64_t i = 0; i < columns; i += 8) {
-      const int width = columns - i < 8 ? static_cast<int>(columns - i) : 8;
-      const P off_zero = part_of(first + i, width);
-      P sum = splat<P>(C(0)), spread = sum;
-      for (std::int64_t r = 0; r < count; ++r) sum = sum + (part_of(rows[r] + i, width) - off_zero);
-      const P centre = sum / static_cast<C>(count);
+    const P each = splat<P>(static_cast<C>(count)),
+            share = splat<P>(static_cast<C>(count) / static_cast<C>(before + count));
+    const P weight = splat<P>(static_cast<C>(before)) * share;
+    std::int64_t i = 0;
+    for (; i + 32 <= columns; i += 32) {
+      const P z0 = load<8>(first + i), z1 = load<8>(first + i + 8), z2 = load<8>(first + i + 16),
+              z3 = load<8>(first + i + 24);
+      P a = splat<P>(C(0)), b = a, c = a, d = a;
       for (std::int64_t r = 0; r < count; ++r) {
-        const P off = part_of(rows[r] + i, width) - off_zero - centre;
-        spread = spread + off * off;
+        const T* const row = rows[r] + i;
+        a = a + (load<8>(row) - z0);
+        b = b + (load<8>(row + 8) - z1);
+        c = c + (load<8>(row + 16) - z2);
+        d = d + (load<8>(row + 24) - z3);
       }
-      const C share = static_cast<C>(count) / static_cast<C>(before + count);
-      const P old = load<8>(static_cast<const C*>(mean) + i), off = centre - old;
-      store(mean + i, old + off * share);
-      store(squares + i,
-            load<8>(static_cast<const C*>(squares) + i) + spread + off * off * (static_cast<C>(before) * share));
+      a = a / each, b = b / each, c = c / each, d = d / each;
+      P s = splat<P>(C(0)), t = s, u = s, v = s;
+      for (std::int64_t r = 0; r < count; ++r) {
+        const T* const row = rows[r] + i;
+        s = add_square(s, load<8>(row) - z0 - a);
+        t = add_square(t, load<8>(row + 8) - z1 - b);
+        u = add_square(u, load<8>(row + 16) - z2 - c);
+        v = add_square(v, load<8>(row + 24) - z3 - d);
+      }
+      join(mean + i, squares + i, a, s, share, weight);
+      join(mean + i + 8, squares + i + 8, b, t, share, weight);
+      join(mean + i + 16, squares + i + 16, c, u, share, weight);
+      join(mean + i + 24, squares + i + 24, d, v, share, weight);
+    }
+    for (; i < columns; i += 8) {
+      const int width = columns - i < 8 ? static_cast<int>(columns - i) : 8;
+      const P zero = part_of(first + i, width);
+      P a = splat<P>(C(0)), s = a;
+      for (std::int64_t r = 0; r < count; ++r) a = a + (part_of(rows[r] + i, width) - zero);
+      a = a / each;
+      for (std::int64_t r = 0; r < count; ++r) s = add_square(s, part_of(rows[r] + i, width) - zero - a);
+      join(mean + i, squares + i, a, s, share, weight);
     }
   }
 
  private:
   TAGMA_INLINE static P part_of(const T* from, int width) { return width == 8 ? load<8>(from) : load<8>(from, width); }
+  TAGMA_INLINE static P add_square(const P& sum, const P& off) { return mul_add(off, off, sum); }
+  TAGMA_INLINE static void join(C* mean, C* squares, const P& centre, const P& spread, const P& share,
+                                const P& weight) {
+    const P old = load<8>(static_cast<const C*>(mean)), off = centre - old;
+    store(mean, mul_add(off, share, old));
+    store(squares, load<8>(static_cast<const C*>(squares)) + spread + off * off * weight);
+  }
 };
 
 /// Which elements are joined, and in which parts.
@@ -31990,13 +32072,25 @@ void moments(const kernel_args& args, const run_context& context) {
       task.run(rest / plan.groups, rest % plan.groups, p);
     }
   });
+  // Into the first part, by `joined_moments::add`, whose shares all results have in common.
+  double *const means = task.place(0, 0), *const squares = task.place(0, results);
+  double count = task.count(0);
+  if (count == 0) std::memset(means, 0, static_cast<std::size_t>(2 * results) * sizeof(double));
+  for (std::int64_t p = 1; p < plan.parts; ++p) {
+    const double others = task.count(p), share = others / (count + others), weight = count * share;
+    if (others == 0) continue;
+    const double *const other = task.place(p, 0), *const more = task.place(p, results);
+    for (std::int64_t i = 0; i < results; ++i) {
+      const double off = other[i] - means[i];
+      means[i] += off * share;
+      squares[i] += more[i] + off * off * weight;
+    }
+    count += others;
+  }
+  const double n = static_cast<double>(plan.joined());
   for (std::int64_t i = 0; i < results; ++i) {
-    joined_moments total;
-    for (std::int64_t p = 0; p < plan.parts; ++p)
-      total.add(task.count(p), *task.place(p, i), *task.place(p, results + i));
-    const double n = static_cast<double>(plan.joined());
-    if (mean != nullptr) mean[i] = T(static_cast<compute_t<T>>(n > 0 ? total.mean : 0 / n));
-    if (variance != nullptr) variance[i] = T(static_cast<compute_t<T>>(total.squares / n));
+    if (mean != nullptr) mean[i] = T(static_cast<compute_t<T>>(n > 0 ? means[i] : 0 / n));
+    if (variance != nullptr) variance[i] = T(static_cast<compute_t<T>>(squares[i] / n));
   }
 }
 
@@ -33021,9 +33115,15 @@ struct row_sums {
     C top = static_cast<C>(x[0]);
     std::int64_t first = 1;
     if (n >= 8) {
-      P tops = load<8>(x);
-      for (first = 8; first + 8 <= n; first += 8) tops = max(tops, load<8>(x + first));
-      for (int l = 0; l < 8; ++l) top = max(top, lane(tops, l));
+      P a = load<8>(x), b = a, c = a, d = a;  // four, so that none waits for the one before it
+      for (first = 8; first + 32 <= n; first += 32) {
+        a = max(a, load<8>(x + first));
+        b = max(b, load<8>(x + first + 8));
+        c = max(c, load<8>(x + first + 16));
+        d = max(d, load<8>(x + first + 24));
+      }
+      for (; first + 8 <= n; first += 8) a = max(a, load<8>(x + first));
+      top = reduce_max(max(max(a, b), max(c, d)));
     }
     for (std::int64_t i = first; i < n; ++i) {
       const auto v = static_cast<C>(x[i]);

@@ -97,9 +97,9 @@ struct move_averages : composition<16> {
     return e.emit(assign_sub{}, average, e.emit(multiply{}, e.emit(subtract{}, average, moment), e.in(3)));
   }
   static constexpr void expand(auto& e) {
-    const ir::node_id now = mean::of(e, e.in(0), e.attr(0), e.attr(1));
-    const ir::node_id spread = normalization::variance_of(e, e.emit(subtract{}, e.in(0), now));
-    const ir::node_id moved[] = {move(e, e.in(1), now), move(e, e.in(2), spread)};
+    const ir::node_id both = normalization::moments_of(e);
+    const ir::node_id moved[] = {move(e, e.in(1), e.g.emit_output(both, 0)),
+                                 move(e, e.in(2), e.g.emit_output(both, 1))};
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
   }
 };

@@ -183,6 +183,7 @@ TEMPLATE_TEST_CASE("tanh and erf of packs", "[math]", float, double) {
   CHECK(worst<tanh_function, T>(T(-25), T(25)) <= 3.0);
   CHECK(worst<erf_function, T>(T(-1.2), T(1.2)) <= 2.0);
   CHECK(worst<erf_function, T>(T(-7), T(7)) <= 2.0);
+  CHECK(worst<erf_function, T>(T(-4.5), T(4.5), 400000) <= 2.0);
 }
 
 TEMPLATE_TEST_CASE("sine and cosine of packs", "[math]", float, double) {

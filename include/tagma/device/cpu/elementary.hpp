@@ -225,7 +225,7 @@ TAGMA_INLINE pack<T, W> softplus_part(const pack<T, W>& x) {
   return max(x, splat<pack<T, W>>(T{0})) + log1p_part(bounded_exp(-magnitude(x)));
 }
 
-// erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x.
+// erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x, of floats to the base 2.
 template <int W>
 TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   using P = pack<float, W>;
@@ -237,12 +237,20 @@ TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
   s = mul_add(s, z, 0.12837915f);
   const P a = magnitude(x);
   const P t = select(a > 4.0f, splat<P>(4.0f), a);
-  P l = mul_add(t, splat<P>(-0.000213532017f), 0.00321131082f);
-  l = mul_add(l, t, -0.02287859f);
-  l = mul_add(l, t, 0.105244632f);
-  l = mul_add(l, t, 0.635730953f);
-  l = mul_add(l, t, 1.12851076f);
-  return select(a < 0.925f, mul_add(x, s, x), with_sign(1.0f - bounded_exp(-(l * t)), x));
+  P l = mul_add(t, splat<P>(-0.000307816433f), 0.00463090781f);
+  l = mul_add(l, t, -0.0330002572f);
+  l = mul_add(l, t, 0.151825578f);
+  l = mul_add(l, t, 0.917173799f);
+  l = mul_add(l, t, 1.62809451f);
+  // 2^-u, of which 1 is at least four times as much, and which is far from the ends of its range.
+  const P u = l * t, biased = ieee<float>::magic - u, f = (ieee<float>::magic - biased) - u;
+  P p = mul_add(f, splat<P>(0.00132764721f), 0.00967554133f);
+  p = mul_add(p, f, 0.0555071327f);
+  p = mul_add(p, f, 0.240221197f);
+  p = mul_add(p, f, 0.693146967f);
+  p = mul_add(p, f, 1.00000007f);
+  const P e = reinterpret<float>(reinterpret<std::int32_t>(p) + (reinterpret<std::int32_t>(biased) << 23));
+  return select(a >= 0.925f, with_sign(1.0f - e, x), mul_add(x, s, x));  // the last one of a NaN
 }
 template <int W>
 TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {

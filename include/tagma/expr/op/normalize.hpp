@@ -3,10 +3,10 @@
 
 /// @file
 /// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Compositions
-/// of reductions and element-wise operations, from which the gradients follow.
+/// of moments and element-wise operations, from which the gradients follow.
 
 #include "tagma/base/config.hpp"
-#include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/moments.hpp"
 #include "tagma/expr/rules.hpp"
 
 namespace tagma {
@@ -26,9 +26,9 @@ namespace op {
 /// Attribute 0 of what follows is the mask of the axes that are averaged over, attribute 1 of those that stay as 1.
 namespace normalization {
 
-/// (x - mean)^2, averaged.
-constexpr ir::node_id variance_of(auto& e, ir::node_id centred) {
-  return mean::of(e, e.emit(square{}, centred), e.attr(0), e.attr(1));
+/// The operation whose results are the mean and the variance.
+constexpr ir::node_id moments_of(auto& e) {
+  return e.emit_with(moments{}, ir::pack_attributes(e.attr(0), e.attr(1)), e.in(0));
 }
 /// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
 constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id variance, ir::node_id gamma,
@@ -45,12 +45,7 @@ struct variance : composition<8> {
   static constexpr const char* name = "variance";
   static constexpr void takes(auto& t) { t.floats(1), reduction::takes_axes(t); }
   TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
-  static constexpr void expand(auto& e) {
-    // A mean broadcasts along the axes that it lacks where these are the first.
-    const bool leads = (e.attr(0) & (e.attr(0) + 1)) == 0;
-    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), leads ? e.attr(1) : e.attr(0));
-    e.result = normalization::variance_of(e, e.emit(subtract{}, e.in(0), average));
-  }
+  static constexpr void expand(auto& e) { e.result = e.g.emit_output(normalization::moments_of(e), 1); }
 };
 
 /// Inputs: x, gamma, beta, epsilon.
@@ -61,10 +56,9 @@ struct normalize : composition<13> {
     return nullptr;
   }
   static constexpr void expand(auto& e) {
-    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
-    const ir::node_id centred = e.emit(subtract{}, e.in(0), average);
-    const ir::node_id spread = normalization::variance_of(e, centred);
-    e.result = normalization::scale_and_shift(e, centred, spread, e.in(1), e.in(2), e.in(3));
+    const ir::node_id both = normalization::moments_of(e);
+    const ir::node_id centred = e.emit(subtract{}, e.in(0), e.g.emit_output(both, 0));
+    e.result = normalization::scale_and_shift(e, centred, e.g.emit_output(both, 1), e.in(1), e.in(2), e.in(3));
   }
 };
 
@@ -128,8 +122,7 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
                 detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
     constexpr auto axes = detail::axes_of_channels<X::rank>;
     const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 3>, 0>(epsilon);
-    const auto mean = detail::make_node<op::mean, axes, detail::part<Place, 0>>(x);
-    const auto variance = detail::make_node<op::variance, axes, detail::part<Place, 1>>(x);
+    const auto [mean, variance] = detail::make_nodes<op::moments, axes, detail::part<Place, 0>>(x);
     const auto output = detail::make_node<op::normalize, axes, detail::part<Place, 2>>(x, gamma, beta, tiny);
     return batch_moments<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(mean)>,
                          std::remove_cv_t<decltype(variance)>>{output, mean, variance};

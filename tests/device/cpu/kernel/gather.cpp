@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/kernel/gather.hpp"
 
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "support/kernel_call.hpp"
 
@@ -29,7 +30,35 @@ void check_rows() {
   CHECK(wrong == 0);
 }
 
+/// Rows of random extents at random positions, and none at all.
+template <class T>
+void check_random(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto below = [&random](unsigned n) { return static_cast<tg::extent>(random() % n); };
+  for (int round = 0; round < 25; ++round) {
+    const tg::extent outer = below(4), from = below(30) + 1, inner = below(20), count = below(40);
+    tg::tensor<T> in(tg::shape{outer, from, inner}), out(tg::shape{outer, count, inner});
+    for (tg::extent i = 0; i < in.dims().elements(); ++i) in[i] = static_cast<T>(static_cast<float>(below(100)));
+    tg::tensor<std::int32_t> indices(tg::shape{count});
+    for (std::int32_t& i : indices.span()) i = static_cast<std::int32_t>(below(30) % from);
+    tg::test::call<tg::op::gather>(out, {1}, in, indices);
+    int wrong = 0;
+    for (tg::extent o = 0; o < outer; ++o)
+      for (tg::extent k = 0; k < count; ++k)
+        for (tg::extent i = 0; i < inner; ++i) wrong += out(o, k, i) != in(o, static_cast<tg::extent>(indices[k]), i);
+    INFO("round " << round << ": " << count << " of " << tg::to_string(in.dims()));
+    CHECK(wrong == 0);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("gather takes rows of random extents") {
+  check_random<std::int8_t>(1);
+  check_random<tg::bfloat16>(2);
+  check_random<float>(3);
+  check_random<double>(4);
+}
 
 TEST_CASE("gather and scatter_rows for element types and index types") {
   check_rows<float, std::int32_t>();

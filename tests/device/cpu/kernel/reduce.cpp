@@ -2,12 +2,15 @@
 #include "tagma/device/cpu/kernel/reduce.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "support/kernel_call.hpp"
 #include "support/naive.hpp"
+#include "tagma/device/cpu/kernel/moments.hpp"
 
 namespace {
 
@@ -106,9 +109,9 @@ TEST_CASE("16-bit floats are summed in float") {
 }
 
 TEMPLATE_TEST_CASE("threads share what is large and do not change the bytes", "", float, double, std::int32_t) {
-  const tg::shape shapes[] = {{300, 1111},    {90000, 3},    {3, 90000},      {1 << 18},
-                              {7, 130, 301},  {301, 130, 7}, {40, 3, 40, 33}, {2, 3, 2, 9, 2, 701},
-                              {1000, 1, 257}, {33000, 1, 2}, {65, 1009}};
+  const tg::shape shapes[] = {{300, 1111},   {90000, 3},      {3, 90000},           {1 << 18},      {7, 130, 301},
+                              {301, 130, 7}, {40, 3, 40, 33}, {2, 3, 2, 9, 2, 701}, {1000, 1, 257}, {33000, 1, 2},
+                              {65, 1009},    {9, 400, 30},    {20000, 31}};
   for (const tg::shape& dims : shapes) {
     const auto in = scattered<TestType>(dims, -1, 1);
     for (unsigned mask = 1; mask < 1u << dims.rank; ++mask) {
@@ -124,6 +127,60 @@ TEMPLATE_TEST_CASE("threads share what is large and do not change the bytes", ""
         CHECK(std::memcmp(one.data(), many.data(), one.size() * sizeof(TestType)) == 0);
       }
     }
+  }
+}
+
+TEMPLATE_TEST_CASE("a NaN of a column is found wherever it is, and no other column sees it", "", float, tg::bfloat16) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const tg::extent columns : {1, 7, 8, 10, 31, 33, 45})
+    for (const tg::extent rows : {1, 15, 127, 128, 301}) {
+      INFO(rows << " rows of " << columns);
+      auto in = scattered<TestType>({rows, columns}, -5, 5, static_cast<std::uint64_t>(rows * columns));
+      const tg::extent row = (rows * 7 + columns) % rows, column = rows % columns;
+      in[row * columns + column] = TestType(nan);
+      tg::tensor<TestType> highest(tg::shape{columns}), lowest(highest.dims()), sum(highest.dims());
+      call<op::reduce_max>(highest, {1, 0}, in);
+      call<op::reduce_min>(lowest, {1, 0}, in);
+      call<op::sum>(sum, {1, 0}, in);
+      for (tg::extent c = 0; c < columns; ++c) {
+        float top = static_cast<float>(in[c]), bottom = top;
+        for (tg::extent r = 1; r < rows; ++r) {
+          const auto v = static_cast<float>(in[r * columns + c]);
+          top = v > top ? v : top, bottom = v < bottom ? v : bottom;
+        }
+        if (c == column) {
+          CHECK(static_cast<float>(highest[c]) != static_cast<float>(highest[c]));
+          CHECK(static_cast<float>(lowest[c]) != static_cast<float>(lowest[c]));
+          CHECK(static_cast<float>(sum[c]) != static_cast<float>(sum[c]));
+        } else {
+          CHECK((static_cast<float>(highest[c]) == top && static_cast<float>(lowest[c]) == bottom));
+          CHECK(static_cast<float>(sum[c]) == static_cast<float>(sum[c]));
+        }
+      }
+    }
+}
+
+TEST_CASE("moments of rows and columns of random extents, far from zero") {
+  std::mt19937 random(5);
+  const auto below = [&random](unsigned n) { return static_cast<tg::extent>(random() % n); };
+  for (int round = 0; round < 40; ++round) {
+    const bool by_rows = round % 2 == 1;
+    const tg::extent rows = below(round % 8 < 2 ? 3000 : 70) + 1, columns = below(90) + 1;
+    const tg::extent results = by_rows ? rows : columns, n = by_rows ? columns : rows;
+    INFO("round " << round << ": " << rows << " rows of " << columns << ", axis " << by_rows);
+    const auto x = scattered<float>({rows, columns}, 99, 101, random());
+    tg::tensor<float> mean(tg::shape{results}), variance(tg::shape{results});
+    tg::test::call_for_two<op::moments>(&mean, &variance, {by_rows ? 2 : 1, 0}, x);
+    double worst = 0;
+    for (tg::extent i = 0; i < results; ++i) {
+      const auto element = [&](tg::extent k) { return static_cast<double>(by_rows ? x(i, k) : x(k, i)); };
+      double m = 0, v = 0;
+      for (tg::extent k = 0; k < n; ++k) m += element(k) / static_cast<double>(n);
+      for (tg::extent k = 0; k < n; ++k) v += (element(k) - m) * (element(k) - m) / static_cast<double>(n);
+      worst = std::fmax(worst, std::fabs(static_cast<double>(mean[i]) - m) / 100);
+      worst = std::fmax(worst, std::fabs(static_cast<double>(variance[i]) - v));
+    }
+    CHECK(worst < 1e-6);
   }
 }
 

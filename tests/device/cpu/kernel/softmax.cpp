@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
+#include <random>
 
 #include "support/kernel_call.hpp"
 #include "support/naive.hpp"
@@ -35,6 +37,37 @@ TEST_CASE("rows of every length, also far from zero") {
       CHECK(distance(soft, soft_expected) < 1e-12);
       CHECK(distance(logs, logs_expected) < 1e-12);
     }
+}
+
+TEST_CASE("rows of random extents agree with a plain sum, and a NaN is of its row alone") {
+  std::mt19937 random(17);
+  const auto below = [&random](unsigned n) { return static_cast<tg::extent>(random() % n); };
+  for (int round = 0; round < 40; ++round) {
+    const tg::extent rows = below(20) + 1, n = below(round % 2 == 0 ? 12 : 150) + 1;
+    const tg::extent bad = below(20) % rows;
+    INFO("round " << round << ": " << rows << " rows of " << n);
+    auto x = scattered<float>({rows, n}, -20, 20, random());
+    x[bad * n + below(150) % n] = std::numeric_limits<float>::quiet_NaN();
+    tg::tensor<float> soft(x.dims()), logs(x.dims());
+    call<op::softmax>(soft, {}, x);
+    call<op::log_softmax>(logs, {}, x);
+    double worst = 0;
+    int numbers = 0;
+    for (tg::extent r = 0; r < rows; ++r) {
+      std::vector<double> row(x.data() + r * n, x.data() + (r + 1) * n);
+      const double sum = log_sum(row.data(), n);
+      for (tg::extent i = 0; i < n; ++i) {
+        const auto p = static_cast<double>(soft[r * n + i]), l = static_cast<double>(logs[r * n + i]);
+        const double exact = row[static_cast<std::size_t>(i)] - sum;
+        if (r == bad)
+          numbers += !std::isnan(p) || !std::isnan(l);
+        else
+          worst = std::fmax(worst, std::isnan(p + l) ? 1 : std::fmax(std::fabs(p - std::exp(exact)), std::fabs(l - exact) / 40));
+      }
+    }
+    CHECK(numbers == 0);
+    CHECK(worst < 1e-6);
+  }
 }
 
 TEST_CASE("many rows are shared by threads, and threads do not change the bytes") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/kernel/transpose.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
 #include <vector>
 
 #include "support/kernel_call.hpp"
@@ -46,6 +48,35 @@ TEST_CASE("transposition moves every element, whatever its size and the order of
   check_transpose<std::int64_t>({1, 1}, {1, 0});
   check_transpose<float>({0, 4}, {1, 0});
   check_transpose<float>({7, 300, 400}, {2, 1, 0});
+}
+
+TEST_CASE("transposition of random extents in a random order") {
+  std::mt19937 random(29);
+  const auto below = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 80; ++round) {
+    tg::shape dims;
+    std::vector<tg::ir::attribute> order;
+    const int rank = below(tg::max_rank) + 1;
+    for (int a = 0; a < rank; ++a) {
+      // Extents of 0 and 1 are rare, so that most tensors have elements in more than one row.
+      dims.push_back(below(20) == 0 ? below(2) : below(rank < 4 ? 40 : 7) + 1);
+      order.push_back(a);
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    switch (round % 4) {
+      case 0:
+        check_transpose<std::int8_t>(dims, order);
+        break;
+      case 1:
+        check_transpose<std::int16_t>(dims, order);
+        break;
+      case 2:
+        check_transpose<float>(dims, order);
+        break;
+      default:
+        check_transpose<double>(dims, order);
+    }
+  }
 }
 
 TEST_CASE("transposition moves strings") {

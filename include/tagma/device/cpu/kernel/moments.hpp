@@ -7,6 +7,8 @@
 /// are joined by the formula of Chan, Golub and LeVeque 1983. What is a block, and their order, follows from the
 /// extents alone: the bytes do not depend on the threads.
 
+#include <cstring>
+
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
@@ -30,27 +32,27 @@ struct moments_of_row {
 
  private:
   // No lambdas: nvcc forgets that they are to be inlined, and vectors must not leave the instruction set of a loop.
-  template <class V>
-  TAGMA_INLINE static V off(const V& x, C first, C centre) {
-    return x - first - centre;
-  }
   template <bool Square, class V>
-  TAGMA_INLINE static V term(const V& off) {
+  TAGMA_INLINE static V add(const V& sum, const V& x, const V& first, const V& centre) {
     if constexpr (Square)
-      return off * off;
+      return sum + (x - first - centre) * (x - first - centre);
     else
-      return off;
+      return sum + (x - first);
   }
   template <bool Square>
   TAGMA_INLINE static C sum(const T* from, std::int64_t n, C first, C centre) {
-    P a = splat<P>(C(0)), b = a;
+    const P f = splat<P>(first), m = splat<P>(centre);
+    P a = splat<P>(C(0)), b = a, c = a, d = a;
     std::int64_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-      a = a + term<Square>(off(load<8>(from + i), first, centre));
-      b = b + term<Square>(off(load<8>(from + i + 8), first, centre));
+    for (; i + 32 <= n; i += 32) {
+      a = add<Square>(a, load<8>(from + i), f, m);
+      b = add<Square>(b, load<8>(from + i + 8), f, m);
+      c = add<Square>(c, load<8>(from + i + 16), f, m);
+      d = add<Square>(d, load<8>(from + i + 24), f, m);
     }
-    C total = reduce_add(a + b);
-    for (; i < n; ++i) total += term<Square>(off(static_cast<C>(from[i]), first, centre));
+    for (; i + 8 <= n; i += 8) a = add<Square>(a, load<8>(from + i), f, m);
+    C total = reduce_add((a + b) + (c + d));
+    for (; i < n; ++i) total = add<Square>(total, static_cast<C>(from[i]), first, centre);
     return total;
   }
 };
@@ -69,33 +71,63 @@ struct moments_of_rows {
   }
 };
 
-/// Adds up to 32 rows of columns, of which those of `first` are taken off, to the moments of `before` rows.
+/// Adds up to 32 rows of columns, of which those of `first` are taken off, to the moments of `before` rows. Four packs
+/// of columns at once, so that no sum waits for the one before it; each column is joined as if it were alone.
 template <class T>
 struct moments_of_columns {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static void run(const T* first, const T* const* rows, std::int64_t count, std::int64_t columns,
                                std::int64_t before, C* mean, C* squares) {
-    for (std::int64_t i = 0; i < columns; i += 8) {
-      const int width = columns - i < 8 ? static_cast<int>(columns - i) : 8;
-      const P off_zero = part_of(first + i, width);
-      P sum = splat<P>(C(0)), spread = sum;
-      for (std::int64_t r = 0; r < count; ++r) sum = sum + (part_of(rows[r] + i, width) - off_zero);
-      const P centre = sum / static_cast<C>(count);
+    const P each = splat<P>(static_cast<C>(count)),
+            share = splat<P>(static_cast<C>(count) / static_cast<C>(before + count));
+    const P weight = splat<P>(static_cast<C>(before)) * share;
+    std::int64_t i = 0;
+    for (; i + 32 <= columns; i += 32) {
+      const P z0 = load<8>(first + i), z1 = load<8>(first + i + 8), z2 = load<8>(first + i + 16),
+              z3 = load<8>(first + i + 24);
+      P a = splat<P>(C(0)), b = a, c = a, d = a;
       for (std::int64_t r = 0; r < count; ++r) {
-        const P off = part_of(rows[r] + i, width) - off_zero - centre;
-        spread = spread + off * off;
+        const T* const row = rows[r] + i;
+        a = a + (load<8>(row) - z0);
+        b = b + (load<8>(row + 8) - z1);
+        c = c + (load<8>(row + 16) - z2);
+        d = d + (load<8>(row + 24) - z3);
       }
-      const C share = static_cast<C>(count) / static_cast<C>(before + count);
-      const P old = load<8>(static_cast<const C*>(mean) + i), off = centre - old;
-      store(mean + i, old + off * share);
-      store(squares + i,
-            load<8>(static_cast<const C*>(squares) + i) + spread + off * off * (static_cast<C>(before) * share));
+      a = a / each, b = b / each, c = c / each, d = d / each;
+      P s = splat<P>(C(0)), t = s, u = s, v = s;
+      for (std::int64_t r = 0; r < count; ++r) {
+        const T* const row = rows[r] + i;
+        s = add_square(s, load<8>(row) - z0 - a);
+        t = add_square(t, load<8>(row + 8) - z1 - b);
+        u = add_square(u, load<8>(row + 16) - z2 - c);
+        v = add_square(v, load<8>(row + 24) - z3 - d);
+      }
+      join(mean + i, squares + i, a, s, share, weight);
+      join(mean + i + 8, squares + i + 8, b, t, share, weight);
+      join(mean + i + 16, squares + i + 16, c, u, share, weight);
+      join(mean + i + 24, squares + i + 24, d, v, share, weight);
+    }
+    for (; i < columns; i += 8) {
+      const int width = columns - i < 8 ? static_cast<int>(columns - i) : 8;
+      const P zero = part_of(first + i, width);
+      P a = splat<P>(C(0)), s = a;
+      for (std::int64_t r = 0; r < count; ++r) a = a + (part_of(rows[r] + i, width) - zero);
+      a = a / each;
+      for (std::int64_t r = 0; r < count; ++r) s = add_square(s, part_of(rows[r] + i, width) - zero - a);
+      join(mean + i, squares + i, a, s, share, weight);
     }
   }
 
  private:
   TAGMA_INLINE static P part_of(const T* from, int width) { return width == 8 ? load<8>(from) : load<8>(from, width); }
+  TAGMA_INLINE static P add_square(const P& sum, const P& off) { return mul_add(off, off, sum); }
+  TAGMA_INLINE static void join(C* mean, C* squares, const P& centre, const P& spread, const P& share,
+                                const P& weight) {
+    const P old = load<8>(static_cast<const C*>(mean)), off = centre - old;
+    store(mean, mul_add(off, share, old));
+    store(squares, load<8>(static_cast<const C*>(squares)) + spread + off * off * weight);
+  }
 };
 
 /// Which elements are joined, and in which parts.
@@ -241,13 +273,25 @@ void moments(const kernel_args& args, const run_context& context) {
       task.run(rest / plan.groups, rest % plan.groups, p);
     }
   });
+  // Into the first part, by `joined_moments::add`, whose shares all results have in common.
+  double *const means = task.place(0, 0), *const squares = task.place(0, results);
+  double count = task.count(0);
+  if (count == 0) std::memset(means, 0, static_cast<std::size_t>(2 * results) * sizeof(double));
+  for (std::int64_t p = 1; p < plan.parts; ++p) {
+    const double others = task.count(p), share = others / (count + others), weight = count * share;
+    if (others == 0) continue;
+    const double *const other = task.place(p, 0), *const more = task.place(p, results);
+    for (std::int64_t i = 0; i < results; ++i) {
+      const double off = other[i] - means[i];
+      means[i] += off * share;
+      squares[i] += more[i] + off * off * weight;
+    }
+    count += others;
+  }
+  const double n = static_cast<double>(plan.joined());
   for (std::int64_t i = 0; i < results; ++i) {
-    joined_moments total;
-    for (std::int64_t p = 0; p < plan.parts; ++p)
-      total.add(task.count(p), *task.place(p, i), *task.place(p, results + i));
-    const double n = static_cast<double>(plan.joined());
-    if (mean != nullptr) mean[i] = T(static_cast<compute_t<T>>(n > 0 ? total.mean : 0 / n));
-    if (variance != nullptr) variance[i] = T(static_cast<compute_t<T>>(total.squares / n));
+    if (mean != nullptr) mean[i] = T(static_cast<compute_t<T>>(n > 0 ? means[i] : 0 / n));
+    if (variance != nullptr) variance[i] = T(static_cast<compute_t<T>>(squares[i] / n));
   }
 }
 

@@ -78,7 +78,8 @@ struct join_min {
   static constexpr bool widens = false;
 };
 
-/// Joins `n` neighbours: eight times four lanes at once, then the lanes, in blocks that are joined in double.
+/// Joins the `n` neighbours of each of some rows: eight times four lanes at once, then the lanes, in blocks that are
+/// joined in double.
 template <class T, class Join>
 struct join_row {
   using C = compute_t<T>;
@@ -96,8 +97,9 @@ struct join_row {
       }
       for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
       a = Join::apply(Join::apply(a, b), Join::apply(c, d));
-      total = lane(a, 0);
-      for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
+      const auto half = Join::apply(low_half(a), high_half(a));
+      const auto quarter = Join::apply(low_half(half), high_half(half));
+      total = Join::apply(static_cast<C>(lane(quarter, 0)), static_cast<C>(lane(quarter, 1)));
     }
     for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
     return total;
@@ -106,24 +108,45 @@ struct join_row {
   /// What partial results are joined in.
   using W = std::conditional_t<Join::widens && floating<C>, double, C>;
 
-  TAGMA_INLINE static void run(const T* from, std::int64_t n, W* to) {
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, W* to) {
     const std::int64_t most = std::is_same_v<W, double> ? block_size : n;
-    W total = Join::template neutral<W>();
-    for (std::int64_t i = 0; i < n; i += most)
-      total = Join::apply(total, static_cast<W>(block(from + i, n - i < most ? n - i : most)));
-    *to = total;
+    for (std::int64_t r = 0; r < rows; ++r, from += n) {
+      W total = Join::template neutral<W>();
+      for (std::int64_t i = 0; i < n; i += most)
+        total = Join::apply(total, static_cast<W>(block(from + i, n - i < most ? n - i : most)));
+      to[r] = total;
+    }
   }
 };
-/// Joins `rows` rows of `n` neighbours into one row. From row to row it is `stride` elements.
+/// Joins `rows` rows of `n` neighbours into one row, each result in the order of the rows. From row to row it is
+/// `stride` elements.
 template <class T, class Join>
-struct join_rows {
+struct join_columns {
   using C = compute_t<T>;
+  using P = pack<C, 8>;
+  /// Rows that are joined before the next columns are: results stay in registers, and what is read are neighbours.
+  static constexpr std::int64_t together = 16;
+
   TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
+    for (std::int64_t first = 0; first < rows; first += together, from += together * stride)
+      block(from, rows - first < together ? rows - first : together, n, stride, to);
+  }
+
+ private:
+  TAGMA_INLINE static void block(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
+    if (n < 8) {
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t r = 0; r < rows; ++r) to[i] = Join::apply(to[i], static_cast<C>(from[r * stride + i]));
+      return;
+    }
+    // What remains of the last pack is joined with the columns before it, whose results are then dropped.
+    C last[8];
+    for (int l = 0; l < 8; ++l) last[l] = to[n - 8 + l];
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
-      auto a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const T* row = from + r * stride + i;
+      P a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
+      const T* row = from + i;
+      for (std::int64_t r = 0; r < rows; ++r, row += stride) {
         a = Join::apply(a, load<8>(row));
         b = Join::apply(b, load<8>(row + 8));
         c = Join::apply(c, load<8>(row + 16));
@@ -131,13 +154,35 @@ struct join_rows {
       }
       store(to + i, a), store(to + i + 8, b), store(to + i + 16, c), store(to + i + 24, d);
     }
-    for (; i < n; ++i) {
-      C total = to[i];
-      for (std::int64_t r = 0; r < rows; ++r) total = Join::apply(total, static_cast<C>(from[r * stride + i]));
-      to[i] = total;
+    for (; i < n; i += 8) {
+      const bool whole = i + 8 <= n;
+      C* const sums = whole ? to + i : last;
+      const T* row = from + (whole ? i : n - 8);
+      P a = load<8>(static_cast<const C*>(sums));
+      for (std::int64_t r = 0; r < rows; ++r, row += stride) a = Join::apply(a, load<8>(row));
+      store(sums, a);
     }
+    for (std::int64_t l = 8 - n % 8; l < 8; ++l) to[n - 8 + l] = last[l];
   }
 };
+
+/// The same of rows that may be short: of many of these, eight are read as one, so that vectors are full and no sum
+/// waits for the one before it. What is joined with what follows from `rows` and `n` alone.
+template <class T, class Join>
+void join_rows(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, compute_t<T>* to) {
+  using C = compute_t<T>;
+  constexpr std::int64_t wide = 32, many = 128;
+  if (n < wide && rows >= many && stride == n) {
+    C eight[8 * wide];
+    for (std::int64_t i = 0; i < 8 * n; ++i) eight[i] = Join::template neutral<C>();
+    dispatch<join_columns<T, Join>>(from, rows / 8, 8 * n, 8 * n, static_cast<C*>(eight));
+    for (std::int64_t i = 0; i < 8 * n; i += n)
+      for (std::int64_t j = 0; j < n; ++j) to[j] = Join::apply(to[j], eight[i + j]);
+    from += rows / 8 * 8 * n;
+    rows %= 8;
+  }
+  dispatch<join_columns<T, Join>>(from, rows, n, stride, to);
+}
 
 /// The axes of a reduction, neighbours of one kind joined.
 struct reduced_axes {
@@ -170,7 +215,7 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
   constexpr std::int64_t most = 64;
   if (n <= elements_of_task) {
     typename row::W total{};
-    dispatch<row>(from, n, &total);
+    dispatch<row>(from, std::int64_t{1}, n, &total);
     *to = static_cast<compute_t<T>>(total);
     return;
   }
@@ -178,7 +223,7 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
   const std::int64_t part = share < elements_of_task ? elements_of_task : share, parts = pieces(n, part);
   typename row::W partial[most]{};
   context.threads->parallel_for(parts, [&](std::int64_t p) {
-    dispatch<row>(from + p * part, n - p * part < part ? n - p * part : part, partial + p);
+    dispatch<row>(from + p * part, std::int64_t{1}, n - p * part < part ? n - p * part : part, partial + p);
   });
   typename row::W total = partial[0];
   for (std::int64_t p = 1; p < parts; ++p) total = Join::apply(total, partial[p]);
@@ -196,7 +241,7 @@ void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>*
   const auto some = [&](std::int64_t p) {
     C* const own = p == 0 ? to : partial + p * widest;
     for (std::int64_t i = 0; i < n; ++i) own[i] = Join::template neutral<C>();
-    dispatch<join_rows<T, Join>>(from + p * part * n, rows - p * part < part ? rows - p * part : part, n, n, own);
+    join_rows<T, Join>(from + p * part * n, rows - p * part < part ? rows - p * part : part, n, n, own);
   };
   context.threads->parallel_for(parts, some);
   for (std::int64_t p = 1; p < parts; ++p)
@@ -237,20 +282,24 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
         rest /= size;
       }
       if (axes.reduced[last]) {
-        for (std::int64_t r = first_row; r < end_row; ++r) {
-          typename join_row<T, Join>::W value{};
-          dispatch<join_row<T, Join>>(from + (o * m + r) * n, n, &value);
-          C& total = to[at + r * strides[last - 1]];
-          total = Join::apply(total, static_cast<C>(value));
+        constexpr std::int64_t most = 32;
+        typename join_row<T, Join>::W values[most];
+        for (std::int64_t r = first_row; r < end_row; r += most) {
+          const std::int64_t rows = end_row - r < most ? end_row - r : most;
+          dispatch<join_row<T, Join>>(from + (o * m + r) * n, rows, n, values + 0);
+          for (std::int64_t k = 0; k < rows; ++k) {
+            C& total = to[at + (r + k) * strides[last - 1]];
+            total = Join::apply(total, static_cast<C>(values[k]));
+          }
         }
       } else {
-        dispatch<join_rows<T, Join>>(from + o * m * n + column, m, columns, n, to + at + column);
+        join_rows<T, Join>(from + o * m * n + column, m, columns, n, to + at + column);
       }
     }
   };
   const std::int64_t size = axes.extents[shared], each = outer * m * n / size;
   std::int64_t per_task = pieces(elements_of_task, each + 1);
-  if (shared == last) per_task = pieces(per_task, 32) * 32;  // whole vectors
+  if (shared == last) per_task = pieces(per_task, 256) * 256;  // neighbours in memory
   context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
     some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
   });

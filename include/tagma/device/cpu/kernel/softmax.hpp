@@ -31,9 +31,15 @@ struct row_sums {
     C top = static_cast<C>(x[0]);
     std::int64_t first = 1;
     if (n >= 8) {
-      P tops = load<8>(x);
-      for (first = 8; first + 8 <= n; first += 8) tops = max(tops, load<8>(x + first));
-      for (int l = 0; l < 8; ++l) top = max(top, lane(tops, l));
+      P a = load<8>(x), b = a, c = a, d = a;  // four, so that none waits for the one before it
+      for (first = 8; first + 32 <= n; first += 32) {
+        a = max(a, load<8>(x + first));
+        b = max(b, load<8>(x + first + 8));
+        c = max(c, load<8>(x + first + 16));
+        d = max(d, load<8>(x + first + 24));
+      }
+      for (; first + 8 <= n; first += 8) a = max(a, load<8>(x + first));
+      top = reduce_max(max(max(a, b), max(c, d)));
     }
     for (std::int64_t i = first; i < n; ++i) {
       const auto v = static_cast<C>(x[i]);
