@@ -256,7 +256,9 @@ inline transport::placement worker_core::place(transport::link& from, const tran
       if (run == nullptr)
         return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
       transport::placement where = run->edges.place(from, m, e);
-      if (where.what() == transport::placement::kind::at) {
+      // What may be on its way for long is told when it does not come to its end.
+      if (where.what() == transport::placement::kind::at ||
+          (where.what() == transport::placement::kind::buffer && e.spec.type == dtype::string)) {
         const std::lock_guard<std::mutex> lock(mutex_);
         transfers_[{&from, m.transfer}] = {run, e.edge};
       }
@@ -324,7 +326,7 @@ inline void worker_core::received(const std::shared_ptr<inlet_handler>& by, tran
         }
         // What was placed has come where a run waits for it, even if the run was told meanwhile that it is over.
         if (run == nullptr) run = run_of(e, true);
-        if (run != nullptr) run->edges.received(m, e);
+        if (run != nullptr) run->edges.received(from, m, e);
         return;
       }
       case message::wanted: {
