@@ -342,6 +342,22 @@ TEST_CASE("runs end at their limits while texts are to come or on their way, and
   CHECK(texts_of(session.run("taken", tg::timeout(20s))) == std::vector<std::string>{"", "behind"});
 }
 
+TEST_CASE("texts that are more than a connection buffers end the run, and say so") {
+  tg::transport::memory::network network;
+  servers all(two_and_one, network);
+  all.master = GENERATE(tg::session_master::client, tg::session_master::server);
+  all.with.link.limits.buffered_bytes = 1'000'000;
+  all.workers[{"worker", 0}].reset();
+  all.start({"worker", 0}, "c:1");
+  tg::cluster_session session(network, two_and_one, {"ps", 0}, letters(), all.client());
+  const auto large = tensor_of({std::string(3'000'000, 'l')}), small = tensor_of({"s"});
+  const std::string problem = tg::test::text_of([&] { session.run("back", tg::feed_to("line", large)); });
+  INFO(problem);
+  CHECK(problem.starts_with("ResourceExhausted: "));
+  CHECK(problem.find("1000000 is what a connection buffers") != std::string::npos);
+  CHECK(texts_of(session.run("back", tg::feed_to("line", small))) == repeated({"s"}, 6));
+}
+
 TEST_CASE("texts pass though connections are cut, or the run says what it has lost") {
   tg::transport::memory::network memory;
   cut_network network(memory);

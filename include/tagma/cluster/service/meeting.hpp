@@ -61,6 +61,9 @@ void hand_over(runtime::receive_attempt& to, const edge_of_run& e, std::vector<s
 
 }  // namespace detail
 
+/// Why an edge of texts is refused that has more bytes than a connection buffers.
+[[nodiscard]] error too_many_texts(const edge_of_run& e, std::uint64_t bytes, std::uint64_t most);
+
 class meeting final : public runtime::rendezvous {
  public:
   meeting(std::uint64_t graph, std::uint64_t step, post out) : graph_(graph), step_(step), out_(std::move(out)) {}
@@ -87,6 +90,8 @@ class meeting final : public runtime::rendezvous {
   void received(const transport::link& from, transport::incoming& bulk, const edge_of_run& e);
   /// It does not come to its end.
   void abandoned(std::int32_t edge, const error& why);
+  /// It cannot be taken here.
+  void refuse(std::int32_t edge, const error& why);
   void wanted(std::int32_t edge);
   /// @}
 

@@ -64,6 +64,12 @@ TAGMA_COLD TAGMA_DECL void hand_over(runtime::receive_attempt& to, const edge_of
 
 }  // namespace detail
 
+TAGMA_COLD TAGMA_DECL error too_many_texts(const edge_of_run& e, std::uint64_t bytes, std::uint64_t most) {
+  return error(status_code::resource_exhausted,
+               sentence({"edge ", e.edge, ": ", to_string(e.spec), " has ", bytes, " bytes, and ", most,
+                         " is what a connection buffers"}));
+}
+
 TAGMA_DECL void meeting::check() const {
   if (aborted_ != nullptr) std::rethrow_exception(aborted_);
 }
@@ -212,6 +218,16 @@ TAGMA_DECL void meeting::abandoned(std::int32_t edge, const error& why) {
     state& s = edges_[edge];
     if (std::exchange(s.from, nullptr) == nullptr) return;
     attempt = std::exchange(s.receives, nullptr);
+  }
+  if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
+}
+
+TAGMA_COLD TAGMA_DECL void meeting::refuse(std::int32_t edge, const error& why) {
+  runtime::receive_attempt* attempt = nullptr;
+  {
+    const std::lock_guard<mutex> lock(mutex_);
+    state& s = edges_[edge];
+    if (s.from == nullptr) attempt = std::exchange(s.receives, nullptr);
   }
   if (attempt != nullptr) attempt->ended(std::make_exception_ptr(why));
 }

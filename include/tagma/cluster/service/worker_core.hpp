@@ -255,6 +255,11 @@ inline transport::placement worker_core::place(transport::link& from, const tran
       const std::shared_ptr<run_state> run = run_of(e, true);
       if (run == nullptr)
         return transport::placement::refused(error(status_code::aborted, "nobody waits for a tensor of this run"));
+      if (e.spec.type == dtype::string && m.bulk_size > options_.link.limits.buffered_bytes) {
+        const error why = too_many_texts(e, m.bulk_size, options_.link.limits.buffered_bytes);
+        run->edges.refuse(e.edge, why);
+        return transport::placement::refused(why);
+      }
       transport::placement where = run->edges.place(from, m, e);
       // What may be on its way for long is told when it does not come to its end.
       if (where.what() == transport::placement::kind::at ||
