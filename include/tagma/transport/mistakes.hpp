@@ -55,6 +55,7 @@ enum class mistake : std::uint8_t {
   end_not_said,          ///< a client does not say that a run is over
   steps_not_told_apart,  ///< tensors of all runs have one key
   early_post_dropped,    ///< what is said before there is a connection is not kept
+  container_forgotten,   ///< all sessions have the default container
   prefix_forgotten,      ///< sessions have each other's variables
   seed_forgotten,        ///< random numbers are those of the server
   asked_once,            ///< a run whose connection is lost is not asked for again

@@ -106,6 +106,7 @@ TEST_CASE("every mistake of services is found") {
       {mistake::end_not_said, "end_not_said", [] { return run_that_fails().ns > long_ns; }},
       {mistake::steps_not_told_apart, "steps_not_told_apart", towns_find},
       {mistake::early_post_dropped, "early_post_dropped", towns_find},
+      {mistake::container_forgotten, "container_forgotten", towns_find},
       {mistake::prefix_forgotten, "prefix_forgotten", towns_find},
       {mistake::seed_forgotten, "seed_forgotten", towns_find},
       {mistake::asked_once, "asked_once", [] { return !run_through_a_cut().text.empty(); }},

@@ -57,9 +57,10 @@ class town {
     shape_.large = dice_.one_in(6);
     static constexpr std::int64_t paces[] = {1, 1, 20, 100};
     pace_ = paces[dice_.below(4)];
-    static constexpr queue_kind kinds[] = {queue_kind::fifo, queue_kind::fifo, queue_kind::shuffle};
+    static constexpr queue_kind kinds[] = {queue_kind::fifo, queue_kind::shuffle, queue_kind::priority};
     kind_ = kinds[dice_.below(3)];
-    queues_.resize(static_cast<std::size_t>(shape_.servers));
+    containers_ = 1 + static_cast<int>(dice_.below(2));
+    queues_.resize(static_cast<std::size_t>(shape_.servers * containers_));
     clients_.resize(1 + dice_.below(3));
     if (!dice_.one_in(4))
       for (int f = 0; f < static_cast<int>(fault::count); ++f)
@@ -81,10 +82,11 @@ class town {
   }
 
  private:
-  /// What a client did with the counters.
+  /// What a client did with the counters of a container.
   struct deed {
     std::int64_t begun = 0, ended = INT64_MAX;
     bool well = false;
+    int container = 0;
     std::vector<int> counters{};
   };
   struct server {
@@ -130,8 +132,9 @@ class town {
 
   // ---- the clients ----
 
-  [[nodiscard]] cluster_session_options options(const std::string& name) {
+  [[nodiscard]] cluster_session_options options(const std::string& name, int container = 0) {
     cluster_session_options o;
+    if (container != 0) o.container = "beside";
     o.link.self = {.job = name, .role = "client", .cluster = "test", .incarnation = ++started_};
     o.link.insecure = true;
     o.connect_ns = 5 * s;
@@ -199,7 +202,8 @@ class town {
   /// Counts on the servers, as all others do.
   void count(std::size_t i, process& home, dice& drawn) {
     const any_program program = counters(shape_);
-    cluster_session session(home, cluster_of(shape_), home_of(drawn), program, options(name_of_client(i)));
+    const int container = container_of(drawn);
+    cluster_session session(home, cluster_of(shape_), home_of(drawn), program, options(name_of_client(i), container));
     for (std::uint64_t n = 1 + drawn.below(6); n > 0 && home.is_alive(); --n) {
       std::vector<output_name> wanted;
       std::vector<int> adds;
@@ -213,7 +217,7 @@ class town {
       tensor<float> mark(shape{});
       mark[0] = static_cast<float>(++marks_);
       const std::size_t mine = deeds_.size();
-      deeds_.push_back({world_.now(), INT64_MAX, false, adds});
+      deeds_.push_back({world_.now(), INT64_MAX, false, container, adds});
       std::vector<any_tensor> got;
       try {
         got = session.run(wanted, {feed_to("mark", mark)});
@@ -244,17 +248,17 @@ class town {
       }
     what += "=" + std::to_string(static_cast<long>(-v[0]));
     for (int k = 0; k < shape_.servers; ++k)
-      if (name == counter_names[k].get) check_count(k, -v[0], at.begun, at.ended);
+      if (name == counter_names[k].get) check_count(at.container, k, -v[0], at.begun, at.ended);
     if (name.starts_with("look")) found_.check(-v[0] >= 0 && -v[0] <= static_cast<float>(marks_), "a mark of nobody");
   }
   /// @param begun,ended of the run that read it
-  void check_count(int k, float value, std::int64_t begun, std::int64_t ended) {
+  void check_count(int container, int k, float value, std::int64_t begun, std::int64_t ended) {
     const std::int64_t since = servers_[static_cast<std::size_t>(k)].began;
     if (since > begun) return;
     int least = 0, most = 0;
     for (const deed& d : deeds_) {
       bool concerns = false;
-      for (const int c : d.counters) concerns = concerns || c == k;
+      for (const int c : d.counters) concerns = concerns || (c == k && d.container == container);
       if (!concerns) continue;
       least += d.well && d.begun >= since && d.ended < begun ? 1 : 0;
       most += d.ended >= since && d.begun <= ended ? 1 : 0;
@@ -266,29 +270,36 @@ class town {
 
   /// Puts numbers into queues and takes some out, waiting for a while where there are none or too many.
   void carry(std::size_t i, process& home, dice& drawn) {
+    const int container = container_of(drawn);
     cluster_session session(home, cluster_of(shape_), home_of(drawn), queues(shape_, kind_),
-                            options(name_of_client(i)));
+                            options(name_of_client(i), container));
     for (std::uint64_t n = 1 + drawn.below(8); n > 0 && home.is_alive(); --n) {
       const int k = static_cast<int>(drawn.below(static_cast<std::uint64_t>(shape_.servers)));
       const std::uint64_t what = drawn.below(6);
       const auto ns = static_cast<std::int64_t>(1 + drawn.below(drawn.one_in(2) ? 50 : 2000)) * ms;
-      const bool is_known = use_queue(i, home, session, k, what < 3 ? 0 : static_cast<int>(what) - 2, ns);
+      const bool is_known = use_queue(i, home, session, container, k, what < 3 ? 0 : static_cast<int>(what) - 2, ns);
       if (!is_known && home.is_alive()) log(i, "waited for a queue");
     }
   }
   /// @param what 0: put, 1: take, 2: move, 3: take two
   /// @returns false if the time has gone by
-  bool use_queue(std::size_t i, process& home, cluster_session& session, int k, int what, std::int64_t ns) {
+  bool use_queue(std::size_t i, process& home, cluster_session& session, int container, int k, int what,
+                 std::int64_t ns) {
     const names_of_queue& n = queue_names[k];
     const char* const names[] = {n.put, n.take, n.move, n.pair};
     tensor<float> item(shape{});
     item[0] = -static_cast<float>(++items_);
-    queue_history& all = queues_[static_cast<std::size_t>(k)];
+    tensor<std::int64_t> priority(shape{});
+    priority[0] = static_cast<std::int64_t>(items_ * 7 % 5) - 2;
+    std::vector<named_feed> feeds{feed_to("item", item)};
+    if (kind_ == queue_kind::priority) feeds.push_back(feed_to("priority", priority));
+    queue_history& all = queues_[static_cast<std::size_t>(container * shape_.servers + k)];
     const std::size_t mine =
-        all.begin({what == 0, what == 3 ? 2 : 1, what == 2, world_.now(), INT64_MAX, false, {-item[0]}});
+        all.begin({what == 0, what == 3 ? 2 : 1, priority[0], what == 2, world_.now(), INT64_MAX, false, {-item[0]}});
     std::vector<any_tensor> got;
     try {
-      got = session.run({output_name(names[what])}, {feed_to("item", item)}, timeout(std::chrono::nanoseconds(ns)));
+      got =
+          session.run(std::vector<output_name>{output_name(names[what])}, feeds, timeout(std::chrono::nanoseconds(ns)));
     } catch (const error& e) {
       if (home.is_alive()) all.end(mine, world_.now(), false);
       if (e.code() != status_code::deadline_exceeded) throw;
@@ -345,6 +356,9 @@ class town {
       }
       log(i, "computes " + std::to_string(bytes) + " bytes");
     }
+  }
+  [[nodiscard]] int container_of(dice& drawn) const {
+    return static_cast<int>(drawn.below(static_cast<std::uint64_t>(containers_)));
   }
   [[nodiscard]] task_id home_of(dice& drawn) const {
     return id_of(static_cast<std::size_t>(shape_.servers) + drawn.below(static_cast<std::uint64_t>(shape_.workers)));
@@ -458,14 +472,10 @@ class town {
     home.start([this, &home] {
       for (int n = 0; n < 5 && !judged_; ++n) {
         try {
-          cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_), options("judge"));
-          for (int k = 0; k < shape_.servers; ++k) {
-            const std::int64_t begun = world_.now();
-            const any_tensor t = session.run(output_name(counter_names[k].get));
-            if (t.type() == dtype::none) fail(status_code::internal, "a counter that was read has no value");
-            check_count(k, -static_cast<const float*>(t.view().data)[0], begun, world_.now());
+          for (int c = 0; c < containers_; ++c) {
+            judge_counters(home, c);
+            empty_queues(home, c);
           }
-          empty_queues(home);
           judged_ = true;
         } catch (const error& e) {
           judge_error_ = e.what();
@@ -478,16 +488,32 @@ class town {
                  "the counters cannot be read when all is over: " + judge_error_);
   }
 
-  /// Takes what is left in the queues, and looks at all that was done with them.
-  void empty_queues(process& home) {
+  void judge_counters(process& home, int container) {
+    cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_), options("judge", container));
+    for (int k = 0; k < shape_.servers; ++k) {
+      const std::int64_t begun = world_.now();
+      const any_tensor t = session.run(output_name(counter_names[k].get));
+      if (t.type() == dtype::none) fail(status_code::internal, "a counter that was read has no value");
+      check_count(container, k, -static_cast<const float*>(t.view().data)[0], begun, world_.now());
+    }
+  }
+
+  /// Takes what is left in the queues of a container, and looks at all that was done with them.
+  void empty_queues(process& home, int container) {
+    using order = queue_history::order;
     {
-      cluster_session session(home, cluster_of(shape_), {"worker", 0}, queues(shape_, kind_), options("judge"));
+      cluster_session session(home, cluster_of(shape_), {"worker", 0}, queues(shape_, kind_),
+                              options("judge", container));
       for (int k = 0; k < shape_.servers; ++k)
-        while (use_queue(0, home, session, k, 1, s)) continue;
+        while (use_queue(0, home, session, container, k, 1, s)) continue;
     }
     for (int k = 0; k < shape_.servers; ++k)
-      queues_[static_cast<std::size_t>(k)].judge(
-          servers_[static_cast<std::size_t>(k)].began, kind_ == queue_kind::fifo, faults_.empty(), 3,
+      queues_[static_cast<std::size_t>(container * shape_.servers + k)].judge(
+          servers_[static_cast<std::size_t>(k)].began,
+          kind_ == queue_kind::fifo       ? order::as_put
+          : kind_ == queue_kind::priority ? order::by_priority
+                                          : order::any,
+          faults_.empty(), 3,
           [this, k](const std::string& what) { found_.check(false, "queue " + std::to_string(k) + ": " + what); });
   }
 
@@ -501,7 +527,8 @@ class town {
   std::vector<std::pair<std::string, std::string>> parted_;
   std::vector<deed> deeds_;
   queue_kind kind_ = queue_kind::fifo;
-  std::vector<queue_history> queues_;  // of each server
+  int containers_ = 1;                 // the default one, and one beside it
+  std::vector<queue_history> queues_;  // of each container, of each server
   std::uint64_t started_ = 0, prefixes_ = 0, marks_ = 0, items_ = 0;
   bool calm_ = false, judged_ = false;
   std::string judge_error_;  // of the last attempt to judge

@@ -208,7 +208,7 @@ inline std::shared_ptr<registered_part> worker_core::add(const add_part& what, c
   const any_program program = read_program_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::vector<placed_task> tasks = what.tasks;
   const auto part = std::make_shared<registered_part>(
-      what, program, state(what.container, what.kept_apart), options_,
+      what, program, state(TAGMA_BROKEN(container_forgotten) ? "" : what.container, what.kept_apart), options_,
       [core = weak_from_this(), tasks](std::int32_t task, transport::outgoing m) {
         const auto alive = core.lock();
         if (alive != nullptr && task >= 0 && static_cast<std::size_t>(task) < tasks.size())
