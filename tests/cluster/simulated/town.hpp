@@ -10,14 +10,17 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cluster/simulated/disk.hpp"
 #include "cluster/simulated/programs.hpp"
 #include "cluster/simulated/queue_history.hpp"
 #include "tagma/cluster/service/worker.hpp"
 #include "tagma/cluster/session.hpp"
+#include "tagma/cluster/session_checkpoints.hpp"
 #include "tagma/transport/simulated/world.hpp"
 
 namespace tagma::test {
@@ -25,7 +28,7 @@ namespace tagma::test {
 inline constexpr std::int64_t ms = 1'000'000, s = 1'000'000'000;
 
 /// What can go wrong in a town.
-enum class fault : std::uint8_t { cut, part, stop, clock, server_ends, client_ends, splits, slow, count };
+enum class fault : std::uint8_t { cut, part, stop, clock, server_ends, client_ends, splits, slow, disk, count };
 
 /// What was seen of a town.
 struct findings {
@@ -59,6 +62,7 @@ class town {
     pace_ = paces[dice_.below(4)];
     static constexpr queue_kind kinds[] = {queue_kind::fifo, queue_kind::shuffle, queue_kind::priority};
     kind_ = kinds[dice_.below(3)];
+    if (dice_.one_in(3)) disk_.emplace();
     containers_ = 1 + static_cast<int>(dice_.below(2));
     queues_.resize(static_cast<std::size_t>(shape_.servers * containers_));
     clients_.resize(1 + dice_.below(3));
@@ -120,6 +124,7 @@ class town {
     o.link.insecure = true;
     o.intra_op_threads = o.inter_op_threads = 1;
     o.peers_ns = 5 * s;
+    if (disk_.has_value()) o.checkpoints = disk_->path();
     servers_[i].worker = std::make_unique<service::worker>(world_.process(name_of(id)), address_of(id), o);
     servers_[i].began = world_.now();
     servers_[i].back = 0;
@@ -133,8 +138,9 @@ class town {
   // ---- the clients ----
 
   [[nodiscard]] cluster_session_options options(const std::string& name, int container = 0) {
+    static constexpr const char* names[] = {"", "beside", "saved"};
     cluster_session_options o;
-    if (container != 0) o.container = "beside";
+    o.container = names[container];
     o.link.self = {.job = name, .role = "client", .cluster = "test", .incarnation = ++started_};
     o.link.insecure = true;
     o.connect_ns = 5 * s;
@@ -153,12 +159,15 @@ class town {
     while (home.is_alive() && !(calm_ && clients_[i].well_since_calm >= 2)) {
       try {
         ++found_.sessions;
-        switch (drawn.below(3)) {
+        switch (drawn.below(disk_.has_value() ? 4 : 3)) {
           case 0:
             count(i, home, drawn);
             break;
           case 1:
             carry(i, home, drawn);
+            break;
+          case 3:
+            if (!is_saving_) save(i, home, drawn);
             break;
           default:
             compute(i, home, drawn);
@@ -357,6 +366,47 @@ class town {
       log(i, "computes " + std::to_string(bytes) + " bytes");
     }
   }
+  /// Gives all marks one value, and saves them; one client at a time.
+  void save(std::size_t i, process& home, dice& drawn) {
+    struct mark_of_saving {
+      explicit mark_of_saving(bool& at) : at_(at) { at_ = true; }
+      mark_of_saving(const mark_of_saving&) = delete;
+      mark_of_saving& operator=(const mark_of_saving&) = delete;
+      ~mark_of_saving() { at_ = false; }
+      bool& at_;
+    };
+    const mark_of_saving mine(is_saving_);
+    cluster_session session(home, cluster_of(shape_), home_of(drawn), counters(shape_),
+                            options(name_of_client(i), saved_container));
+    for (std::uint64_t n = 1 + drawn.below(3); n > 0 && home.is_alive(); --n) {
+      std::vector<output_name> all;
+      for (int k = 0; k < shape_.servers; ++k) all.emplace_back(counter_names[k].set);
+      tensor<float> mark(shape{});
+      mark[0] = static_cast<float>(++marks_);
+      const int value = static_cast<int>(marks_);
+      try {
+        (void)session.run(all, {feed_to("mark", mark)});
+      } catch (const error&) {
+        saved_.doubt(value);
+        throw;
+      }
+      const int number = saved_.begin(value);
+      save_options how;
+      how.keep = 1 + static_cast<std::uint32_t>(drawn.below(3));
+      how.full = drawn.one_in(3);
+      try {
+        (void)session.save("model-" + std::to_string(number), how);
+      } catch (const error& e) {
+        if (!may(fault::disk) || !home.is_alive()) throw;
+        log(i, "has not saved " + std::to_string(number) + ": " + std::string(to_string(e.code())));
+        return;
+      }
+      if (!home.is_alive()) return;
+      saved_.end(number);
+      well(i);
+      log(i, "saves " + std::to_string(number));
+    }
+  }
   [[nodiscard]] int container_of(dice& drawn) const {
     return static_cast<int>(drawn.below(static_cast<std::uint64_t>(containers_)));
   }
@@ -396,6 +446,9 @@ class town {
         return world_.stop(a, static_cast<std::int64_t>(dice_.below(5000)) * ms);
       case fault::clock:
         return world_.advance_clock(a, static_cast<std::int64_t>(dice_.below(2000)) * ms);
+      case fault::disk:
+        if (disk_.has_value()) disk_->limit(dice_.one_in(4) ? 0 : 1u << dice_.below(14));
+        return;
       case fault::server_ends: {
         const std::size_t i = dice_.below(servers_.size());
         if (servers_[i].back == 0) kill_server(i);
@@ -423,6 +476,7 @@ class town {
     servers_[i].back = world_.now() + 1 + static_cast<std::int64_t>(dice_.below(4000)) * ms;
   }
   void bring_back(bool all) {
+    if (disk_.has_value() && (all || dice_.one_in(3))) disk_->mend();
     for (std::size_t i = 0; i < servers_.size(); ++i)
       if (servers_[i].back != 0 && (all || servers_[i].back <= world_.now())) begin_server(i);
     while (!parted_.empty() && (all || dice_.one_in(3))) {
@@ -476,6 +530,7 @@ class town {
             judge_counters(home, c);
             empty_queues(home, c);
           }
+          if (saved_.any()) restore_last(home);
           judged_ = true;
         } catch (const error& e) {
           judge_error_ = e.what();
@@ -488,6 +543,24 @@ class town {
                  "the counters cannot be read when all is over: " + judge_error_);
   }
 
+  /// The last checkpoint that was made is there, and each variable has what was saved.
+  void restore_last(process& home) {
+    cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_),
+                            options("judge", saved_container));
+    std::string name;
+    try {
+      name = session.restore("model-*").name;
+    } catch (const error& e) {
+      if (e.code() == status_code::unavailable || e.code() == status_code::aborted) throw;
+      found_.check(e.code() == status_code::not_found && std::string(e.what()).find("-*'") != std::string::npos,
+                   std::string("the last checkpoint: ") + e.what());
+    }
+    for (int k = 0; k < shape_.servers; ++k) {
+      const any_tensor t = session.run(output_name(counter_names[k].look));
+      saved_.judge(name, -static_cast<int>(static_cast<const float*>(t.view().data)[0]),
+                   [this](const std::string& what) { found_.check(false, what); });
+    }
+  }
   void judge_counters(process& home, int container) {
     cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_), options("judge", container));
     for (int k = 0; k < shape_.servers; ++k) {
@@ -529,6 +602,10 @@ class town {
   queue_kind kind_ = queue_kind::fifo;
   int containers_ = 1;                 // the default one, and one beside it
   std::vector<queue_history> queues_;  // of each container, of each server
+  static constexpr int saved_container = 2;
+  std::optional<disk> disk_;  // clients save there, if they do
+  saved_marks saved_;
+  bool is_saving_ = false;
   std::uint64_t started_ = 0, prefixes_ = 0, marks_ = 0, items_ = 0;
   bool calm_ = false, judged_ = false;
   std::string judge_error_;  // of the last attempt to judge
