@@ -60,6 +60,9 @@ enum class mistake : std::uint8_t {
   seed_forgotten,        ///< random numbers are those of the server
   asked_once,            ///< a run whose connection is lost is not asked for again
   one_loss_told,         ///< of several who wait for a run that is over, the first is told
+  old_goes_first,        ///< checkpoints that are too many go before there is the new one
+  index_in_place,        ///< an index is written where it belongs, not beside it and renamed
+  commit_believed,       ///< a checkpoint counts whose index could not be written
 };
 
 inline mistake mistake_made = mistake::none;  ///< by one test at a time

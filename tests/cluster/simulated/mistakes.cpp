@@ -111,6 +111,9 @@ TEST_CASE("every mistake of services is found") {
       {mistake::seed_forgotten, "seed_forgotten", towns_find},
       {mistake::asked_once, "asked_once", [] { return !run_through_a_cut().text.empty(); }},
       {mistake::one_loss_told, "one_loss_told", [] { return run_whose_edge_is_lost_second().ns > long_ns; }},
+      {mistake::old_goes_first, "old_goes_first", towns_find},
+      {mistake::index_in_place, "index_in_place", towns_find},
+      {mistake::commit_believed, "commit_believed", towns_find},
   };
   for (const trap& t : traps) {
     INFO(t.name);

@@ -394,17 +394,22 @@ class town {
       save_options how;
       how.keep = 1 + static_cast<std::uint32_t>(drawn.below(3));
       how.full = drawn.one_in(3);
+      // Often, some of the files find room, and others do not.
+      if (may(fault::disk) && drawn.one_in(2)) disk_->limit(64 * (3 + drawn.below(9)));
+      std::string what = "saves " + std::to_string(number);
       try {
         (void)session.save("model-" + std::to_string(number), how);
+        if (!home.is_alive()) return;
+        saved_.end(number);
       } catch (const error& e) {
-        if (!may(fault::disk) || !home.is_alive()) throw;
-        log(i, "has not saved " + std::to_string(number) + ": " + std::string(to_string(e.code())));
-        return;
+        if (!home.is_alive() || e.code() != status_code::resource_exhausted || !may(fault::disk)) throw;
+        what += ", without success";
       }
+      if (drawn.one_in(2)) disk_->mend();
+      if (drawn.one_in(2)) what += ", finds " + restore_last(session);
       if (!home.is_alive()) return;
-      saved_.end(number);
       well(i);
-      log(i, "saves " + std::to_string(number));
+      log(i, what);
     }
   }
   [[nodiscard]] int container_of(dice& drawn) const {
@@ -530,7 +535,11 @@ class town {
             judge_counters(home, c);
             empty_queues(home, c);
           }
-          if (saved_.any()) restore_last(home);
+          if (saved_.any()) {
+            cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_),
+                                    options("judge", saved_container));
+            log("judge", "finds " + restore_last(session));
+          }
           judged_ = true;
         } catch (const error& e) {
           judge_error_ = e.what();
@@ -543,23 +552,29 @@ class town {
                  "the counters cannot be read when all is over: " + judge_error_);
   }
 
-  /// The last checkpoint that was made is there, and each variable has what was saved.
-  void restore_last(process& home) {
-    cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_),
-                            options("judge", saved_container));
+  /// The last checkpoint that was made is there, and each variable has what was saved. Its name.
+  std::string restore_last(cluster_session& session) {
     std::string name;
     try {
       name = session.restore("model-*").name;
     } catch (const error& e) {
-      if (e.code() == status_code::unavailable || e.code() == status_code::aborted) throw;
-      found_.check(e.code() == status_code::not_found && std::string(e.what()).find("-*'") != std::string::npos,
-                   std::string("the last checkpoint: ") + e.what());
+      const status_code c = e.code();
+      if (c != status_code::not_found && c != status_code::data_loss && c != status_code::invalid_argument) throw;
+      const auto says = [&](const char* text) {
+        return std::string_view(e.what()).find(text) != std::string_view::npos;
+      };
+      if (says("there is no container") || says("there is no variable"))  // where a server was started anew
+        throw error(status_code::aborted, e.what());
+      const bool is_none = says("there is no checkpoint");
+      found_.check(c == status_code::not_found && is_none, std::string("the last checkpoint: ") + e.what());
     }
     for (int k = 0; k < shape_.servers; ++k) {
       const any_tensor t = session.run(output_name(counter_names[k].look));
+      if (t.type() == dtype::none) fail(status_code::internal, "a mark that was read has no value");
       saved_.judge(name, -static_cast<int>(static_cast<const float*>(t.view().data)[0]),
                    [this](const std::string& what) { found_.check(false, what); });
     }
+    return name.empty() ? "none" : name;
   }
   void judge_counters(process& home, int container) {
     cluster_session session(home, cluster_of(shape_), {"worker", 0}, counters(shape_), options("judge", container));
