@@ -402,6 +402,8 @@ class town {
         if (!home.is_alive()) return;
         saved_.end(number);
       } catch (const error& e) {
+        if (e.code() == status_code::failed_precondition)  // where a server was started anew
+          throw error(status_code::aborted, e.what());
         if (!home.is_alive() || e.code() != status_code::resource_exhausted || !may(fault::disk)) throw;
         what += ", without success";
       }
