@@ -316,6 +316,7 @@ class town {
       return false;
     }
     std::vector<float> numbers;
+    if (what != 0 && got[0].type() == dtype::none) fail(status_code::internal, "what was taken has no value");
     for (extent at = 0; what != 0 && at < got[0].dims().elements(); ++at)
       numbers.push_back(static_cast<const float*>(got[0].view().data)[at]);
     all.end(mine, world_.now(), true, numbers);
